@@ -4544,10 +4544,6 @@
         <translation>回答、%2 件中 %1 件目のメッセージ</translation>
     </message>
     <message>
-        <source>Reply finished</source>
-        <translation>回答が完了しました</translation>
-    </message>
-    <message>
         <source>Footnote %1</source>
         <translation>脚注 %1</translation>
     </message>

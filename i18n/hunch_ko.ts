@@ -4544,10 +4544,6 @@
         <translation>답변, 메시지 %2개 중 %1번째</translation>
     </message>
     <message>
-        <source>Reply finished</source>
-        <translation>답변 완료</translation>
-    </message>
-    <message>
         <source>Footnote %1</source>
         <translation>각주 %1</translation>
     </message>

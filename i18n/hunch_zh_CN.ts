@@ -4544,10 +4544,6 @@
         <translation>回复，第 %1 条消息，共 %2 条</translation>
     </message>
     <message>
-        <source>Reply finished</source>
-        <translation>回复完成</translation>
-    </message>
-    <message>
         <source>Footnote %1</source>
         <translation>脚注 %1</translation>
     </message>

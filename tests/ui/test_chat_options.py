@@ -256,6 +256,7 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     assert button.accessibleName() != name
     QTest.keyClick(panel, Qt.Key.Key_Escape)
     assert not panel.isVisible()
+    assert app.window.composer.edit.hasFocus()
     app.ask(qtbot, "Hello")
     request = app.engine.requests[-1]
     assert (request.sampling.temperature, request.sampling.seed) == (1.3, 12345)

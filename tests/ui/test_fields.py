@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QFocusEvent, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -73,6 +73,26 @@ def test_typed_text_can_be_read_after_a_switch_of_theme(qtbot: QtBot, kind: type
         inner.setReadOnly(True)  # without a blinking cursor
         background = theme.palette.sidebar if kind is SearchField else theme.palette.surface
         assert shown_contrast(inner, background) > 7, appearance
+
+
+@pytest.mark.parametrize("part", ["switch", "choice", "button"])
+def test_a_ring_is_there_again_after_a_menu_and_another_window(tmp_path: Path, qtbot: QtBot, part: str) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        window = harness.application.show_settings("general")
+        assert window is not None
+        general, parts = window.general, {"switch": window.chat.titles, "choice": window.general.language}
+        widget = parts.get(part, window.advanced.log_button)
+        window.show_page({"switch": "chat", "choice": "general"}.get(part, "advanced"))
+        qtbot.waitUntil(window.isActiveWindow)
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        assert widget.has_ring
+        for reason in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
+            for kind in (QFocusEvent.Type.FocusOut, QFocusEvent.Type.FocusIn):
+                QApplication.sendEvent(widget, QFocusEvent(kind, reason))
+            assert widget.has_ring
+        general.unload_after.setFocus(Qt.FocusReason.MouseFocusReason)
+        widget.setFocus(Qt.FocusReason.MouseFocusReason)
+        assert not widget.has_ring
 
 
 @pytest.mark.parametrize("focused", [True, False])

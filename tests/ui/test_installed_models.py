@@ -174,6 +174,22 @@ def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbo
     assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
 
 
+def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    window = page.window()
+    qtbot.waitUntil(window.isActiveWindow)
+    row(page, "Head").more_button.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(row(page, "Head").more_button, Qt.Key.Key_Return)
+    before = row(page, "Head")
+    before.verify_button.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(before.verify_button, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: row(page, "Head") is not before)
+    assert row(page, "Head").isAncestorOf(window.focusWidget() or window)
+    row(page, "Head").delete_button.setFocus(Qt.FocusReason.TabFocusReason)
+    harness.models.delete(row(page, "Head").folder)
+    qtbot.waitUntil(lambda: "Head" not in names(page))
+    assert row(page, "Main-8B").isAncestorOf(window.focusWidget() or window), "the next one"
+
+
 def test_an_update_is_offered_when_there_is_one(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
     click(row(page, "Other-4B").more_button)
     click(row(page, "Other-4B").update_button)

@@ -43,6 +43,11 @@ def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
     check(window, qtbot)
 
 
+def test_tab_leaves_the_table_of_requests(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    test_settings(harness, qtbot, "speculation")
+
+
 def test_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
         check(harness.window, qtbot)

@@ -24,9 +24,10 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 
 def test_no_two_entries_share_a_key(harness: AppHarness) -> None:
-    keys = Counter(shortcut_text(action) for action in harness.window.menu.actions.values() if shortcut_text(action))
+    """Of those that other parts of the window add as well: Qt hears none of two that share one."""
+    keys = Counter(shortcut_text(action) for action in harness.window.actions() if shortcut_text(action))
     assert [key for key, number in keys.items() if number > 1] == []
-    assert len(keys) > 20
+    assert len(keys) > len([action for action in harness.window.menu.actions.values() if shortcut_text(action)])
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])

@@ -94,6 +94,22 @@ def test_return_begins_a_line_and_escape_gives_up(harness: AppHarness, qtbot: Qt
     assert begin_edit(harness, 0).field.text() == "Question"
 
 
+@pytest.mark.parametrize(("setting", "value"), [("text_scale", 1.3), ("appearance", "dark"), ("language", "ko")])
+def test_one_types_on_where_everything_looks_different(
+    harness: AppHarness, qtbot: QtBot, setting: str, value: object
+) -> None:
+    harness.ask(qtbot, "Question")
+    field = begin_edit(harness, 0).field
+    for _ in range(2):
+        QTest.keyClick(field, Qt.Key.Key_Left)
+    QApplication.sendEvent(field, QInputMethodEvent("가", []))
+    setattr(harness.application.settings, setting, value)
+    now = editor(harness, 0).field
+    assert now.hasFocus()
+    QTest.keyClicks(now, "!")
+    assert now.text() == "Questi가!on"
+
+
 def test_words_alone_are_saved_and_what_follows_stays(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "First")
     harness.ask(qtbot, "Second")

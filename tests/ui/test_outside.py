@@ -19,6 +19,7 @@ from app.view_models.transcript import ReplyStatus
 from app.views.shell import announcements
 from app.views.shell.outside import Outside
 from app.views.shell.quick_ask import QuickAsk
+from app.views.transcript import message_keys
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 
@@ -197,7 +198,8 @@ def test_a_reply_that_is_done_is_announced_once(
     def hear(event: QAccessibleAnnouncementEvent) -> None:
         told.append((event.object(), event.message()))
 
-    monkeypatch.setattr(announcements, "QAccessible", SimpleNamespace(updateAccessibility=hear))
+    for said_by in (announcements, message_keys):
+        monkeypatch.setattr(said_by, "QAccessible", SimpleNamespace(updateAccessibility=hear))
     harness.ask(qtbot, "One")
     assert told == [(harness.window, "The reply is done.")]
     harness.engine.gate.hold()

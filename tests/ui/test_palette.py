@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.palette import CommandPalette
+from app.views.shell.rename_field import RenameField
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -51,6 +52,19 @@ def test_its_key_opens_and_closes_it_and_the_focus_goes_back(harness: AppHarness
     QTest.keyClick(palette.field, Qt.Key.Key_K, CONTROL)
     assert not palette.isVisible()
     assert edit.hasFocus()
+
+
+def test_it_runs_also_where_the_field_that_had_the_focus_is_gone(harness: AppHarness, qtbot: QtBot) -> None:
+    """The name of a chat is typed into a field that goes when its focus does."""
+    harness.ask(qtbot, "Hello")
+    palette = harness.window.comfort.palette
+    harness.window.menu.rename.trigger()
+    QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
+    qtbot.waitUntil(lambda: harness.window.findChild(RenameField) is None)
+    QTest.keyClicks(palette.field, "sdbr")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert not harness.window.sidebar.isVisible()
+    assert harness.window.composer.edit.hasFocus()
 
 
 def test_escape_closes_it_and_runs_nothing(harness: AppHarness, palette: CommandPalette) -> None:

@@ -247,6 +247,20 @@ def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_se
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
 
 
+def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHarness, page: ModelsPage) -> None:
+    settings, hub = harness.application.settings, page.hub
+    hub.endpoint.setText("https://hub.example")
+    hub.endpoint.editingFinished.emit()
+    hub.offline.click()
+    hub.proxy.setText("http://half typ")  # a switch takes no focus from it
+    settings.reset("hub_offline")
+    assert hub.proxy.text() == "http://half typ"
+    settings.reset_all()
+    assert (hub.endpoint.text(), hub.offline.isChecked()) == ("", False)
+    hub.token.editingFinished.emit()
+    assert settings.hub_endpoint == ""
+
+
 def test_the_table_follows_a_running_request(harness: AppHarness, window: SettingsWindow, qtbot: QtBot) -> None:
     window.show_page("speculation")
     assert not window.speculation.table.isVisible()

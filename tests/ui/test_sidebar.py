@@ -116,6 +116,7 @@ def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
     app.wait_until_stored(qtbot)
     assert listed(app) == ["Folders", "Work"]
+    assert app.application.storage.read.folders.all()[0].parent_id is None
     app.window.menu.new_folder.trigger()
     app.wait_until_stored(qtbot)
     app.window.menu.new_folder.trigger()

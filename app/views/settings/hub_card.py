@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.models import ModelController
@@ -37,6 +40,7 @@ class HubCard(Translated, Card):
         self._show_settings()
         self._arrange()
         self._retranslate()
+        settings.changed.connect(self._on_setting)
 
     def _arrange(self) -> None:
         for row in (self._endpoint_row, self._token_row, self._token_in_clear_row, self._mirrors_row):
@@ -54,14 +58,27 @@ class HubCard(Translated, Card):
         self.token_in_clear.toggled.connect(self._models.sources.allow_token_in_clear)
 
     def _show_settings(self) -> None:
+        for show in self._shown_by.values():
+            show()
+
+    def _on_setting(self, name: str) -> None:
+        """They change elsewhere too, as when all is reset; what a field shows would be kept again when it is left."""
+        if name in self._shown_by:
+            self._shown_by[name]()
+
+    @cached_property
+    def _shown_by(self) -> dict[str, Callable[[], object]]:
+        """How each option is shown. One alone: in another field somebody may be typing."""
         settings = self._settings
-        self.endpoint.setText(settings.hub_endpoint)
-        self.token.setText(settings.hub_token)
-        self.mirrors.setText(" ".join(settings.hub_mirrors))
-        self.proxy.setText(settings.hub_proxy)
-        self.limit.setValue(settings.download_limit // _MEGABYTE)
-        self.offline.setChecked(settings.hub_offline)
-        self.token_in_clear.setChecked(settings.hub_token_in_clear)
+        return {
+            "hub_endpoint": lambda: self.endpoint.setText(settings.hub_endpoint),
+            "hub_token": lambda: self.token.setText(settings.hub_token),
+            "hub_mirrors": lambda: self.mirrors.setText(" ".join(settings.hub_mirrors)),
+            "hub_proxy": lambda: self.proxy.setText(settings.hub_proxy),
+            "download_limit": lambda: self.limit.setValue(settings.download_limit // _MEGABYTE),
+            "hub_offline": lambda: self.offline.setChecked(settings.hub_offline),
+            "hub_token_in_clear": lambda: self.token_in_clear.setChecked(settings.hub_token_in_clear),
+        }
 
     def _keep(self) -> None:
         if (self.endpoint.text(), self.token.text()) != (self._settings.hub_endpoint, self._settings.hub_token):

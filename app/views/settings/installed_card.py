@@ -90,6 +90,9 @@ class InstalledCard(Translated, QWidget):
         self._show_rows()
 
     def _show_rows(self) -> None:
+        focused = next(
+            ((place, row.folder, name) for place, row in enumerate(self.rows) if (name := row.focused_button())), None
+        )
         found = shown(self._entries, self._view)
         visible = found if self._all_rows else found[:_MOST_ROWS]
         self.rows = [self._row(entry) for entry in visible]
@@ -100,6 +103,13 @@ class InstalledCard(Translated, QWidget):
         self._tools.setVisible(len(self._entries) > _FEW or self._view != ListView(sort=self._view.sort))
         self.total.setVisible(bool(self._entries))
         self.total.setText(self._total(found))
+        if focused is not None and self.rows:
+            self._focus_again(*focused)
+
+    def _focus_again(self, place: int, folder: str, button: str) -> None:
+        """On the row of that model, or where it is gone on the one in its place."""
+        nearest = self.rows[min(place, len(self.rows) - 1)]
+        next((row for row in self.rows if row.folder == folder), nearest).focus_button(button)
 
     def _row(self, entry: ModelEntry) -> ModelRow:
         row = ModelRow(self._theme, entry, self._models.library.context_tokens)

@@ -15,6 +15,9 @@ from app.words.formats import fill
 from app.words.models import fit_text, model_details, parameters_text
 from app.words.notices_for_errors import notice_for
 
+_FIRST = ("more_button", "use_button", "delete_button")
+_BUTTONS = (*_FIRST, "reveal_button", "verify_button", "update_button", "mend_button")
+
 
 class ModelRow(QWidget):
     """Does not follow the language: the page creates all rows again when the list or the language changes."""
@@ -53,6 +56,22 @@ class ModelRow(QWidget):
     @property
     def folder(self) -> str:
         return self._entry.folder
+
+    def focused_button(self) -> str:
+        """The name of the one that has the focus; "" where none has."""
+        return next((name for name in _BUTTONS if (button := self._button(name)) and button.hasFocus()), "")
+
+    def focus_button(self, name: str) -> None:
+        """That one, or where it cannot be pressed now the first."""
+        self.show()  # a layout shows what was added to it later, and takes no focus until then
+        button = self._button(name)
+        usable = button is not None and button.isVisibleTo(self) and button.isEnabled()
+        (button if usable and button else self.more_button).setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _button(self, name: str) -> QWidget | None:
+        """Some are made with the facts."""
+        button: QWidget | None = getattr(self, name, None) if self._facts is not None or name in _FIRST else None
+        return button
 
     def show_facts(self, visible: bool) -> None:
         """They are made when they are first asked for: most never are."""
@@ -164,7 +183,8 @@ class ModelRow(QWidget):
         )
 
     def _action(self, icon_name: str, text: str, asked: object) -> PillButton:
-        button = PillButton(self._theme, Emphasis.QUIET, icon_name)
+        # A child from the start: shown without a parent, it would be a window for a moment.
+        button = PillButton(self._theme, Emphasis.QUIET, icon_name, self)
         button.setText(text)
         button.clicked.connect(asked)
         return button

@@ -17,7 +17,7 @@ class Announcements(QObject):
         chats.reply_ended.connect(self._on_ended)
 
     def _on_ended(self, chat_id: int, _message_id: int) -> None:
-        """Of the open chat, the words say what can be read there; of another, that there is something."""
-        here = chat_id == self._chats.chat_id
+        """Of the chat that is read, here or in Quick Ask, or of another one."""
+        here = chat_id == self._chats.chat_id or self._chats.asides.is_shown(chat_id)
         words = self.tr("The reply is done.") if here else self.tr("A reply in another chat is done.")
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))

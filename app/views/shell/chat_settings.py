@@ -16,6 +16,7 @@ from app.views.shell.preset_row import PresetRow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
 from app.views.widgets.fields import Segments
+from app.views.widgets.focus_before import FocusBefore
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
@@ -45,6 +46,7 @@ class ChatSettings(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._within = parent
+        self.focus_before = FocusBefore(parent.setFocus)
         self._theme = theme
         self._model_name = ""
         self._view = OptionsView({}, {}, {}, (), "")
@@ -105,7 +107,7 @@ class ChatSettings(Translated, QWidget):
             field.chosen.connect(lambda value, name=name: self._put(name, value))
             field.left.connect(lambda name=name: self.drop_requested.emit(self.scope, _options_of(name)))
         self.scopes.chosen.connect(lambda _scope: self.scope_changed.emit())
-        self.close_button.clicked.connect(self.hide)
+        self.close_button.clicked.connect(self.leave)
         self.reset.clicked.connect(lambda: self.drop_requested.emit(self.scope, ()))
         self._theme.changed.connect(self.update)
         QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
@@ -193,9 +195,15 @@ class ChatSettings(Translated, QWidget):
 
     def toggle(self, anchor: QWidget) -> None:
         if self.isVisible():
-            self.hide()
+            self.leave()
         else:
+            self.focus_before.remember()
             self.open_under(anchor)
+
+    def leave(self) -> None:
+        """The focus goes back to where it was."""
+        self.hide()
+        self.focus_before.give_back()
 
     def open_under(self, anchor: QWidget) -> None:
         window = self._within
@@ -212,6 +220,7 @@ class ChatSettings(Translated, QWidget):
     def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
         inside = now is None or now is self or self.isAncestorOf(now) or isinstance(now, QMenu)
         if self.isVisible() and now is not None and not inside and now.window() is self.window():
+            self.focus_before.forget()
             self.hide()
 
     def hideEvent(self, event: object) -> None:
@@ -219,7 +228,7 @@ class ChatSettings(Translated, QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.hide()
+            self.leave()
         else:
             super().keyPressEvent(event)
 

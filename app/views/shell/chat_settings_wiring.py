@@ -52,6 +52,7 @@ class ChatSettingsWiring(QObject):
         super().__init__(window)
         self._window = window
         self.panel = ChatSettings(theme, window)
+        self.panel.focus_before.otherwise = window.composer.take_focus
         self.button = SettingsButton(theme)
         self.action = window.menu.add("chat", SHORTCUT)
         header = window.header.layout()

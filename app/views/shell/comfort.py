@@ -55,6 +55,7 @@ class Comfort(QObject):
         self.palette = CommandPalette(theme, settings, window)
         self.commands = PaletteCommands(window.menu)
         self.palette.commands = self.commands.all
+        self.palette.focus_before.otherwise = window.composer.take_focus
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
         EdgeFade(window.composer.edit, theme)
         self.menu_button: MenuButton | None = None

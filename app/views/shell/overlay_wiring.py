@@ -21,7 +21,7 @@ from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import Banner, BannerText
 from app.words.overlay import explanation
 
-CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Down", "Ctrl+Alt+Up"
+CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Right", "Ctrl+Alt+Left"
 _MODES = tuple(OverlayMode)
 
 

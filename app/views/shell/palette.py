@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.matching import distance
+from app.views.widgets.focus_before import FocusBefore
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.painting import paint_surface
@@ -51,7 +52,7 @@ class CommandPalette(Translated, QWidget):
         self.commands: Callable[[], Sequence[Command]] = tuple  # asked each time that it opens
         self._all: Sequence[Command] = ()
         self._shown: list[Command] = []
-        self._focus_before: QWidget | None = None
+        self.focus_before = FocusBefore(window.setFocus)
         self.field = PaletteField(theme, self)
         self.list = PageList(theme, self)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -90,7 +91,7 @@ class CommandPalette(Translated, QWidget):
         window = self.window()
         window.raise_()
         window.activateWindow()
-        self._focus_before = QApplication.focusWidget()
+        self.focus_before.remember()
         self._all = self.commands()
         self.more_requested.emit()
         self.field.clear()
@@ -101,15 +102,13 @@ class CommandPalette(Translated, QWidget):
 
     def close_palette(self) -> None:
         if self.isVisible():
-            before, self._focus_before = self._focus_before, None
             self.hide()
-            if before is not None and before.isVisible():
-                before.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.focus_before.give_back()
 
     def _on_focus_lost(self) -> None:
         """Somebody went elsewhere; the focus stays there. A window that is not active keeps the palette."""
         if self.isVisible() and self.window().isActiveWindow() and not QApplication.activePopupWidget():
-            self._focus_before = None
+            self.focus_before.forget()
             self.hide()
 
     def refresh(self) -> None:

@@ -6,6 +6,7 @@ and what becomes of its words (controllers/message_changes.py).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, Signal
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 
 # What follows when an edit is saved; the words of the controller's `Then`.
 NOTHING, REPLY, CONTINUE = "nothing", "reply", "continue"
+
+
+@dataclass(frozen=True, slots=True)
+class TypingPlace:
+    """The caret in the field of a message; between its two ends something may be selected."""
+
+    message_id: int
+    anchor: int
+    position: int
 
 
 class Editing(QObject):
@@ -56,6 +66,23 @@ class Editing(QObject):
         if take_focus is not None:
             take_focus()
         self.typed_in(message_id)
+
+    def typing_place(self) -> TypingPlace | None:
+        """Where somebody types now, before all widgets are made anew. Commits what is being composed there."""
+        for item in self._column.items if self._view is not None else ():
+            part = self._part(item.message.id) if item.message.edit is not None else None
+            caret = getattr(part.widget, "caret", None) if part is not None else None
+            if caret is not None and (ends := caret()) is not None:
+                return TypingPlace(item.message.id, *ends)
+        return None
+
+    def type_on(self, place: TypingPlace) -> None:
+        """In the field that has taken the other one's place."""
+        self.focus(place.message_id)
+        part = self._part(place.message_id)
+        put_caret = getattr(part.widget, "put_caret", None) if part is not None else None
+        if put_caret is not None:
+            put_caret(place.anchor, place.position)
 
     def typed_in(self, message_id: int) -> None:
         """Brings the caret into sight, where it is not."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import RADIUS_BUBBLE
 from app.view_models.transcript import EditKind
@@ -192,6 +192,21 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def take_focus(self) -> None:
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def caret(self) -> tuple[int, int] | None:
+        """Both of its ends, where the focus is in here. What is being composed is committed."""
+        focused = QApplication.focusWidget()
+        if focused is None or not self.isAncestorOf(focused):
+            return None
+        self.field.commit()
+        cursor = self.field.textCursor()
+        return cursor.anchor(), cursor.position()
+
+    def put_caret(self, anchor: int, position: int) -> None:
+        cursor = self.field.textCursor()
+        cursor.setPosition(anchor)
+        cursor.setPosition(position, cursor.MoveMode.KeepAnchor)
+        self.field.setTextCursor(cursor)
 
     def place_of_caret(self) -> QRect:
         """In this widget."""

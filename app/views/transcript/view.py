@@ -114,7 +114,7 @@ class TranscriptView(QAbstractScrollArea):
         self._model.was_reset.connect(self._reset)
         self._model.message_inserted.connect(self._on_inserted)
         self._model.text_appended.connect(self._on_appended)
-        self._model.message_changed.connect(self._on_changed)
+        self._model.message_changed.connect(self._sync)
         self._model.messages_removed.connect(self._on_removed)
 
     def _connect_context(self) -> None:
@@ -177,12 +177,6 @@ class TranscriptView(QAbstractScrollArea):
             item.sync(self.column_px())
         self.arrange(row)
 
-    def _on_changed(self, row: int) -> None:
-        was_growing = self._column.items[row].is_growing
-        self._sync(row)
-        if was_growing and self._model.messages[row].finished:
-            self.message_keys.announce(self.tr("Reply finished"))
-
     def _on_removed(self, first: int, count: int) -> None:
         for item in self._column.items[first : first + count]:
             item.release_all()
@@ -200,9 +194,12 @@ class TranscriptView(QAbstractScrollArea):
         """Creates every item and widget anew, for new colours, sizes or words."""
         self._built_in = QLocale()
         self.message_keys.describe()
+        typing = self.editing.typing_place()
         self._column.make_anew(self._make_item, self.visible_parts.clear)
         self._hold.find_again()
         self.arrange(0)
+        if typing is not None:
+            self.editing.type_on(typing)
 
     def _restyle(self) -> None:
         set_ground(self.viewport(), self._theme.palette)

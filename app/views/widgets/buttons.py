@@ -9,21 +9,16 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QMenu, QSizePolicy, QWidget
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
+from app.views.widgets.focus_ring import FocusRing
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
 
 _DISABLED = 0.45  # of the usual strength
-
-KEYBOARD_REASONS = (
-    Qt.FocusReason.TabFocusReason,
-    Qt.FocusReason.BacktabFocusReason,
-    Qt.FocusReason.ShortcutFocusReason,
-)
 
 
 class Emphasis(StrEnum):
@@ -36,13 +31,12 @@ class Emphasis(StrEnum):
 _FILLED = (Emphasis.PRIMARY, Emphasis.DANGER)
 
 
-class PaintedButton(QAbstractButton):
+class PaintedButton(FocusRing, QAbstractButton):
     """Paints hover, press and focus ring; subclasses paint the rest in `paint_content`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self._ring = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         # A click must not take the focus from the composer; Tab reaches the button.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -57,14 +51,6 @@ class PaintedButton(QAbstractButton):
         self.setToolTip(name)
         self.setAccessibleName(name)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ring = event.reason() in KEYBOARD_REASONS
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._ring = False
-        super().focusOutEvent(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.click()
@@ -76,7 +62,7 @@ class PaintedButton(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font())
         self.paint_content(painter)
-        if self._ring:
+        if self.has_ring:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self.theme.palette.ink, 2))
             radius = self.corner_radius()
@@ -200,7 +186,7 @@ class PillButton(PaintedButton):
         return colors.text
 
 
-class ChoiceButton(QComboBox):
+class ChoiceButton(FocusRing, QComboBox):
     """Shows the chosen one of several and opens them as a menu. Letters go to the choice that begins with them."""
 
     chosen = Signal(object)
@@ -210,7 +196,6 @@ class ChoiceButton(QComboBox):
         self.theme = theme
         self.value: object = None
         self._values: list[object] = []
-        self._ring = False
         self._name = ""
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -285,21 +270,13 @@ class ChoiceButton(QComboBox):
         """The page scrolls; the choice stays."""
         event.ignore()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ring = event.reason() in KEYBOARD_REASONS
-        super().focusInEvent(event)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self._ring = False
-        super().focusOutEvent(event)
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self.theme.palette
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
-        painter.setPen(QPen(colors.ink, 2) if self._ring else Qt.PenStyle.NoPen)
-        place = QRectF(self.rect()).adjusted(1, 1, -1, -1) if self._ring else QRectF(self.rect())
+        painter.setPen(QPen(colors.ink, 2) if self.has_ring else Qt.PenStyle.NoPen)
+        place = QRectF(self.rect()).adjusted(1, 1, -1, -1) if self.has_ring else QRectF(self.rect())
         for _ in range(2 if self.underMouse() and self.isEnabled() else 1):
             painter.setBrush(colors.hover)
             painter.drawRoundedRect(place, RADIUS_ROW, RADIUS_ROW)

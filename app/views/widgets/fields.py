@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QVariantAnimation
 from PySide6.QtGui import (
     QAccessible,
     QColor,
-    QFocusEvent,
     QFontMetrics,
     QKeyEvent,
     QPainter,
@@ -31,8 +30,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.theme import RADIUS_ROW, Theme
-from app.views.widgets.buttons import KEYBOARD_REASONS
 from app.views.widgets.composing import Composing
+from app.views.widgets.focus_ring import FocusRing
 
 
 def field_style(theme: Theme) -> str:
@@ -208,7 +207,7 @@ class Segment(QAbstractButton):
         painter.end()
 
 
-class Switch(QAbstractButton):
+class Switch(FocusRing, QAbstractButton):
     """On or off, as a knob that slides."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -220,7 +219,6 @@ class Switch(QAbstractButton):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self._slide = QVariantAnimation(self)
         self._slide.valueChanged.connect(lambda _place: self.update())
-        self._ring = False
         self.toggled.connect(self._move_knob)
         theme.changed.connect(self._restyle)
 
@@ -255,10 +253,6 @@ class Switch(QAbstractButton):
         else:
             super().keyPressEvent(event)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self._ring = event.reason() in KEYBOARD_REASONS
-        super().focusInEvent(event)
-
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         self.update()
@@ -270,7 +264,7 @@ class Switch(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
         track = QRectF(self.rect()).adjusted(3, 3, -3, -3)
-        if self._ring and self.hasFocus():
+        if self.has_ring:
             painter.setPen(QPen(colors.ink, 2))
             painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), track.height() / 2 + 2, track.height() / 2 + 2)
         self._paint_track(painter, track)
