@@ -25,7 +25,6 @@ from engine import (
     EngineError,
     Event,
     FileProgress,
-    InstalledModel,
     LibraryScanned,
     ModelDeleted,
     ModelLibrary,
@@ -33,6 +32,7 @@ from engine import (
 
 NEWEST = "main"  # the revision that repositories are published as
 _RUNNING = (DownloadState.WAITING, DownloadState.RUNNING)
+_DownloadEvent = DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class DownloadController(QObject):
         self._ids = itertools.count(1)
         self._rows: dict[int, _Row] = {}
         self._cancelled: set[int] = set()
+        self._here: dict[str, str] = {}  # folders of installed models, wherever they are, by repository
         bridge.event_arrived.connect(self._on_event)
 
     @property
@@ -83,7 +84,10 @@ class DownloadController(QObject):
         return self._install((repository.strip(),), revision, as_draft=as_draft)
 
     def install_pair(self, main: str, draft: str) -> int:
-        """Both halves at the same time, as one row. A start of the app after a break knows them as one again."""
+        """Both halves at the same time, as one row; what another program has is not fetched again.
+
+        A start of the app after a break knows them as one again.
+        """
         pair = main.strip(), draft.strip()
         self._settings.pair_downloads = (*self._other_pairs(pair), " ".join(pair))
         return self._install(pair)
@@ -105,7 +109,7 @@ class DownloadController(QObject):
     def cancel(self, row: int) -> None:
         """Ends a download, throws away what has arrived, and takes its row away."""
         for half in self._halves(row, (*_RUNNING, DownloadState.PAUSED, DownloadState.FAILED)):
-            if half.download is not None:
+            if half.download is not None and not self._is_shared(half.download):
                 self._cancelled.add(half.download)
                 self._store.cancel(half.download)
         self.dismiss(row)
@@ -130,7 +134,8 @@ class DownloadController(QObject):
 
     def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, as_draft: bool = False) -> int:
         for row in self._rows.values():
-            if _names(row) == repositories and set(row.states()) & set(_RUNNING):
+            under_way = {half.repository for half in row.halves if half.state in _RUNNING}
+            if (_names(row) == repositories and under_way) or set(repositories) <= under_way:
                 return row.id
         same = [row for row in self._rows.values() if set(_names(row)) <= set(repositories)]
         number = same[0].id if same else next(self._ids)
@@ -138,9 +143,20 @@ class DownloadController(QObject):
             del self._rows[row.id]
         known = {half.repository: half for row in same for half in row.halves}
         halves = tuple(replace(known.get(name, _Half(name)), revision=revision) for name in repositories)
+        if len(halves) > 1:
+            halves = tuple(self._as_installed(half) for half in halves)
         self._rows[number] = _Row(number, halves, as_draft)
-        self._start(number, [half for half in halves if half.state not in _RUNNING])
+        done = (*_RUNNING, DownloadState.FINISHED) if len(halves) > 1 else _RUNNING
+        self._start(number, [half for half in halves if half.state not in done])
+        self._forget_pair_when_done(number)
+        self.changed.emit()
         return number
+
+    def _as_installed(self, half: _Half) -> _Half:
+        folder = self._here.get(half.repository)
+        if folder is None or half.state in _RUNNING:
+            return half
+        return _Half(half.repository, half.revision, state=DownloadState.FINISHED, folder=folder)
 
     def _start(self, number: int, halves: Iterable[_Half]) -> None:
         for half in halves:
@@ -154,53 +170,53 @@ class DownloadController(QObject):
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
                 if event.download not in self._cancelled:
                     self._on_download(event)
+                elif isinstance(event, DownloadFinished):  # it was too late
+                    self.installed.emit(event.repository, event.folder)
             case ModelDeleted(folder=folder):
                 for number, _ in self._every(lambda half: half.folder == folder):
                     self.dismiss(number)
             case LibraryScanned(models=models):
-                self._find_installed(models)
+                self._here = {}
+                for model in models:
+                    if model.repository and model.info is not None:
+                        self._here.setdefault(model.repository, model.folder)
+                self._find_installed()
 
-    def _on_download(self, event: DownloadProgress | DownloadFinished | DownloadStopped | DownloadFailed) -> None:
-        number, half = self._half_of(event.download, event.repository)
-        done = half.total_bytes
-        match event:
-            case DownloadProgress(done_bytes=done_bytes, total_bytes=total_bytes):
-                state = DownloadState.RUNNING if total_bytes else DownloadState.WAITING
-                half = replace(half, state=state, progress=event, done_bytes=done_bytes, total_bytes=total_bytes)
-            case DownloadStopped(kept_bytes=kept, total_bytes=total):
-                total = total or half.total_bytes
-                half = replace(half, state=DownloadState.PAUSED, progress=None, done_bytes=kept, total_bytes=total)
-            case DownloadFailed(kept_bytes=kept, error=error):
-                half = replace(half, state=DownloadState.FAILED, progress=None, done_bytes=kept, error=error)
-            case DownloadFinished(folder=folder):
-                half = replace(half, state=DownloadState.FINISHED, progress=None, done_bytes=done, folder=folder)
-        self._put(number, half)
-        if isinstance(event, DownloadFinished):
+    def _on_download(self, event: _DownloadEvent) -> None:
+        for number, half in self._halves_of(event.download, event.repository):
+            self._put(number, _told(replace(half, download=event.download), event))
             self._forget_pair_when_done(number)
+        if isinstance(event, DownloadFinished):
             self.installed.emit(event.repository, event.folder)
 
-    def _half_of(self, download: DownloadId, repository: str) -> tuple[int, _Half]:
-        """The half that a download belongs to; one that an earlier run left behind gets a row."""
-        for row in self._rows.values():
-            for half in row.halves:
-                if half.download == download or (half.download is None and half.repository == repository):
-                    return row.id, replace(half, download=download)
+    def _halves_of(self, download: DownloadId, repository: str) -> list[tuple[int, _Half]]:
+        """What a download belongs to: two pairs may share a draft. One that an earlier run left behind gets a row."""
+
+        def is_meant(half: _Half) -> bool:
+            unknown = half.download is None and half.state is not DownloadState.FINISHED
+            return half.download == download or (unknown and half.repository == repository)
+
+        if found := self._every(is_meant):
+            return found
         pairs = [tuple(pair.split(" ")) for pair in self._settings.pair_downloads]
         names = next((pair for pair in pairs if repository in pair and len(pair) == 2), (repository,))
         number = next(self._ids)
         self._rows[number] = _Row(number, tuple(_Half(name) for name in names))
-        return self._half_of(download, repository)
+        return self._every(is_meant)
 
-    def _find_installed(self, models: Iterable[InstalledModel]) -> None:
+    def _find_installed(self) -> None:
         """Halves that an earlier run had finished."""
-        folders = {model.repository: model.folder for model in models if model.repository}
-        for number, half in self._every(lambda half: half.download is None and half.repository in folders):
-            self._put(number, replace(half, state=DownloadState.FINISHED, folder=folders[half.repository]))
+        for number, half in self._every(lambda half: half.download is None and half.repository in self._here):
+            self._put(number, self._as_installed(half))
 
     def _every(self, wanted: Callable[[_Half], bool]) -> list[tuple[int, _Half]]:
         return [(row.id, half) for row in self._rows.values() for half in row.halves if wanted(half)]
 
     # Small parts
+
+    def _is_shared(self, download: DownloadId) -> bool:
+        """Whether another row goes on with it."""
+        return len(self._every(lambda half: half.download == download)) > 1
 
     def _halves(self, number: int, states: tuple[DownloadState, ...]) -> list[_Half]:
         row = self._rows.get(number)
@@ -247,6 +263,21 @@ class DownloadController(QObject):
     def _forget_pair_when_done(self, number: int) -> None:
         if set(self._rows[number].states()) == {DownloadState.FINISHED}:
             self._forget_pair(self._rows[number])
+
+
+def _told(half: _Half, event: _DownloadEvent) -> _Half:
+    match event:
+        case DownloadProgress(done_bytes=done, total_bytes=total):
+            state = DownloadState.RUNNING if total else DownloadState.WAITING
+            return replace(half, state=state, progress=event, done_bytes=done, total_bytes=total)
+        case DownloadStopped(kept_bytes=kept, total_bytes=total):
+            total = total or half.total_bytes
+            return replace(half, state=DownloadState.PAUSED, progress=None, done_bytes=kept, total_bytes=total)
+        case DownloadFailed(kept_bytes=kept, error=error):
+            return replace(half, state=DownloadState.FAILED, progress=None, done_bytes=kept, error=error)
+        case DownloadFinished(folder=folder):
+            done = half.total_bytes
+            return replace(half, state=DownloadState.FINISHED, progress=None, done_bytes=done, folder=folder)
 
 
 def _names(row: _Row) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -172,7 +172,7 @@ class HubClient:
         return self._patience.file_tries
 
     def head_of(self, commit: str, name: str, most_bytes: int) -> bytes:
-        """The beginning of a small file; nothing where there is no such file."""
+        """The beginning of a small file; nothing where there is none, or none for us: of a gated model, say."""
 
         def read() -> bytes:
             data = bytearray()
@@ -186,7 +186,7 @@ class HubClient:
 
         try:
             return self.persist(read, lambda: 0, self._patience.question_tries)
-        except RepositoryNotFound:
+        except (RepositoryNotFound, AccessDenied):
             return b""
 
     @contextmanager
@@ -225,6 +225,7 @@ class HubClient:
             try:
                 return attempt()
             except TryAgain as error:
+                self._stop.check()  # then it was us who ended the line
                 best, failures = (progress(), 1) if progress() > best else (best, failures + 1)
                 if failures >= tries or error.asked_s > self._patience.longest_asked_s:
                     raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
@@ -345,6 +346,14 @@ class HubClient:
         if status in _BUSY:
             return TryAgain(f"HTTP {status}", asked_s, hub_is_busy=True)
         return HubMisbehaved(self.repository, f"HTTP {status}")
+
+
+def from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
+    """From the hub, or where it cannot be reached from the first mirror that can."""
+    for hub in places[:-1]:
+        with suppress(HubUnreachable, HubCannotSearch):
+            return ask(hub)
+    return ask(places[-1])
 
 
 @functools.cache

@@ -5,11 +5,13 @@ Only looks. Models that cannot serve are listed with the reason.
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
@@ -21,6 +23,8 @@ from engine.hub.repository import is_repository
 from engine.models.inspect import model_name
 
 MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
+_log = logging.getLogger(__name__)
+
 NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
 
@@ -78,7 +82,11 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
         info = inspected.info(folder, files)
     except ModelError as caught:
         error = caught
-    if place.source in NEIGHBOURS and isinstance(error, ModelDamaged | ModelHasNoWeights | ModelNotFound):
+    except Exception as caught:  # noqa: BLE001 - one folder must not take the others from the list
+        _log.exception("A folder could not be looked at")
+        error = ModelDamaged(str(folder), type(caught).__name__)
+    theirs = place.source in NEIGHBOURS or _is_snapshot(folder)
+    if theirs and isinstance(error, ModelDamaged | ModelHasNoWeights | ModelNotFound):
         return None
     return InstalledModel(
         folder=str(folder),
@@ -111,7 +119,8 @@ def _candidates(places: Places) -> Iterator[_Place]:
         yield _Place(ModelSource.STARTER, places.starter, _models_in(places.starter))
     yield _Place(ModelSource.OWN, places.own, _models_in(places.own))
     for folder in places.added:
-        yield _Place(ModelSource.ADDED, folder, _models_in(folder))
+        caches = (_snapshots(folder), _snapshots(folder / "hub"))  # also one on another disk
+        yield _Place(ModelSource.ADDED, folder, chain(_models_in(folder), *caches))
     yield _Place(ModelSource.HUB_CACHE, places.hub_cache, _snapshots(places.hub_cache))
     for source, folder in places.neighbours:
         yield _Place(source, folder, _models_in(folder))
@@ -138,7 +147,14 @@ def _snapshots(cache: Path) -> Iterator[Path]:
 def _current_snapshot(repository: Path) -> Sequence[Path]:
     """What `main` points to, else the newest: a cache keeps old revisions, too."""
     snapshots = [path for path in _folders(repository / "snapshots") if _is_model(path)]
-    return sorted(snapshots, key=lambda path: (path.name == _main_commit(repository), path.stat().st_mtime))[-1:]
+    return sorted(snapshots, key=lambda path: (path.name == _main_commit(repository), _changed_at(path)))[-1:]
+
+
+def _changed_at(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:  # its program has removed it meanwhile
+        return 0.0
 
 
 def _main_commit(repository: Path) -> str:
@@ -151,13 +167,18 @@ def _main_commit(repository: Path) -> str:
 
 def _repository(folder: Path, place: _Place) -> str:
     """As our own manifest, the cache's folder names or <organisation>/<model> tell it; "" where they do not."""
-    if place.source is ModelSource.HUB_CACHE:
+    if _is_snapshot(folder):
         name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
     elif place.source in NEIGHBOURS and folder.parent != place.root:
         name = f"{folder.parent.name}/{folder.name}"
     else:
         name = repository_of(folder)
     return name if is_repository(name) else ""
+
+
+def _is_snapshot(folder: Path) -> bool:
+    """Whether it lies as in a hub's cache."""
+    return folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--")
 
 
 def _is_model(folder: Path) -> bool:

@@ -89,10 +89,10 @@ class Meter:
         self.retry: Callable[[], Retry | None] = lambda: None
 
     def start(self, files: Iterable[RemoteFile]) -> None:
+        """Once for each place that is asked: what is here already is then told anew."""
         with self._lock:
-            done_bytes, self._files = self._all.done_bytes, {file.name: _Count(file.size_bytes) for file in files}
+            self._files = {file.name: _Count(file.size_bytes) for file in files}
             self._all = _Count(sum(file.total_bytes for file in self._files.values()))
-            self._all.done_bytes = done_bytes
             self._tell(time.monotonic())
 
     def add(self, name: str, count_bytes: int, fresh: bool) -> None:

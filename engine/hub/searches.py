@@ -14,18 +14,15 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from engine.api.errors import (
     EngineError,
-    HubCannotSearch,
     HubMisbehaved,
-    HubUnreachable,
     InternalError,
 )
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubModel, HubPage, HubQuery, SearchId
-from engine.hub.client import Hub, HubClient, Patience
+from engine.hub.client import Hub, HubClient, Patience, from_any
 from engine.hub.listing import hub_model, hub_models, is_wanted, questions
 from engine.hub.repository import check_repository, listed_files
 from engine.hub.stop import StopKind, Stopped, StopSignal
@@ -37,7 +34,6 @@ _CARD_BYTES = 256 * KIB
 _LONGEST_ASKED_S = 3.0  # somebody looks at an empty list
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
-T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
@@ -133,7 +129,7 @@ class Searches:
     def _next_answer(self, search: _Search) -> list[HubModel]:
         """What is new and wanted in the next list; that list is then behind us."""
         path = search.left[0]
-        answer, following = _from_any(search.places, lambda hub: self._ask(hub, path, search.stop))
+        answer, following = from_any(search.places, lambda hub: self._ask(hub, path, search.stop))
         search.left.popleft()
         if following is not None:
             search.left.appendleft(following)
@@ -152,7 +148,7 @@ class Searches:
     def _read_page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
         try:
             check_repository(repository)
-            page = _from_any(hub.places(), lambda place: self._page(place, repository, stop))
+            page = from_any(hub.places(), lambda place: self._page(place, repository, stop))
         except Stopped:
             pass
         except Exception as error:  # noqa: BLE001 - the thread's boundary
@@ -174,16 +170,6 @@ class Searches:
         return HubPage(
             model, f"{hub.endpoint.rstrip('/')}/{repository}", commit, _FRONT_MATTER.sub("", card, count=1), files
         )
-
-
-def _from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
-    """From the hub, or where it cannot be reached from the first mirror that can."""
-    for hub in places[:-1]:
-        try:
-            return ask(hub)
-        except (HubUnreachable, HubCannotSearch):
-            continue
-    return ask(places[-1])
 
 
 def _told(error: Exception) -> EngineError:

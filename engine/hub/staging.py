@@ -62,8 +62,12 @@ def kept_bytes(root: Path, repository: str) -> int:
     folder = staging_of(root, repository) / FILES
     if folder.is_symlink() or not folder.is_dir():
         return 0
-    stats = [path.lstat() for path in folder.iterdir()]
-    return sum(each.st_size for each in stats if stat.S_ISREG(each.st_mode))
+    total = 0
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):  # another program is at work there
+            told = path.lstat()
+            total += told.st_size if stat.S_ISREG(told.st_mode) else 0
+    return total
 
 
 def begun_commit(staging: Path) -> str:

@@ -268,7 +268,7 @@ class ModelStore:
     def _scan(self) -> None:
         if not self._leftovers_told:
             self._leftovers_told = True
-            self._tell_leftovers()
+            self._attempt(self._tell_leftovers)  # whatever is odd there, models are listed
         with self._lock:
             places, home = self._places, self._home
         if home is not None:
@@ -294,8 +294,7 @@ class ModelStore:
             repository = self._stopped.pop(number, None)
             if repository is None or not is_repository(repository) or repository.casefold() in self._running:
                 return
-            trash = leftovers.set_aside(self._root, repository)
-        remove(trash)
+        remove(leftovers.set_aside(self._root, repository))  # which may wait for another program
         self._sink(DownloadStopped(number, repository, 0))
 
     def _delete(self, folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from engine.api.errors import EngineError
 from engine.api.events import ModelVerified, UpdateChecked, VerifyProgress
-from engine.hub.client import Hub, HubClient, Patience
+from engine.hub.client import Hub, HubClient, Patience, from_any
 from engine.hub.manifest import read_manifest, repository_of
 from engine.hub.repository import RemoteFile, is_checksum, is_commit
 from engine.hub.stop import StopSignal
@@ -40,12 +40,16 @@ def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSig
     repository, installed = repository_of(folder), read_manifest(folder).get("revision")
     if not repository:
         return UpdateChecked(str(folder), "")
-    try:
-        client = HubClient(hub, repository, stop, patience)
+
+    def newest(place: Hub) -> str:
+        client = HubClient(place, repository, stop, patience)
         try:
-            commit, _ = client.list_files("main")
+            return client.list_files("main")[0]
         finally:
             client.close()
+
+    try:
+        commit = from_any(hub.places(), newest)
     except EngineError as error:
         return UpdateChecked(str(folder), repository, error=error)
     return UpdateChecked(str(folder), repository, commit != installed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from engine.api.types import CacheSizes
 from engine.models.families import Caches, family_for
@@ -61,9 +61,8 @@ class _Told:
     def number(self, *names: str, untold: int = 0) -> int:
         """Under the first name that there is."""
         for name in names:
-            value = self.config.get(name)
-            if type(value) is int and 0 <= value <= _MOST:
-                return value
+            if _is_size(value := self.config.get(name)):
+                return int(value)
         return untold
 
     def listed(self, *names: str) -> list[Any]:
@@ -97,8 +96,8 @@ class _Told:
     @property
     def kv_heads(self) -> int:
         inner = object_at(dict(self.config), "attn_config").get("kv_n_heads")
-        if type(inner) is int:
-            return min(inner, _MOST)
+        if _is_size(inner):
+            return inner
         shared = self.number("n_shared_head")
         untold = -(-self.heads // shared) if shared else self.heads
         return self.number("num_key_value_heads", "num_kv_heads", "n_kv_heads", "num_attention_groups", untold=untold)
@@ -119,8 +118,8 @@ class _Told:
     def window_row(self) -> int:
         other = object_at(dict(self.config), "attention_other_setting")
         groups = other.get("num_attention_groups")
-        if type(groups) is int:
-            return 2 * min(groups, _MOST) * self.head
+        if _is_size(groups):
+            return 2 * groups * self.head
         heads = self.number("swa_num_key_value_heads", untold=self.kv_heads)
         keys = self.number("swa_head_dim", untold=self.head)
         return heads * (keys + self.number("swa_v_head_dim", untold=keys))
@@ -150,7 +149,7 @@ class _Told:
         hybrid, full = self.listed("hybrid_layer_pattern"), self.listed("full_attention_idx")
         cycle, deltas = self.listed("block_types", "_block_types"), linear.get("kda_layers")
         if isinstance(deltas, list):
-            return "state" if layer + 1 in deltas else "full"
+            return "state" if layer + 1 in deltas[:_MOST_LAYERS] else "full"
         if sliding:
             return "window" if layer in sliding else "full"
         if hybrid:
@@ -176,6 +175,10 @@ class _Told:
         return ("full" if layer % period == self.number("attn_layer_offset") else "state") if period else ""
 
 
+def _is_size(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value <= _MOST
+
+
 def _kind(name: str) -> str:
     if name in _FULL:
         return "full"
@@ -194,7 +197,7 @@ def _mixed(told: _Told, full: _Layer, state: _Layer) -> list[_Layer]:
 def _keys(told: _Told) -> list[_Layer]:
     heads = told.listed("num_kv_heads")
     if heads:
-        return [_Layer(2 * number * told.head) for number in heads if type(number) is int]
+        return [_Layer(2 * number * told.head) for number in heads if _is_size(number)]
     blocks = told.listed("block_configs")
     if blocks:
         return [_Layer(_row_of_block(told, block)) for block in blocks]
@@ -235,7 +238,7 @@ def _latent_indexed(told: _Told) -> list[_Layer]:
 
 def _keys_indexed(told: _Told) -> list[_Layer]:
     index = object_at(dict(told.config), "sparse_attention_config").get("sparse_index_dim")
-    width = index if type(index) is int and 0 <= index <= _MOST else told.number("index_head_dim")
+    width = index if _is_size(index) else told.number("index_head_dim")
     return [_Layer(told.row + width)] * told.layers
 
 

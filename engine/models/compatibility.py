@@ -15,11 +15,16 @@ def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
 
     The same folder can where it holds a drafter beside the model.
     """
-    if Path(main.folder).resolve() == Path(draft.folder).resolve():
+    if _is_same(main, draft):
         return DraftIsMain(draft.folder) if main.own_drafter is None else None
     if draft.drafter is not None:
         return _misfit(main, draft.folder, draft.drafter)
     return draft_refusal(main, draft, None if main.vocabulary_digest == draft.vocabulary_digest else -1)
+
+
+def _is_same(main: ModelInfo, draft: ModelInfo) -> bool:
+    """The disk is asked last: a list compares all of its models with each other."""
+    return main.weight_bytes == draft.weight_bytes and Path(main.folder).resolve() == Path(draft.folder).resolve()
 
 
 def draft_refusal(main: ModelInfo, draft: ModelInfo, shared_tokens: int | None) -> DraftError | None:
@@ -33,14 +38,15 @@ def draft_refusal(main: ModelInfo, draft: ModelInfo, shared_tokens: int | None) 
 
 
 def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNotFit | None:
-    """The first size that a drafter expects of its main model and that this one does not have."""
+    """The first size that a drafter expects of its main model and that this one does not have; 0: not told."""
     deepest = max(drafter.layers, default=-1) + 1
     expected = (
         ("layers", drafter.main_layers or max(main.layers, deepest), main.layers),
         ("width", drafter.main_width or main.width, main.width),
         ("vocabulary", drafter.vocabulary_rows or main.vocabulary_rows, main.vocabulary_rows),
     )
-    return next((DrafterDoesNotFit(folder, *sizes) for sizes in expected if sizes[1] != sizes[2]), None)
+    told = (sizes for sizes in expected if sizes[1] and sizes[2])
+    return next((DrafterDoesNotFit(folder, *sizes) for sizes in told if sizes[1] != sizes[2]), None)
 
 
 def may_share_tokens(main: ModelInfo, draft: ModelInfo) -> bool:

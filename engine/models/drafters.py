@@ -129,15 +129,16 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
 
 
 def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKind | None:
-    """By what the config says of itself, or else by the parts that only one kind has."""
+    """By what the config says of itself, or else by the parts that only one kind has. Never raises."""
     named = str(config.get("speculators_model_type", "")).lower()
     classes = " ".join(map(str, _list(config, "architectures"))).lower()
     block = object_at(config, "dflash_config")
+    rank = {**config, **block}.get("markov_rank")
     if named in _NAMES:
         return DrafterKind(named)
     if "dflash2" in classes or "selector_rank" in block:
         return DrafterKind.DFLASH2
-    if "dspark" in classes or _int({**config, **block}, "markov_rank") > 0 or block.get("projector_type") == "dspark":
+    if "dspark" in classes or (type(rank) is int and rank > 0) or block.get("projector_type") == "dspark":
         return DrafterKind.DSPARK
     if "dflash" in classes or block:
         return DrafterKind.DFLASH

@@ -45,6 +45,7 @@ class Family:
     caches: Caches = Caches.KEYS
     untold: Mapping[str, object] = field(default_factory=dict)  # what mlx-lm assumes where the config says nothing
     speculates: bool = True  # False: several tokens at once are computed otherwise than each alone
+    context_tokens: int = 0  # where the config does not say; 0: nobody knows
 
 
 def family_for(model_type: str) -> Family:
@@ -127,13 +128,13 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "gear": Family("Gear", Caches.SHORT_CONVOLUTIONS, {"sliding_window": 512, "conv_L_cache": 3}),
         "gemma": Family("Gemma"),
         "gemma2": Family("Gemma 2"),
-        "gemma3": Family("Gemma 3", Caches.WINDOWS, _GEMMA3),
+        "gemma3": Family("Gemma 3", Caches.WINDOWS, _GEMMA3, context_tokens=131_072),
         "gemma3_text": Family(
             "Gemma 3", Caches.WINDOWS, {**_GEMMA3, "num_attention_heads": 4, "num_key_value_heads": 1}
         ),
         "gemma3n": Family("Gemma 3n", Caches.WINDOWS),
-        "gemma4": Family("Gemma 4", Caches.WINDOWS, _GEMMA4),
-        "gemma4_text": Family("Gemma 4", Caches.WINDOWS, _GEMMA4),
+        "gemma4": Family("Gemma 4", Caches.WINDOWS, _GEMMA4, context_tokens=131_072),
+        "gemma4_text": Family("Gemma 4", Caches.WINDOWS, _GEMMA4, context_tokens=131_072),
         "glm": Family("GLM-4"),
         "glm4": Family("GLM-4"),
         "glm4_moe": Family("GLM-4.5"),

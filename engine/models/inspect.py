@@ -14,6 +14,7 @@ from engine.models.about import read_about
 from engine.models.architectures import is_known
 from engine.models.cache_sizes import cache_sizes
 from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind, own_drafter_config
+from engine.models.families import family_for
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
@@ -32,6 +33,7 @@ from engine.models.vocabulary import Vocabulary, read_vocabulary
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 MAX_SHARDS = 1024
 UNTOLD_CONTEXT_TOKENS = 32_768  # for models that name no limit (recurrent ones)
+_MOST_CONTEXT, _MOST_STRETCH = 2**30, 1024
 _CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
 _BITS_BY_METHOD = {"mxfp4": 4.0, "nvfp4": 4.0, "mxfp8": 8.0, "fp8": 8.0, "bitnet": 2.0}
 _SHARD = re.compile(r"model-(\d{1,6})-of-(\d{1,6})\.safetensors")
@@ -199,11 +201,25 @@ def _context_tokens(folder: Path, config: JsonObject) -> int:
     for part in (config, object_at(config, "text_config")):
         for key in _CONTEXT_KEYS:
             value = part.get(key)
-            if type(value) is int and 1 <= value <= 2**30:
-                return value
+            if type(value) is int and 1 <= value <= _MOST_CONTEXT:
+                return max(value, _stretched(part))
+    if untold := family_for(str(config.get("model_type") or "")).context_tokens:
+        return untold
     path = folder / "tokenizer_config.json"
     told = read_object(path, TOKENIZER_CONFIG_LIMIT_BYTES).get("model_max_length") if path.is_file() else None
-    return told if type(told) is int and 1 <= told <= 2**30 else UNTOLD_CONTEXT_TOKENS
+    return told if type(told) is int and 1 <= told <= _MOST_CONTEXT else UNTOLD_CONTEXT_TOKENS
+
+
+def _stretched(config: JsonObject) -> int:
+    """How far YaRN carries: whoever turns it on need not change the limit beside it. 0 without it."""
+    rope = object_at(config, "rope_scaling") or object_at(config, "rope_parameters")
+    original, factor = rope.get("original_max_position_embeddings"), rope.get("factor")
+    if "yarn" not in (rope.get("rope_type"), rope.get("type")):
+        return 0
+    if not (isinstance(original, int) and isinstance(factor, int | float)):
+        return 0
+    told = 1 <= original <= _MOST_CONTEXT and 1 <= factor <= _MOST_STRETCH
+    return min(int(original * factor), _MOST_CONTEXT) if told else 0
 
 
 def _number(config: JsonObject, key: str) -> int:

@@ -228,3 +228,14 @@ def test_a_store_closes_while_a_hub_says_nothing(tmp_path: Path, hub: TinyHub, r
     assert hub.holding.wait(10)
     assert store.close()
     assert not recorder.events
+
+
+def test_a_gated_models_page_is_shown_without_its_card(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """A hub lists its files for everybody and gives none of them, its card included."""
+    hub.repositories[REPO]["README.md"] = b"# Tiny"
+    hub.faults[f"{REPO}/README.md"] = Fault(status=401, code="GatedRepo")
+    read = page(store, recorder)
+    assert (read.model.repository, read.card) == (REPO, "")
+    assert "README.md" in {file.name for file in read.files}

@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from engine import DownloadFailed, DownloadFinished, HubUnreachable, ModelVerified, UpdateChecked, VerifyProgress
+from engine import (
+    DownloadFailed,
+    DownloadFinished,
+    HubAccess,
+    HubUnreachable,
+    ModelVerified,
+    UpdateChecked,
+    VerifyProgress,
+)
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
@@ -92,6 +100,12 @@ def test_a_failed_update_leaves_the_working_model(hub: TinyHub, store: QuickStor
     assert isinstance(recorder.end_of(store.install(REPO)), DownloadFailed)
     assert tree(folder) == before
     assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True, revision=commit)
+
+
+def test_a_mirror_answers_for_an_absent_hub(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    folder = install(store, recorder)
+    store.set_hub(HubAccess("http://127.0.0.1:1", mirrors=(hub.endpoint,)))
+    assert checked(store, recorder, folder) == UpdateChecked(str(folder), REPO)
 
 
 def test_a_hub_that_is_away_is_told(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

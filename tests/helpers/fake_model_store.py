@@ -88,9 +88,13 @@ class FakeModelStore:
         self._commands.put(lambda: self._sink(LibraryScanned(tuple(self._models))))
 
     def install(self, repository: str, revision: str = "main") -> DownloadId:
+        """What is being installed already is the same download."""
+        self.asked.append(repository)
+        for running in self._running - self._stop.keys():
+            if self._repositories[running] == repository:
+                return running
         download = DownloadId(next(self._ids))
         self._repositories[download] = repository
-        self.asked.append(repository)
         self._running.add(download)
         self._commands.put(lambda: self._install(download, repository))
         return download

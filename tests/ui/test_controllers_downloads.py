@@ -23,6 +23,7 @@ from engine import (
     HubUnreachable,
     LibraryScanned,
     ModelDeleted,
+    ModelSource,
     Retry,
 )
 from tests.helpers.controller_harness import ControllerHarness, open_harness
@@ -179,3 +180,69 @@ def test_installing_a_half_alone_joins_its_pair_later(
     row = harness.models.install_pair(MAIN, DRAFT)
     assert [entry.id for entry in downloads.entries] == [row]
     assert harness.store.asked == [DRAFT, MAIN]
+
+
+OTHER = "org/Other-8B"
+
+
+def test_two_pairs_with_one_draft_both_hear_of_it(harness: ControllerHarness, downloads: DownloadController) -> None:
+    first, second = harness.models.install_pair(MAIN, DRAFT), harness.models.install_pair(OTHER, DRAFT)
+    assert sorted(harness.store.asked) == [MAIN, OTHER, DRAFT, DRAFT]
+    for event in (
+        DownloadFinished(FIRST, MAIN, "/models/Big-8B"),
+        DownloadFinished(SECOND, DRAFT, "/models/Small-1B"),
+        DownloadFinished(DownloadId(3), OTHER, "/models/Other-8B"),
+    ):
+        harness.bridge.event_arrived.emit(event)
+    assert [entry.state for entry in downloads.entries] == [DownloadState.FINISHED] * 2
+    assert downloads.folders(first) == ("/models/Big-8B", "/models/Small-1B")
+    assert downloads.folders(second) == ("/models/Other-8B", "/models/Small-1B")
+
+
+def test_cancelling_one_of_two_pairs_leaves_the_draft_to_the_other(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    first, second = harness.models.install_pair(MAIN, DRAFT), harness.models.install_pair(OTHER, DRAFT)
+    downloads.cancel(first)
+    entry = tell(harness, progress(SECOND, DRAFT, 5, 20))
+    assert (entry.id, entry.done_bytes, entry.state) == (second, 5, DownloadState.RUNNING)
+    downloads.cancel(second)
+    harness.bridge.event_arrived.emit(progress(SECOND, DRAFT, 6, 20))
+    assert downloads.entries == []
+
+
+def test_a_half_that_comes_already_is_no_second_row(harness: ControllerHarness) -> None:
+    row = harness.models.install_pair(MAIN, DRAFT)
+    assert harness.models.install(MAIN) == row
+    assert harness.store.asked == [MAIN, DRAFT]
+
+
+def test_of_a_pair_only_what_is_missing_is_fetched(harness: ControllerHarness, downloads: DownloadController) -> None:
+    """Wherever the other half is: another program's model can be used as it is."""
+    here = installed(model_info("/elsewhere/Big-8B"), ModelSource.LM_STUDIO)
+    harness.bridge.event_arrived.emit(LibraryScanned((here,)))
+    row = harness.models.install_pair(MAIN, DRAFT)
+    assert harness.store.asked == [DRAFT]
+    entry = tell(harness, progress(FIRST, DRAFT, 5, 20))
+    assert (entry.done_bytes, entry.total_bytes, entry.state) == (5, 20, DownloadState.RUNNING)
+    assert tell(harness, DownloadFinished(FIRST, DRAFT, "/models/Small-1B")).state is DownloadState.FINISHED
+    assert downloads.folders(row) == ("/elsewhere/Big-8B", "/models/Small-1B")
+    harness.store.asked.clear()
+    harness.models.install(MAIN)  # by itself it is what was asked for
+    assert harness.store.asked == [MAIN]
+
+
+def test_a_pair_that_is_here_already_can_be_used_at_once(harness: ControllerHarness) -> None:
+    here = [installed(model_info(f"/elsewhere/{name.partition('/')[2]}")) for name in (MAIN, DRAFT)]
+    harness.bridge.event_arrived.emit(LibraryScanned(tuple(here)))
+    harness.models.install_pair(MAIN, DRAFT)
+    (entry,) = harness.models.downloads.entries
+    assert (entry.state, harness.store.asked, harness.settings.pair_downloads) == (DownloadState.FINISHED, [], ())
+
+
+def test_a_download_that_was_cancelled_too_late_is_listed(harness: ControllerHarness, qtbot: QtBot) -> None:
+    row = harness.models.install(MAIN)
+    harness.models.downloads.cancel(row)
+    with qtbot.waitSignal(harness.models.downloads.installed):
+        harness.bridge.event_arrived.emit(DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
+    assert harness.models.downloads.entries == []

@@ -129,3 +129,15 @@ def test_a_limit_can_be_lifted_while_somebody_waits() -> None:
     throttle.set_limit(0)
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_what_is_here_counts_once_though_a_second_place_is_asked(clock: Clock) -> None:
+    """A mirror goes on where the hub was lost: what had arrived is found on the disk again."""
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    for place in range(2):
+        meter.start([RemoteFile("a", 10_000, SUM)])
+        meter.add("a", 4000, fresh=place == 0)
+    meter.add("a", 6000, fresh=True)
+    meter.finish()
+    assert (told[-1].done_bytes, told[-1].total_bytes) == (10_000, 10_000)

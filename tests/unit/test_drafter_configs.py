@@ -191,6 +191,13 @@ def test_it_fits_the_main_model_that_it_was_made_for(changes: dict[str, int], wh
     assert problem.what == what
 
 
+def test_what_the_main_model_does_not_say_is_no_misfit() -> None:
+    """Models with eyes name few sizes of their text part; loading looks at the network."""
+    drafter = ModelInfo("/models/drafter", "D", "qwen3", 1, 1, None, 151_936, "", 40_960, drafter=block(Z_LAB).info)
+    for size in ("width", "layers", "vocabulary_rows"):
+        assert draft_problem(model(**{size: 0}), drafter) is None
+
+
 def test_layers_beyond_the_main_model_do_not_fit_even_where_no_count_is_told() -> None:
     info = DrafterInfo(DrafterKind.EAGLE3, 0, 0, 0, (1, 17, 40))
     drafter = ModelInfo("/models/drafter", "D", "llama", 1, 1, None, 1, "", 1, drafter=info)

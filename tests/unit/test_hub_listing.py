@@ -89,7 +89,12 @@ def test_a_field_that_makes_no_sense_is_as_good_as_missing(field: str, value: An
 
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:20])
 @pytest.mark.parametrize(
-    "place", [("config", "model_type"), ("config", "quantization_config"), ("safetensors", "parameters")]
+    "place",
+    [
+        *(("config", key) for key in ("model_type", "quantization_config", "architectures", "markov_rank")),
+        *(("config", key) for key in ("dflash_config", "speculators_model_type")),
+        ("safetensors", "parameters"),
+    ],
 )
 def test_neither_does_one_further_down(place: tuple[str, str], value: Any) -> None:
     listed(**{place[0]: {**ENTRY[place[0]], place[1]: value}})

@@ -66,6 +66,29 @@ def test_a_nested_text_config_tells_the_context(tmp_path: Path) -> None:
     assert inspect_model(write_folder(tmp_path / "m", model_files(config))).context_tokens == 4096
 
 
+def test_a_wrapper_that_leaves_the_context_out_has_its_familys(tmp_path: Path) -> None:
+    config = {"model_type": "gemma3", "max_position_embeddings": None, "text_config": {"model_type": "gemma3_text"}}
+    assert inspect_model(write_folder(tmp_path / "m", model_files(config))).context_tokens == 131_072
+
+
+@pytest.mark.parametrize(
+    ("rope", "context_tokens"),
+    [
+        ({"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 2048}, 8192),
+        ({"type": "yarn", "factor": 2, "original_max_position_embeddings": 512}, 2048),  # told already
+        ({"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 2048}, 2048),
+        ({"rope_type": "yarn", "factor": 4.0}, 2048),
+        ({"rope_type": "yarn", "factor": float("inf"), "original_max_position_embeddings": 2048}, 2048),
+        ({"rope_type": "yarn", "factor": "4", "original_max_position_embeddings": -2048}, 2048),
+    ],
+)
+def test_yarn_stretches_the_context(tmp_path: Path, rope: dict[str, object], context_tokens: int) -> None:
+    """The makers of Qwen have people add it beside the limit as it was."""
+    for key in ("rope_scaling", "rope_parameters"):
+        info = inspect_model(write_folder(tmp_path / key, model_files({key: rope})))
+        assert info.context_tokens == context_tokens
+
+
 def test_code_for_transformers_is_ignored(tmp_path: Path) -> None:
     files = model_files({"auto_map": {"AutoModelForCausalLM": "modeling_x.X"}}) | {"modeling_x.py": b"raise SystemExit"}
     assert inspect_model(write_folder(tmp_path / "m", files)).model_type == "qwen3"

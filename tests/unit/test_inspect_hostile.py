@@ -22,6 +22,7 @@ from engine import (
     ModelUnsupported,
     TokenizerBroken,
     inspect_model,
+    memory_fit,
 )
 from tests.helpers.model_folders import TENSORS, model_files, safetensors, with_header, write_folder
 
@@ -233,3 +234,24 @@ def test_one_wrong_byte_anywhere_is_typed(tmp_path: Path, position: int, byte: i
     data[position % len(data)] = byte
     with contextlib.suppress(ModelError):
         inspect_model(write_folder(tmp_path / "m", files | {name: bytes(data)}))
+
+
+@pytest.mark.parametrize("size", [10**400, -5, True, "8", None, [1]], ids=lambda size: repr(size)[:9])
+@pytest.mark.parametrize("key", ["num_kv_heads", "attn_config", "attention_other_setting"])
+def test_what_a_chat_takes_is_a_sane_number_whatever_a_config_says(tmp_path: Path, key: str, size: object) -> None:
+    told: dict[str, object] = {
+        "num_kv_heads": {"model_type": "openelm", "num_kv_heads": [size, size], "head_dim": 64},
+        "attn_config": {"model_type": "dbrx", "n_layers": 2, "d_model": 64, "n_heads": 2, key: {"kv_n_heads": size}},
+        "attention_other_setting": {
+            "model_type": "step3p5",
+            "num_attention_heads": 2,
+            "layer_types": ["sliding_attention"] * 2,
+            "sliding_window": 128,
+            key: {"num_attention_groups": size},
+        },
+    }[key]
+    info = inspect_model(write_folder(tmp_path / "m", model_files(told)))
+    assert info.caches is not None
+    assert 0 <= info.caches.token_bytes < 2**50
+    assert 0 <= info.caches.fixed_bytes < 2**50
+    assert 0 <= memory_fit(info, 8192, 2**34).largest_context_tokens <= info.context_tokens

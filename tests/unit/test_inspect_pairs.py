@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from engine import DraftIsMain, DraftTooLarge, DraftVocabularyDiffers, ModelInfo, draft_problem, inspect_model
 from engine.models.compatibility import may_share_tokens, token_map
+from tests.helpers.fake_engine import model_info
 from tests.helpers.model_folders import TENSORS, TOKENS, model_files, write_folder
 
 LARGE = {**TENSORS, "model.layers.0.weight": ("F32", (64, 64))}
@@ -45,3 +48,11 @@ def test_another_vocabulary_is_not_known_to_fit(tmp_path: Path) -> None:
     assert (problem.main_tokens, problem.draft_tokens, problem.shared_tokens) == (5, 5, -1)
     assert may_share_tokens(main, draft)
     assert not may_share_tokens(main, replace(draft, vocabulary_tokens=6))
+
+
+def test_comparing_all_models_with_each_other_does_not_ask_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred models are ten thousand pairs, and a window waits for them."""
+    infos = [model_info(f"/models/M-{number}", 1_000_000_000 + number * 100_000_000) for number in range(30)]
+    monkeypatch.setattr(Path, "resolve", lambda _path: pytest.fail("the disk was asked"))
+    problems = [draft_problem(main, draft) for main in infos for draft in infos if main is not draft]
+    assert problems.count(None) == 30 * 29 // 2

@@ -17,6 +17,7 @@ import pytest
 from engine import (
     DeleteFailed,
     DeleteRefusal,
+    DownloadStopped,
     InstalledModel,
     LibraryScanned,
     ModelDamaged,
@@ -28,7 +29,7 @@ from engine import (
 )
 from engine.api.events import DownloadProgress
 from engine.api.types import DownloadId
-from engine.hub import inspected, library, progress
+from engine.hub import inspected, leftovers, library, progress
 from engine.hub.inspected import Inspected
 from engine.hub.library import Places, default_hub_cache
 from engine.hub.neighbours import neighbours
@@ -420,3 +421,66 @@ def test_two_hundred_models_are_scanned_at_once(tmp_path: Path) -> None:
     started = time.process_time()
     assert len(library.scan(places, known)) == 200
     assert time.process_time() - started <= 0.3
+
+
+@pytest.mark.parametrize("value", ["x", 1.5, 10**30, [], {}, True])
+def test_one_odd_config_does_not_take_the_other_models_from_the_list(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, value: object
+) -> None:
+    write_folder(tmp_path / "models" / "org" / "odd", model_files({"markov_rank": value, "dflash_config": value}))
+    write_folder(tmp_path / "models" / "org" / "sound", model_files())
+    assert scan(store, recorder).keys() == {"odd", "sound"}
+
+
+@pytest.mark.expect_log("could not be looked at")
+def test_a_folder_that_nobody_foresaw_is_listed_as_damaged(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def inspect(folder: Path) -> ModelInfo:
+        if folder.name == "odd":
+            raise LookupError("of a kind that inspect_model does not raise")
+        return inspect_model(folder)
+
+    monkeypatch.setattr(inspected, "inspect_model", inspect)
+    for name in ("odd", "sound"):
+        write_folder(tmp_path / "models" / "org" / name, model_files())
+    found = scan(store, recorder)
+    assert isinstance(found["odd"].error, ModelDamaged)
+    assert found["sound"].error is None
+
+
+def test_a_hubs_cache_on_another_disk_can_be_added(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
+    """By its own folder, or by the one around it."""
+    weightless = {name: data for name, data in model_files().items() if name != "model.safetensors"}
+    snapshot(tmp_path / "disk" / "hub", "org/half", COMMIT, weightless)
+    for number, folder in enumerate(("disk", "disk/hub")):
+        snapshot(tmp_path / "disk" / "hub", f"org/of-{number}", COMMIT, model_files())
+        store.set_folders([tmp_path / folder])
+        found = scan(store, recorder)
+        assert found.keys() == {f"of-{each}" for each in range(number + 1)}
+        assert {model.repository for model in found.values()} == {f"org/of-{each}" for each in range(number + 1)}
+        assert {model.source for model in found.values()} == {ModelSource.ADDED}
+
+
+def test_removing_what_an_earlier_run_left_holds_nobody_up(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have to wait for another program; the window asks the store for other things meanwhile."""
+    staging = tmp_path / "models" / ".downloads" / "org--tiny"
+    write_folder(staging, {"download.json": b'{"repository": "org/tiny"}', "files/x.part": b"x"})
+    store.scan()
+    left = recorder.wait_for(DownloadStopped)
+    free: list[bool] = []
+    set_aside = leftovers.set_aside
+
+    def watched(root: Path, repository: str) -> Path | None:
+        if free_now := store._lock.acquire(timeout=0):
+            store._lock.release()
+        free.append(free_now)
+        return set_aside(root, repository)
+
+    monkeypatch.setattr(leftovers, "set_aside", watched)
+    store.cancel(left.download)
+    assert recorder.wait_for(DownloadStopped).kept_bytes == 0
+    assert free == [True]
+    assert not staging.exists()
