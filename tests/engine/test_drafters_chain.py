@@ -57,6 +57,13 @@ DIALECTS: dict[str, tuple[dict[str, Any], bool]] = {
     "whole vocabulary": (tiny.eagle_config(draft_vocab_size=tiny.VOCABULARY), False),
     "three layers": (tiny.eagle_config(layer={"num_hidden_layers": 3}), False),
     "norms of heads": (tiny.eagle_config(), True),
+    "narrower than its main model": (
+        tiny.eagle_config(
+            target_hidden_size=tiny.WIDTH,
+            layer={"hidden_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1},
+        ),
+        False,
+    ),
     "sliding layers": (
         tiny.eagle_config(
             layer={
@@ -79,6 +86,7 @@ FIGURES: dict[str, list[list[int]]] = {
     "whole vocabulary": [[278, 181, 181, 63], [237, 262, 262, 262], [129, 244, 266, 266]],
     "three layers": [[227, 256, 256, 227], [262, 137, 137, 137], [225, 225, 225, 225]],
     "norms of heads": [[231, 145, 145, 255], [7, 7, 7, 137], [81, 277, 277, 126]],
+    "narrower than its main model": [[206, 206, 24, 24], [24, 98, 98, 98], [163, 98, 98, 98]],
     "sliding layers": [[255, 255, 255, 118], [265, 49, 235, 235], [231, 154, 281, 281]],
     "qwen3_next": [[43, 177, 171, 46], [215, 190, 85, 42], [277, 253, 95, 99]],
     "qwen3_5": [[10, 278, 112, 28], [275, 10, 278, 141], [141, 248, 223, 137]],
