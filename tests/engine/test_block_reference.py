@@ -97,27 +97,25 @@ class Reference:
 
     def _attention(self, layer: int, context: Rows) -> Callable[[Rows], Rows]:
         at, sizes, window = f"layers.{layer}.self_attn", self.config.backbone, self.config.windows[layer]
-        first = len(context) - min(len(context), window - 1) if window else 0
 
         def heads(rows: Rows, part: str, count: int) -> Rows:
             split = (rows @ self.of(f"{at}.{part}_proj").T).reshape(len(rows), count, -1)
             return split if part == "v" else normed(split, self.of(f"{at}.{part}_norm"))
 
         def attend(rows: Rows) -> Rows:
-            everything, mixed = np.concatenate([context[first:], rows]), []
+            everything, mixed = np.concatenate([context, rows]), []
             keys, values = heads(everything, "k", sizes.kv_heads), heads(everything, "v", sizes.kv_heads)
             for row, queries in enumerate(heads(rows, "q", sizes.heads)):
                 place, out = len(context) + row, []
                 seen = [
                     at
                     for at in range(len(everything))
-                    if not self.config.causal[layer]
-                    or (first + at <= place and (not window or first + at > place - window))
+                    if (at <= place or not self.config.causal[layer]) and (not window or at > place - window)
                 ]
                 for number, query in enumerate(queries):
                     group = number * sizes.kv_heads // sizes.heads
                     told = turned(query, place)
-                    scores = np.array([told @ turned(keys[at, group], first + at) for at in seen])
+                    scores = np.array([told @ turned(keys[at, group], at) for at in seen])
                     scores = np.exp((scores - scores.max()) / np.sqrt(sizes.head_width) * 1.0)
                     out.append((scores / scores.sum()) @ values[seen, group])
                 mixed.append(np.concatenate(out))
