@@ -184,6 +184,8 @@ class Reply:
         """A step of a batch that this reply is in begins, and nothing is drafted for it."""
         self._shared_plan = None
         self._stats.drafting = self._undrafted_state() if self._drafting is None else DraftingState.BATCHED
+        if self._drafting is not None:
+            self._drafting.pass_hidden_states(self._sequence)
 
     def draft_shared(self, replies: int, most: int) -> Draft:
         """The same, with a draft of at most `most` tokens; `replies` are in the batch."""
