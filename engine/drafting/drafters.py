@@ -112,7 +112,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
         raise ModelUnsupported(str(path), main.info.model_type) from error
     network = build(lambda: _with_weights(kind.network(config, access), path), most_parts(path))
     need = build(lambda: _memory_need(network))
-    check_memory(info, need, main.need)
+    check_memory(info, need, main)
     for weights, progress in handfuls(network):
         yield progress
         build(partial(mx.eval, weights))
