@@ -108,12 +108,12 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
     else:
         token_s, round_s = yield from _rehearsal_s(draft)
-    share = (yield from _examined(main, draft)) if draft.info.drafter is not None else None
+    share = yield from _examined(main, draft)
     return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, rounding, share)
 
 
 def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, float | None]:
-    """Its agreement; one that cannot draft at all costs no more than that figure."""
+    """Its agreement, if it is a drafter; one that cannot draft at all costs no more than that figure."""
     try:
         return (yield from agreement(main, draft))
     except Exception:  # noqa: BLE001  of a stranger's drafter
