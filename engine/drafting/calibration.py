@@ -61,14 +61,21 @@ class Tuner:
         return self._slices is not None
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
-        """Make `costs` know this pair: at once from disk, or by and by with `step`."""
+        """Make `costs` know this pair: at once from disk, or by and by with `step`.
+
+        How the main model rounds is known at once also where only the draft is new: verdicts in doubt depend on it.
+        """
         self._slices, self._costs, self._about = None, costs, _about(main)
-        self._path = self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
+        self._path = self._file(main, draft)
         known = _calibration(_content(self._path))
-        if known is not None:
-            costs.calibration = known
-        else:
+        if known is None:
             self._slices = measure(main, draft)
+            alone = _calibration(_content(self._file(main, None)))
+            known = Calibration(rounding=alone.rounding) if alone is not None else Calibration()
+        costs.calibration = known
+
+    def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
+        return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
 
     def stop(self) -> None:
         self._slices = None

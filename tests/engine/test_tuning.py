@@ -123,6 +123,19 @@ def test_another_pair_is_measured_by_itself(main: LoadedModel, pair: Path) -> No
     assert tuner.pending
 
 
+def test_how_a_main_model_rounds_is_known_before_a_new_draft_is_measured(
+    main: LoadedModel, draft: LoadedModel, alone: Path
+) -> None:
+    """Else its first replies could depend on that draft. What rounds take is not known yet."""
+    (path,) = alone.glob("*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"rounding": 0.25}))
+    tuner, costs = Tuner(alone), RoundCosts()
+    tuner.begin(main, draft, costs)
+    assert tuner.pending
+    assert costs.calibration.rounding == 0.25
+    assert not costs.calibrated
+
+
 def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
     """An update has the same folder, name and size, and other weights: how they round, and agree, is not known."""
     for models in ((replace(main, identity="new"), draft), (main, replace(draft, identity="new"))):
