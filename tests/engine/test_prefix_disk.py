@@ -488,9 +488,12 @@ def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
     for folder in (old, stranger):
         folder.mkdir()
         (folder / "file").write_text("x")
+    link = tmp_path / "hunch-0-link"
+    link.symlink_to(stranger)
     PrefixDisk(tmp_path)
 
     assert not old.exists()
+    assert link.exists()  # what cannot be deleted keeps nobody from using the rest
     assert (stranger / "file").exists()
 
 
