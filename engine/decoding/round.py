@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import NamedTuple
 
 import mlx.core as mx
 
@@ -38,6 +39,14 @@ class Round:
     draft: Draft = NO_DRAFT
     verdicts: tuple[int, ...] = ()
     second_looks: int = 0  # verdicts that were left to a forward over one token
+
+
+class Times(NamedTuple):
+    """What a step took, and parts of that; 0 unless it was timed part by part."""
+
+    seconds: float
+    draft_s: float = 0.0
+    verify_s: float = 0.0
 
 
 def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ahead: bool = False) -> Round:

@@ -61,14 +61,21 @@ class Tuner:
         return self._slices is not None
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
-        """Make `costs` know this pair: at once from disk, or by and by with `step`."""
+        """Make `costs` know this pair: at once from disk, or by and by with `step`.
+
+        How the main model rounds is known at once also where only the draft is new: verdicts in doubt depend on it.
+        """
         self._slices, self._costs, self._about = None, costs, _about(main)
-        self._path = self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
+        self._path = self._file(main, draft)
         known = _calibration(_content(self._path))
-        if known is not None:
-            costs.calibration = known
-        else:
+        if known is None:
             self._slices = measure(main, draft)
+            alone = _calibration(_content(self._file(main, None)))
+            known = Calibration(rounding=alone.rounding) if alone is not None else Calibration()
+        costs.calibration = known
+
+    def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
+        return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
 
     def stop(self) -> None:
         self._slices = None
@@ -108,12 +115,12 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
     else:
         token_s, round_s = yield from _rehearsal_s(draft)
-    share = (yield from _examined(main, draft)) if draft.info.drafter is not None else None
+    share = yield from _examined(main, draft)
     return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, rounding, share)
 
 
 def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, float | None]:
-    """Its agreement; one that cannot draft at all costs no more than that figure."""
+    """Its agreement, if it is a drafter; one that cannot draft at all costs no more than that figure."""
     try:
         return (yield from agreement(main, draft))
     except Exception:  # noqa: BLE001  of a stranger's drafter

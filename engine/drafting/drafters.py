@@ -6,7 +6,7 @@ A new kind is a file beside `proposers/dflash.py`, what its config says in `mode
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,8 +50,8 @@ _CONFIG_LIMIT_BYTES = 1 << 20
 
 
 class DrafterProposer(Proposer, Protocol):
-    def begin(self, turn_end: int) -> None:
-        """Says, before the first offer, where in the prompt the turn ends that the reply answers."""
+    def begin(self, turn_end: int, tokens: Sequence[int]) -> None:
+        """Says, before anything else, what the prompt is, and where in it the turn ends that the reply answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,14 @@ def loading_any_draft(folder: Path | str, main: LoadedModel, given_up: Question 
     return (yield from _loading_drafter(path, config, main, given_up))
 
 
-def proposer_of(draft: LoadedModel, main: LoadedModel, store: PrefixStore, turn_end: int) -> Proposer:
-    """Who drafts with `draft` for one reply of `main`."""
+def proposer_of(
+    draft: LoadedModel, main: LoadedModel, store: PrefixStore, turn_end: int, tokens: Sequence[int] = ()
+) -> Proposer:
+    """Who drafts with `draft` for one reply of `main`, whose `tokens` are all that there is so far, now and later."""
     if draft.info.drafter is None:
         return DraftModelProposer(draft, store, turn_end)
     proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
-    proposer.begin(turn_end)
+    proposer.begin(turn_end, tokens)
     return proposer
 
 
@@ -110,7 +112,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
         raise ModelUnsupported(str(path), main.info.model_type) from error
     network = build(lambda: _with_weights(kind.network(config, access), path), most_parts(path))
     need = build(lambda: _memory_need(network))
-    check_memory(info, need, main.need)
+    check_memory(info, need, main)
     for weights, progress in handfuls(network):
         yield progress
         build(partial(mx.eval, weights))

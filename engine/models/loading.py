@@ -137,7 +137,7 @@ def loading(
     tokenizer that is new here is tried elsewhere first; `on_try` is called when that begins.
     """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
-    info, beside = inspect_model(path), main.need if main is not None else None
+    info = inspect_model(path)
     read = partial(guarded, info.folder, ModelDamaged, given_up)
     if info.drafter is not None:
         raise ModelOnlyDrafts(info.folder, info.drafter.kind)
@@ -150,7 +150,7 @@ def loading(
     yield
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
-    check_memory(info, need, beside)
+    check_memory(info, need, main)
     for weights, progress in handfuls(network):
         yield progress
         read(partial(mx.eval, weights))
@@ -213,10 +213,12 @@ def _check_architecture(info: ModelInfo) -> None:
         raise ModelUnsupported(info.folder, info.model_type)
 
 
-def check_memory(info: ModelInfo, need: MemoryNeed, beside: MemoryNeed | None) -> None:
+def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) -> None:
+    """Raise ModelTooLarge where there is no room beside that model, each with a chat as long as it can hold."""
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     needed = need.at(context)
-    available = available_bytes() - (beside.at(context) if beside is not None else 0)
+    held = beside.need.at(min(beside.info.context_tokens, LEAST_CONTEXT_TOKENS)) if beside is not None else 0
+    available = available_bytes() - held
     if needed > available:
         fits = max(0, available - (needed - need.weight_bytes))
         raise ModelTooLarge(info.folder, needed, max(0, available), context, fits)

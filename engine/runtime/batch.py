@@ -19,10 +19,10 @@ import mlx.core as mx
 
 from engine.caches.merging import MergedCaches, can_forget, can_merge
 from engine.decoding.accept import NO_DRAFT, Draft, integers
-from engine.decoding.round import Round
+from engine.decoding.round import Round, Times
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
-from engine.runtime.reply import Reply
+from engine.runtime.reply import TIMED_EVERY_ROUNDS, Reply
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -45,6 +45,7 @@ class Batch:
         self.replies: list[Reply] = []
         self._caches = MergedCaches()
         self._padded = False  # a copy of the first row is behind the others
+        self._drafted_steps = 0
         self._states: mx.array | None = None  # of a wide step: what drafters draw on (rows, width, layers × width)
         self._drawn: mx.array | None = None  # the draws of a step that was opened ahead, on tokens not yet read
 
@@ -73,16 +74,17 @@ class Batch:
         """
         started = time.perf_counter()
         self._pad(wanted=padded and all(len(reply.sequence.tokens) < _PADDED_TOKENS for reply in self.replies))
-        drafted = [NO_DRAFT] * len(self.replies)
+        drafted, draft_s = [NO_DRAFT] * len(self.replies), 0.0
         if drafts and not self.in_flight:
             drafted = self._drafted()
+            draft_s = self._timed(drafted, started)
         else:
             for reply in self.replies:
                 reply.begin_shared_round()
         width = 1 + max(draft.tokens.size for draft in drafted)
         verdicts = self._drawn_alone(look_ahead=look_ahead) if width == 1 else self._verified(drafted, width)
         seconds = time.perf_counter() - started
-        self._hand_out(drafted, verdicts, width, seconds)
+        self._hand_out(drafted, verdicts, width, Times(seconds, draft_s, seconds - draft_s if draft_s else 0.0))
 
     def release(self, replies: Sequence[Reply]) -> None:
         """Let replies go, each with its own caches."""
@@ -122,6 +124,14 @@ class Batch:
         most = min(left, _MOST_TOKENS // len(self.replies) - 1)
         drafts = [_attempt(reply, partial(reply.draft_shared, len(self.replies), most)) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
+
+    def _timed(self, drafts: Sequence[Draft], started: float) -> float:
+        """How long drafting took, which the device is waited for in one step of several; 0 in the others."""
+        self._drafted_steps += 1
+        if self._drafted_steps % TIMED_EVERY_ROUNDS != 1:
+            return 0.0
+        mx.eval([draft.tokens for draft in drafts])
+        return time.perf_counter() - started
 
     def _verified(self, drafts: Sequence[Draft], width: int) -> list[list[int]]:
         """The verdicts on each row's draft, by one forward over rows × width."""
@@ -184,14 +194,14 @@ class Batch:
         drawn = _attempt(reply, lambda: reply.sampler.draw(logits, position, ahead))
         return mx.zeros((1,), dtype=mx.uint32) if drawn is None else drawn
 
-    def _hand_out(self, drafts: Sequence[Draft], verdicts: Sequence[list[int]], width: int, seconds: float) -> None:
+    def _hand_out(self, drafts: Sequence[Draft], verdicts: Sequence[list[int]], width: int, times: Times) -> None:
         """To each reply what was drawn for it; who ends with it gets its caches back before it says so.
 
         A reply that fails is told at once, so that no later fault can lose its error or tell it another.
         """
         drawn = zip(self.replies, drafts, verdicts, strict=True)
         rounds = {
-            reply: _attempt(reply, partial(reply.receive, draft, verdict, seconds)) for reply, draft, verdict in drawn
+            reply: _attempt(reply, partial(reply.receive, draft, verdict, times)) for reply, draft, verdict in drawn
         }
         if width > 1:
             self._commit(width, list(rounds.values()))

@@ -1,6 +1,6 @@
 """Which of a reply's text a draft foresaw, and what it wanted where the main model overruled it.
 
-Works from rounds alone, so it is the same whoever drafted. Plain and shared rounds leave no mark.
+Works from rounds alone, so it is the same whoever drafted. Plain rounds leave no mark.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import NO_DRAFT, Draft, integers
-from engine.decoding.round import Round, plain_round, settled, speculative_round
+from engine.decoding.round import Round, Times, plain_round, settled, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, spared_tokens, turn_end
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 # Timing the parts of a round needs one more wait for the device, so only one round in this many pays it.
-_TIMED_EVERY_ROUNDS = 8
+TIMED_EVERY_ROUNDS = 8
 
 
 class ReplyState(Enum):
@@ -184,6 +184,8 @@ class Reply:
         """A step of a batch that this reply is in begins, and nothing is drafted for it."""
         self._shared_plan = None
         self._stats.drafting = self._undrafted_state() if self._drafting is None else DraftingState.BATCHED
+        if self._drafting is not None:
+            self._drafting.pass_hidden_states(self._sequence)
 
     def draft_shared(self, replies: int, most: int) -> Draft:
         """The same, with a draft of at most `most` tokens; `replies` are in the batch."""
@@ -192,7 +194,7 @@ class Reply:
             return NO_DRAFT
         return self._drafting.propose(plan, self._sequence.tokens, self._sampler)
 
-    def receive(self, draft: Draft, verdicts: list[int], seconds: float) -> Round:
+    def receive(self, draft: Draft, verdicts: list[int], times: Times) -> Round:
         """What a step of a batch drew for this reply. Its caches are the batch's business.
 
         Tokens and sampler are committed; `take_shared` is to follow.
@@ -201,7 +203,8 @@ class Reply:
         emitted, drafted, accepted = settled(drafted, verdicts, self._sequence, self._ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
-        done = Round(tuple(emitted), seconds, len(drafted), accepted, typical=False)
+        parts = times[1:] if drafted else (0.0, 0.0)
+        done = Round(tuple(emitted), times.seconds, len(drafted), accepted, *parts, typical=False)
         return replace(done, draft=draft, verdicts=tuple(verdicts))
 
     def take_shared(self, done: Round) -> None:
@@ -237,7 +240,7 @@ class Reply:
         else:
             done = self._plain_round(alone and not plan.length)
         if self._drafting is not None:
-            timed_next = (self._stats.draft_rounds + 1) % _TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
+            timed_next = (self._stats.draft_rounds + 1) % TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
             reads_on = alone and not self.complete and not timed_next
             self._drafting.observe(PLAIN if in_flight else plan, done, reads_on=reads_on)
         elif done.typical:
@@ -249,7 +252,7 @@ class Reply:
         return plain_round(self._sequence, self._sampler, self._ending, look_ahead=look_ahead)
 
     def _speculative_round(self, plan: Plan, drafting: Drafting) -> Round:
-        timed = self._stats.draft_rounds % _TIMED_EVERY_ROUNDS == 0
+        timed = self._stats.draft_rounds % TIMED_EVERY_ROUNDS == 0
         propose = partial(drafting.propose, plan, self._sequence.tokens, self._sampler)
         return speculative_round(self._sequence, self._sampler, propose, self._ending, timed=timed)
 

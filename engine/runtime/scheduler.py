@@ -327,7 +327,8 @@ class Scheduler:
         main = reply.sequence.model
         proposers: list[Proposer] = [LookupProposer(main.ends)]
         if self.draft is not None:
-            proposers.insert(0, proposer_of(self.draft, main, self._store, reply.sequence.turn_end))
+            chat = reply.sequence
+            proposers.insert(0, proposer_of(self.draft, main, self._store, chat.turn_end, chat.tokens))
         controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller), self._history)
 

@@ -256,3 +256,18 @@ def test_what_was_asked_is_done_and_the_rest_is_chosen(
 
     assert way is (Way.SHARED if ways else Way.DRAFTED)
     assert {frozenset(seen) for seen in offered} == ({frozenset(ways)} if ways else set())
+
+
+def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else all of it would be neither the draft's nor the main model's. A row without a draft has none of it."""
+    forced(monkeypatch, Way.DRAFTED)
+    harness = Harness(model("qwen3"), draft())
+    modes = (Speculation.fixed(3), Speculation.fixed(3), Speculation.off())
+    heard = [harness.submit(asking(prompt(9, salt), 30, speculation=mode)) for salt, mode in enumerate(modes)]
+    while not any(reply.ended for reply in heard):
+        harness.scheduler.step()
+    for reply, drafts in zip(heard, (True, True, False), strict=True):
+        stats = reply.reply._stats.freeze()
+        assert stats.shared_rounds == stats.rounds - 1
+        assert (stats.draft_s > 0) is drafts
+        assert 0 < stats.verify_s <= stats.decode_s - stats.draft_s

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
 import pytest
 from mlx_lm.models.cache import KVCache, can_trim_prompt_cache
+from mlx_lm.models.deepseek_v41 import LayerCache
 
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import append_rows, arrays_in, can_truncate, make_checkpoint, rows_between, truncate
@@ -316,3 +318,22 @@ def test_what_a_replay_feeds_is_cut_to_the_tokens_that_stand(
     Call(Module(), ([value],), {"mask": value}, []).again(6, 4)
 
     assert [array.shape for array in fed] == [expected, expected]
+
+
+def test_a_cache_that_publishes_no_state_goes_back_to_a_checkpoint_too() -> None:
+    """deepseek_v41 brings its own: rows of a window, and a count."""
+    cache: Any = LayerCache(4)
+    caches = CacheSet([cache])
+    for first in (0, 3):
+        cache.update_window(mx.arange(first, first + 3)[None, :, None])
+        caches.position = first + 3
+        if not first:
+            checkpoint = make_checkpoint(caches)
+    assert cache.window.tolist() == [[[2], [3], [4], [5]]]
+    for _ in range(2):  # it serves more than once
+        truncate(caches, 3, checkpoint)
+        assert cache.window.tolist() == [[[0], [1], [2]]]
+        assert (cache.offset, caches.position) == (3, 3)
+        cache.update_window(mx.array([[[9]]]))
+        caches.position = 4
+        assert cache.window.tolist() == [[[0], [1], [2], [9]]]

@@ -19,10 +19,12 @@ from engine import DraftingState, Engine, Finished, ModelFailed, ModelReady, Req
 from engine.api.errors import DrafterDoesNotFit, ModelDamaged, ModelOnlyDrafts
 from engine.api.types import DrafterKind
 from engine.decoding.accept import integers
+from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sampling import Sampler
 from engine.drafting.drafters import KINDS, loading_any_draft, proposer_of
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import Plan
+from engine.drafting.proposers import features
 from engine.drafting.proposers.features import Context
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
@@ -232,13 +234,22 @@ def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient,
 def test_the_states_of_shared_steps_are_kept(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So the reply that goes on alone drafts at once."""
+    """So the reply that goes on alone drafts at once. However long the company lasts, only so many of them wait."""
     prompts = [FIRST, (*FIRST[:30], *QUESTION), FIRST[20:]]
+    add, waiting = HiddenStates.add, list[int]()
+
+    def watched(states: HiddenStates, position: int, rows: Any) -> None:
+        add(states, position, rows)
+        waiting.append(len(states._rows))
+
     with monkeypatch.context() as patch:
         patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        patch.setattr(HiddenStates, "add", watched)
+        patch.setattr(features, "_MOST_WAITING_PARTS", 4)
         replies = client.run_all([asked(text, GREEDY, most) for text, most in zip(prompts, (8, 14, 44), strict=True)])
     assert replies[2].stats.shared_rounds > 5
     assert replies[2].stats.draft_rounds > 5
+    assert max(waiting) <= 2
     assert drafts.seen
     whole(pair, drafts)
 

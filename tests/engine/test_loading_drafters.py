@@ -151,9 +151,9 @@ def test_it_needs_its_weights_and_a_row_a_token(main: LoadedModel, tmp_path: Pat
 def test_one_that_does_not_fit_beside_its_main_model_is_refused(
     main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, _ = save("dspark", tmp_path)
-    context = 2048
-    both = main.need.at(context) + load(folder, main).need.at(context)
+    """One that reads short texts only does not make the main model's chat shorter."""
+    folder, _ = save("dspark", tmp_path, max_position_embeddings=512)
+    both = main.need.at(2048) + load(folder, main).need.at(512)
     monkeypatch.setattr(loading, "available_bytes", lambda: both)
     load(folder, main)
     monkeypatch.setattr(loading, "available_bytes", lambda: both - 1)

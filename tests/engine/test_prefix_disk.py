@@ -15,6 +15,7 @@ import mlx.core as mx
 import pytest
 
 from engine import Engine, Message, MessageRole, ModelReady, Request, Sampling, Speculation
+from engine.caches.checkpoints import arrays_in, rows_between
 from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
@@ -183,6 +184,29 @@ def test_stretches_that_overlap_follow_on_one_another(folders: dict[str, Path], 
     there = restored.feed(mx.array(CHAT[-1:]))
     here = fresh.feed(mx.array(CHAT))[-1:]
     assert mx.allclose(there, here, rtol=1e-4, atol=1e-4 * float(mx.std(here).item()))  # type: ignore[arg-type]
+
+
+def test_of_a_stretch_where_two_chats_part_only_the_rows_before_that_are_taken(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it began in mid-chat, and others follow on it."""
+    monkeypatch.setattr("engine.prefix.disk._LONGEST_STRETCH_TOKENS", 50)
+    branch = (*CHAT[:80], *CHAT[:40])
+    for tokens in (CHAT[:121], branch):
+        write(dense, PrefixDisk(tmp_path), tokens, 0)
+    assert starts(tmp_path) == [0, 50, 80, 100]
+    restored = PrefixStore(disk=PrefixDisk(tmp_path)).take(dense, list(branch))
+    assert restored.caches.position == 119
+    there, here = (rows_between(each.caches, 0, 119) for each in (restored, read(dense, branch, 0)))
+    assert all(mx.allclose(one, other) for one, other in zip(arrays_in(there), arrays_in(here), strict=True))
+
+
+def test_a_beginning_of_a_single_token_is_used_with_what_follows_on_it(dense: LoadedModel, tmp_path: Path) -> None:
+    """Else it would go before the rest, which is worth nothing without it."""
+    for end in (2, 60):
+        write(dense, PrefixDisk(tmp_path), CHAT[:end], 0)
+    assert starts(tmp_path) == [0, 1]
+    assert len({path.stat().st_mtime for path in files(tmp_path)}) == 1
 
 
 def test_what_overlaps_is_not_written_again(dense: LoadedModel, tmp_path: Path) -> None:
@@ -464,9 +488,12 @@ def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
     for folder in (old, stranger):
         folder.mkdir()
         (folder / "file").write_text("x")
+    link = tmp_path / "hunch-0-link"
+    link.symlink_to(stranger)
     PrefixDisk(tmp_path)
 
     assert not old.exists()
+    assert link.exists()  # what cannot be deleted keeps nobody from using the rest
     assert (stranger / "file").exists()
 
 

@@ -123,6 +123,19 @@ def test_another_pair_is_measured_by_itself(main: LoadedModel, pair: Path) -> No
     assert tuner.pending
 
 
+def test_how_a_main_model_rounds_is_known_before_a_new_draft_is_measured(
+    main: LoadedModel, draft: LoadedModel, alone: Path
+) -> None:
+    """Else its first replies could depend on that draft. What rounds take is not known yet."""
+    (path,) = alone.glob("*.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"rounding": 0.25}))
+    tuner, costs = Tuner(alone), RoundCosts()
+    tuner.begin(main, draft, costs)
+    assert tuner.pending
+    assert costs.calibration.rounding == 0.25
+    assert not costs.calibrated
+
+
 def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
     """An update has the same folder, name and size, and other weights: how they round, and agree, is not known."""
     for models in ((replace(main, identity="new"), draft), (main, replace(draft, identity="new"))):
@@ -132,11 +145,16 @@ def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: Lo
 
 
 @pytest.mark.expect_log("could not be examined")
-def test_a_drafter_that_cannot_be_examined_is_measured_all_the_same(main: LoadedModel, tmp_path: Path) -> None:
+def test_a_drafter_that_cannot_be_examined_is_measured_all_the_same(
+    main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of some families nobody gets the hidden states: nanbeige calls each layer twice."""
+    for name, value in (("WIDTHS", (1, 33)), ("_REPEATS", 1), ("_ROUNDING_WIDTHS", (1,))):
+        monkeypatch.setattr(calibration, name, value)
     config = tiny_drafters.eagle_config()
     folder = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
     drafter = at_once(loading_any_draft(folder, main))
+    assert tuned(Tuner(), main, drafter)[0].calibration.agreement is not None
     network = families.build("nanbeige")
     looping = replace(main, network=network, make_caches=CacheMaker(network))
     costs, _ = tuned(Tuner(), looping, drafter)
@@ -246,7 +264,9 @@ def test_what_is_measured_are_forwards_after_a_context_and_rollbacks(
         steps.append((caches.position, caches.width, kept))
         commit(caches, kept)
 
+    computed: list[int] = []
     monkeypatch.setattr(CacheSet, "commit", recorded)
+    monkeypatch.setattr(CacheSet, "evaluate", lambda caches: computed.append(caches.position))
     costs, slices = tuned(Tuner(), main, draft)
 
     (opened, depth, kept), *measured = steps
@@ -256,6 +276,7 @@ def test_what_is_measured_are_forwards_after_a_context_and_rollbacks(
     assert [width for _, width, _ in measured[: len(WIDTHS)]] == list(WIDTHS)
     rollbacks = [(at, width) for at, width, kept in measured if width > kept == 1]
     assert [at for at, _ in rollbacks] == [depth + count for count in range(len(rollbacks))]
+    assert computed == [at + 1 for at, _ in rollbacks]  # what was left to do is a part of its price
     assert len(rollbacks) > 1
     assert all(width > 1 for _, width in rollbacks)
     assert slices == len(steps) - 2 + 1  # one forward each, but the two that read a context; and the end

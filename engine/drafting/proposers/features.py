@@ -58,6 +58,10 @@ class Context:
     def caches(self) -> CacheSet:
         return self._following.caches
 
+    def begin(self, turn_end: int, tokens: Tokens[int]) -> None:
+        """Before anything else: of which chat the first states will be, so that not all of a prompt's have to wait."""
+        self.turn_end, self._tokens = turn_end, tokens
+
     def follow(self, tokens: Tokens[int]) -> None:
         """Take in what was committed since the last look."""
         self._tokens = tokens
@@ -75,6 +79,8 @@ class Context:
     def _take_in(self) -> None:
         """Read what waits, though nobody drafts: a row takes less room than the states that it is made of."""
         self._waiting_bytes = 0
+        if self._sequence is None and self._tokens:
+            self.follow(self._tokens)
         if self._sequence is not None:
             self.read()
             self.caches.evaluate()
@@ -116,6 +122,9 @@ class Context:
                 if stop - start == PREFILL_CHUNK_TOKENS:
                     self.caches.evaluate()
                 held = stop
+            if position + states.shape[0] > end:  # of the newest token: its row may need the one behind it
+                waiting.insert(0, (end, states[max(0, end - position) :]))
+                break
         self._waiting = waiting
         self._waiting_bytes = sum(states.nbytes for _, states in waiting)
 
@@ -164,9 +173,9 @@ class FeatureProposer:
         self._room = drafter.info.context_tokens
         self._missing = 0
 
-    def begin(self, turn_end: int) -> None:
-        """Says where the turn that the reply answers ends, before the first offer."""
-        self._context.turn_end = turn_end
+    def begin(self, turn_end: int, tokens: Tokens[int] = ()) -> None:
+        """Says of which chat the states will be, and where the turn ends that the reply answers."""
+        self._context.begin(turn_end, tokens)
 
     def receive_states(self, position: int, states: mx.array) -> None:
         self._context.receive(position, states)
