@@ -13,7 +13,7 @@ from app.storage.tree import read_tree
 
 # What a copy has of its original beside the messages; it was not imported itself.
 _COPY_REST = """
-UPDATE chats SET (folder_id, options) = (SELECT folder_id, iif(json_valid(options),
+UPDATE chats SET (folder_id, renamed, options) = (SELECT folder_id, renamed, iif(json_valid(options),
 json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?2) WHERE id = ?1
 """
 
@@ -78,6 +78,8 @@ class ChatStore:
 
     def duplicate(self, chat_id: int, titles: Iterator[str]) -> int:
         """Copies a chat with all its branches, its folder and its options; returns the copy's id.
+
+        Who has named the original has named the copy.
 
         The copy gets the first of the titles that no chat has.
         """

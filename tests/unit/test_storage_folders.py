@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Stores
+from app.storage import Database, Stores, portable
 from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_rows import FolderTree, rows_of
 
@@ -159,3 +159,19 @@ def test_any_depth_is_listed(stores: Stores) -> None:
 def test_a_name_is_one_line_of_some_length(stores: Stores) -> None:
     stores.folders.make("name\n" * 1_000_000, None)
     assert stores.folders.all()[0].name == "name " * (LONGEST_TITLE // 5)
+
+
+def test_a_copy_of_a_chat_that_the_person_has_named_keeps_its_name(stores: Stores) -> None:
+    chat = stores.chats.create("First words")
+    stores.chats.rename(chat, "Taxes")
+    copy = stores.chats.duplicate(chat, iter(["Taxes copy"]))
+    assert not stores.states.has_open_title(copy)
+    assert stores.states.has_open_title(stores.chats.duplicate(stores.chats.create("Words"), iter(["Words copy"])))
+
+
+def test_a_closed_folder_shows_nothing_of_the_trash(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    stores.folders.make("Folder", None, chat)
+    stores.chats.set_unseen(chat, True)
+    portable.put_in_trash(stores, [chat])
+    assert [folder.unseen for folder in stores.folders.all()] == [False]
