@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -157,3 +159,20 @@ def test_the_window_asks_before_it_drops_what_is_typed(harness: AppHarness, qtbo
     harness.window.composer.keep_unsent()
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
+
+
+def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_them(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    with AppHarness(tmp_path) as harness:
+        application, file = harness.application, harness.paths.unsent
+        file.write_text("precious", encoding="utf-8")
+        free = threading.Event()
+        hold = partial(application.storage.write, lambda _stores: free.wait(60), lambda _: None, lambda _: None)
+        application.window.painted_first.connect(lambda: QTimer.singleShot(0, hold))  # behind the opening
+        with qtbot.waitSignal(application.opened):
+            application.show()
+        assert file.exists()
+        free.set()
+        qtbot.waitUntil(lambda: not file.exists())
+        assert unsent(harness) == {0: "precious"}
