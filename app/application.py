@@ -26,7 +26,7 @@ from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.speculation import SpeculationParts
 from app.settings import STARTER_FOLDER, Settings
-from app.storage import DatabaseTooNew, Opened, Rescued, Storage
+from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.gui_gc import GuiThreadGarbage
@@ -321,9 +321,15 @@ class Application(QObject):
             text = self.paths.unsent.read_text(encoding="utf-8", errors="replace")
         except OSError:
             return
-        self.window.composer.set_unsent({0: text})
-        self.window.composer.keep_unsent()
-        self.paths.unsent.unlink()
+        composer = self.window.composer
+        composer.set_unsent({0: text})
+        words = composer.text()
+
+        def keep(stores: Stores) -> None:
+            stores.unsent.put(0, words)
+            self.paths.unsent.unlink()
+
+        self.storage.write(keep, _ignore, _ignore)
 
     def _close_settings_window(self) -> None:
         if self._settings_window is not None:

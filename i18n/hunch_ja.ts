@@ -1774,8 +1774,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>回答の終わりがまだディスクに保存されていません。いま終了すると失われます。</translation>
+        <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
+        <translation>回答の終わり、または入力した文章がまだディスクに保存されていません。いま終了すると失われます。</translation>
     </message>
     <message>
         <source>Free some space and wait a moment, or quit once more.</source>

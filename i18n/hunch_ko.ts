@@ -1774,8 +1774,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>답변의 끝부분이 아직 디스크에 저장되지 않았어요. 지금 종료하면 사라져요.</translation>
+        <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
+        <translation>답변의 끝부분이나 입력한 글이 아직 디스크에 저장되지 않았어요. 지금 종료하면 사라져요.</translation>
     </message>
     <message>
         <source>Free some space and wait a moment, or quit once more.</source>

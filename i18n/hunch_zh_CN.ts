@@ -1774,8 +1774,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>有一条回复的结尾尚未存到磁盘。现在退出将会丢失。</translation>
+        <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
+        <translation>有一条回复的结尾，或你输入的文字，尚未存到磁盘。现在退出将会丢失。</translation>
     </message>
     <message>
         <source>Free some space and wait a moment, or quit once more.</source>

@@ -234,11 +234,10 @@ class AttachmentController(QObject):
             ]
 
     def _changed(self, chat_id: int) -> None:
-        """Has what waits there kept on disk. A refusal is not told: sending tells it."""
+        """Has what waits there kept on disk."""
         attachments = tuple(row.attachment for row in self._rows[chat_id] if row.attachment is not None)
-        self._storage.write(
-            lambda stores: stores.unsent.put_attachments(chat_id, attachments), lambda _: None, lambda _problem: None
-        )
+        what = "attachments", chat_id
+        self._chats.keeping.keep(what, lambda stores: stores.unsent.put_attachments(chat_id, attachments))
         self._show()
 
     def _show(self) -> None:

@@ -18,6 +18,7 @@ from app.controllers.chat_lists import list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
 from app.controllers.folders import Folders
+from app.controllers.keeping import Keeping
 from app.controllers.message_changes import MessageChanges
 from app.controllers.messages import storable
 from app.controllers.models import ModelController
@@ -79,6 +80,7 @@ class ChatController(QObject):
         self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))
         self.changes = Changes(storage, self)
         self.changes.not_stored.connect(self.not_stored)
+        self.keeping = Keeping(storage, self)
         self.deletions = Deletions(storage, self.changes, self)
         self.deletions.restored.connect(self._on_restored)
         self.deletions.chats_gone.connect(self._leave)
@@ -235,16 +237,16 @@ class ChatController(QObject):
         self.unsent_restored.emit(self._storage.read.unsent.all())
 
     def keep_unsent(self, chat_id: int, text: str) -> None:
-        """Stores what is being typed. A refusal is not told: sending tells it, and until then the words are there."""
+        """Stores what is being typed."""
         text = text.encode("utf-8", "replace").decode("utf-8")
-        self._storage.write(lambda stores: stores.unsent.put(chat_id, text), lambda _: None, lambda _problem: None)
+        self.keeping.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text))
 
     # End
 
     @property
     def has_unsaved(self) -> bool:
         """Whether there are words on the screen that the disk has refused."""
-        return self._replies.has_unsaved
+        return self._replies.has_unsaved or self.keeping.has_refused
 
     def _is_in_sight(self, chat_id: int) -> bool:
         return chat_id == self.chat_id or self.asides.is_shown(chat_id)
@@ -254,6 +256,7 @@ class ChatController(QObject):
         self.chat_left.emit(self.chat_id)
         self.options.keep()
         self.edits.keep()
+        self.keeping.close()
         self.titles.close()
         self._replies.close()
 

@@ -67,16 +67,17 @@ class ImportController(QObject):
     def look(self, paths: Sequence[str]) -> None:
         """Reads files and folders; `previewed` or `cancelled` follows."""
         self.discard()
-        self._folder = Path(tempfile.mkdtemp(prefix="hunch-import-"))
         self._stop = stop = Stop()
-        spool = self._folder / "chats"
         self._worker.ask(
-            lambda: self._look([Path(path) for path in paths], spool, stop), self.previewed.emit, self._on_not_read
+            lambda: self._look([Path(path) for path in paths], stop), self.previewed.emit, self._on_not_read
         )
 
-    def _look(self, paths: list[Path], spool: Path, stop: Stop) -> Preview:
+    def _look(self, paths: list[Path], stop: Stop) -> Preview:
         """On the thread."""
-        found = find_chats(paths, spool, stop, lambda share: self._deliver(lambda: self.progress.emit(share)))
+        self._folder = Path(tempfile.mkdtemp(prefix="hunch-import-"))
+        found = find_chats(
+            paths, self._folder / "chats", stop, lambda share: self._deliver(lambda: self.progress.emit(share))
+        )
         stores = self._storage.another_reader()
         try:
             return Preview(found, sum(map(Known(stores).has, found.origins, found.updated)))
@@ -115,6 +116,8 @@ class ImportController(QObject):
             importing.close()
             self.discard()
             self._chats.conversations.refresh()
+            for each in importing.grown:
+                self._chats.show_branch_of(each.chat_id)
             self.imported.emit(Imported(tuple(importing.ids), importing.skipped, tuple(importing.grown)))
 
     def _on_refused(self, problem: NotStored) -> None:
@@ -158,8 +161,10 @@ class ImportController(QObject):
             shrink(stores, imported.grown)
 
         def done() -> None:
-            if self._chats.chat_id in (*imported.ids, *(each.chat_id for each in imported.grown)):
-                self._chats.new_chat()
+            self._chats.deletions.chats_gone.emit(imported.ids)
+            for each in imported.grown:
+                self._chats.stop_deleted(each.chat_id)
+                self._chats.show_branch_of(each.chat_id)
 
         self._write(take_back, done)
 

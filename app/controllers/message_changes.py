@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.messages import storable
-from app.storage import Edit, EditKind, Storage, StoredMessage, exchange
+from app.storage import Edit, EditKind, Storage, StoredMessage, Stores, exchange
 from app.view_models.transcript import MessageEdit, TranscriptMessage
 from engine import MessageRole
 
@@ -87,12 +88,12 @@ class MessageChanges(QObject):
         self._show(message_id)
 
     def keep(self) -> None:
-        """Has what was typed stored now. A refusal is not told: saving tells it, and until then the words are there."""
+        """Has what was typed stored now."""
         self._keep.stop()
         edits = [self._edits[number] for number in self._unkept if number in self._edits]
         self._unkept.clear()
-        if edits:
-            self._storage.write(lambda stores: stores.edits.put(*edits), _ignore, _ignore)
+        for edit in edits:
+            self._chats.keeping.keep(("edit", edit.message_id), partial(_put_edit, edit))
 
     def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
         """Stores what the field says. False: it is refused at once, and the field stays open."""
@@ -204,7 +205,7 @@ class MessageChanges(QObject):
         if self._edits.pop(message_id, None) is not None:
             self._ended.add(message_id)
             self._unkept.discard(message_id)
-            self._storage.write(lambda stores: stores.edits.drop(message_id), _ignore, _ignore)
+            self._chats.keeping.keep(("edit", message_id), lambda stores: stores.edits.drop(message_id))
 
     def _put(self, edit: Edit) -> None:
         self._ended.discard(edit.message_id)
@@ -218,6 +219,10 @@ class MessageChanges(QObject):
             self._chats.transcript.change(message_id, edit=None if edit is None else _shown(edit))
 
 
+def _put_edit(edit: Edit, stores: Stores) -> None:
+    stores.edits.put(edit)
+
+
 def can_drop(text: str, attachments: int) -> bool:
     return bool(text.strip()) or attachments > 1
 
@@ -228,7 +233,3 @@ def _shown(edit: Edit) -> MessageEdit:
 
 def _other(role: MessageRole) -> MessageRole:
     return _USER if role is _ASSISTANT else _ASSISTANT
-
-
-def _ignore(_outcome: object) -> None:
-    """For what nobody waits for."""

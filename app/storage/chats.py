@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from app.storage.database import Connection
 from app.storage.folders import FolderStore
@@ -13,8 +13,19 @@ from app.storage.tree import read_tree
 
 # What a copy has of its original beside the messages; it was not imported itself.
 _COPY_REST = """
-UPDATE chats SET (folder_id, options) = (SELECT folder_id, iif(json_valid(options),
+UPDATE chats SET (folder_id, renamed, options) = (SELECT folder_id, renamed, iif(json_valid(options),
 json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?2) WHERE id = ?1
+"""
+
+# Those that chats name and that are gone, found by steps through the index: what it costs grows with the folders alone.
+_LOST_FOLDERS = """
+WITH RECURSIVE named (id) AS (
+    SELECT min(folder_id) FROM chats WHERE deleted_at IS NULL AND folder_id > -9e18
+    UNION ALL
+    SELECT (SELECT min(folder_id) FROM chats WHERE deleted_at IS NULL AND folder_id > named.id) FROM named
+    WHERE named.id IS NOT NULL
+)
+SELECT id FROM named WHERE id IS NOT NULL AND id NOT IN (SELECT id FROM folders)
 """
 
 
@@ -35,20 +46,23 @@ class ChatStore:
         """Pinned first, then the latest. With a query: those whose title or messages have all of its words."""
         if query.split():
             return Searching(self._db).find(query, limit)
-        return self._listed("1", (), limit)
+        sql = f"SELECT * FROM chats WHERE deleted_at IS NULL {IN_ORDER} LIMIT ?"
+        return [summary_of(row) for row in self._db.rows(sql, (limit,))]
 
     def listing(self, limit: int) -> Listing:
         """For the sidebar: the chats that are in no folder, and those of each folder that is open."""
         folders = FolderStore(self._db).all()
-        known = ",".join(str(folder.id) for folder in folders)
-        lists = [self._listed(f"(folder_id IS NULL OR folder_id NOT IN ({known}))", (), limit + 1)]
-        lists += [self._listed("folder_id = ?", (each.id,), limit + 1) for each in folders if each.opened]
+        lost = self._db.rows(_LOST_FOLDERS)
+        loose = [chat for place in (None, *(row["id"] for row in lost)) for chat in self._listed(place, limit + 1)]
+        if lost:
+            loose.sort(key=lambda chat: (chat.pinned, chat.updated_at, chat.id), reverse=True)
+        lists = [loose[: limit + 1], *(self._listed(each.id, limit + 1) for each in folders if each.opened)]
         chats = [chat for found in lists for chat in found[:limit]]
         return Listing(chats, folders, more=any(len(found) > limit for found in lists))
 
-    def _listed(self, condition: str, values: Sequence[object], limit: int) -> list[ChatSummary]:
-        sql = f"SELECT * FROM chats WHERE deleted_at IS NULL AND {condition} {IN_ORDER} LIMIT ?"
-        return [summary_of(row) for row in self._db.rows(sql, (*values, limit))]
+    def _listed(self, folder_id: int | None, limit: int) -> list[ChatSummary]:
+        sql = f"SELECT * FROM chats WHERE deleted_at IS NULL AND folder_id IS ? {IN_ORDER} LIMIT ?"
+        return [summary_of(row) for row in self._db.rows(sql, (folder_id, limit))]
 
     def rename(self, chat_id: int, title: str) -> None:
         self._db.execute("UPDATE chats SET title = ?, renamed = 1 WHERE id = ?", (title, chat_id))
@@ -78,6 +92,8 @@ class ChatStore:
 
     def duplicate(self, chat_id: int, titles: Iterator[str]) -> int:
         """Copies a chat with all its branches, its folder and its options; returns the copy's id.
+
+        Who has named the original has named the copy.
 
         The copy gets the first of the titles that no chat has.
         """

@@ -170,14 +170,10 @@ class MessageStore:
         return [] if row is None or leaf_id is None else self._branch(leaf_id, self._tree(row["chat_id"]))
 
     def shown_branch(self, chat_id: int) -> list[StoredMessage]:
-        """The branch on the screen: to the chat's leaf, or to its newest message where that leaf is not in the chat.
-
-        A leaf that something follows is a damaged number: it hides what was written last.
-        """
-        tree, leaf = self._tree(chat_id), self._chats.leaf(chat_id)
-        if leaf not in tree.parents:
-            leaf = max(tree.parents, default=None)
-        return [] if leaf is None else self._branch(tree.end_below(leaf), tree)
+        """The branch on the screen, to its end."""
+        tree = self._tree(chat_id)
+        end = tree.end_shown(self._chats.leaf(chat_id))
+        return [] if end is None else self._branch(end, tree)
 
     def latest_leaf(self, message_id: int) -> int:
         """The end of the branch that goes on from a message: the newest one below it, or itself."""

@@ -85,16 +85,22 @@ class Known:
 
 
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
-    """Within a transaction of the caller's. Messages are the same that say the same in the same place."""
+    """Within a transaction of the caller's. Messages are the same that say the same in the same place.
+
+    What was deleted here is not added again. What was put behind a message of this database, which is newer than it is
+    itself, is known by its words.
+    """
     options, leaf = stores.states.options(chat_id), stores.chats.leaf(chat_id)
-    sql = "SELECT id, parent_id, role, text FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
+    sql = "SELECT id, parent_id, role, text FROM messages WHERE chat_id = ? ORDER BY id DESC"
     rows = stores.database.rows(sql, (chat_id,))
     here = {(row["parent_id"], row["role"], as_text(row["text"])): row["id"] for row in rows}
+    moved = {(row["role"], as_text(row["text"])): row["id"] for row in rows if (row["parent_id"] or 0) > row["id"]}
     ids: dict[int, int] = {}
     added: list[int] = []
     for message in chat.messages:
         parent = None if message.parent is None else ids[message.parent]
-        known = here.get((parent, message.role, message.text))
+        said = message.role, message.text
+        known = here.get((parent, *said)) or moved.pop(said, None)
         ids[message.number] = known or add(stores.database, chat_id, message, ids)
         added += [] if known else [ids[message.number]]
     if added:

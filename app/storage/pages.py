@@ -8,11 +8,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 Value = int | float | str | bytes | None
 
 _PAGE_BYTES = 4096  # of our files; also where the header cannot be read
+_MOST_PAGES = 1 << 24
 _LEAF = 0x0D  # a page with rows of a table
 _HEAD_BYTES = 8  # of such a page
 _LEAST_CELL_BYTES = 6  # with its pointer
@@ -79,10 +81,12 @@ class Pages:
             for number in range(1, self.count + 1):
                 file.write(self.page(number).ljust(self.page_bytes, b"\0"))
 
-    @property
+    @cached_property
     def count(self) -> int:
-        last = max((number for number in self._later if number < 1 << 24), default=0)
-        return max(-(-len(self._data) // self.page_bytes), last)
+        """Pages behind the end of the file are in the log, or within what the header says: else a number is damaged."""
+        in_file = -(-len(self._data) // self.page_bytes)
+        most = max(in_file + len(self._later), int.from_bytes(self.page(1)[28:32], "big"))
+        return max([in_file, *(number for number in self._later if number <= min(most, _MOST_PAGES))])
 
     def page(self, number: int) -> bytes:
         later = self._later.get(number)

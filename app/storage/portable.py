@@ -108,13 +108,15 @@ def _path(folder: int | None, folders: dict[int, tuple[str, int | None]]) -> tup
 
 
 def _chat(database: Connection, row: sqlite3.Row, origin: str, folder: tuple[str, ...]) -> PortableChat:
-    messages = tuple(_messages(database, row["id"]))
+    tree = read_tree(database, row["id"])
+    messages = tuple(_messages(database, tree))
+    shown = tree.end_shown(row["leaf_id"])
     numbers = {message.number for message in messages}
     return PortableChat(
         origin=origin,
         title=as_text(row["title"]),
         messages=messages,
-        shown=row["leaf_id"] if row["leaf_id"] in numbers else None,
+        shown=shown if shown in numbers else None,
         renamed=row["renamed"] == 1,
         pinned=row["pinned"] == 1,
         created_at=_time(row["created_at"]),
@@ -130,10 +132,10 @@ def _without_origin(options: Json) -> Json:
     return {name: value for name, value in options.items() if name != IMPORTED} or None
 
 
-def _messages(database: Connection, chat_id: int) -> Iterator[PortableMessage]:
+def _messages(database: Connection, tree: Tree) -> Iterator[PortableMessage]:
     """Those that can be read; what follows one that cannot follows the one before it."""
     shown_as: dict[int | None, int | None] = {None: None}
-    for number, parent in _parents_first(read_tree(database, chat_id)):
+    for number, parent in _parents_first(tree):
         row = _row(database, number)
         shown_as[number] = shown_as[parent] if row is None else number
         if row is not None:
@@ -283,7 +285,7 @@ def put_in_trash(stores: Stores, numbers: Sequence[int]) -> float:
     with stores.database.transaction():
         for some in _in_parts(numbers):
             marks = ", ".join("?" * len(some))
-            sql = f"UPDATE chats SET deleted_at = ? WHERE deleted_at IS NULL AND id IN ({marks})"
+            sql = f"UPDATE chats SET deleted_at = ?, unseen = 0 WHERE deleted_at IS NULL AND id IN ({marks})"
             stores.database.execute(sql, (mark, *some))
     return mark
 

@@ -51,6 +51,14 @@ class Tree:
         below = self.below(message_id)
         return max((number for number in below if number not in self.versions), default=max(below))
 
+    def end_shown(self, leaf_id: int | None) -> int | None:
+        """The end of the branch on the screen: behind the chat's leaf, or its newest message where that is not in it.
+
+        A leaf that something follows is a damaged number, or a message that was brought back with what follows it.
+        """
+        leaf = leaf_id if leaf_id in self.parents else max(self.parents, default=None)
+        return None if leaf is None else self.end_below(leaf)
+
     def place(self, message_id: int) -> tuple[int, int]:
         """Which version a message is, from 1, and of how many."""
         versions = self.versions.get(self.parents.get(message_id), ())

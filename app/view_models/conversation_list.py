@@ -78,6 +78,7 @@ class ConversationListModel(QAbstractListModel):
     def fetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> None:  # noqa: N802 - Qt's name
         if self._listing.more:
             self._limit += PAGE_CHATS
+            self._listing = replace(self._listing, more=False)  # a search answers later, and is not to be begun anew
             self.refresh()
 
     def set_query(self, text: str) -> None:

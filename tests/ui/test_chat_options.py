@@ -268,6 +268,11 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     assert app.chats.options.own_of(app.chats.chat_id) == {}
 
 
+def composing(text: str) -> QInputMethodEvent:
+    """What is not confirmed yet."""
+    return QInputMethodEvent(text, [])
+
+
 def composed(text: str) -> QInputMethodEvent:
     """As an input method commits it."""
     event = QInputMethodEvent()
@@ -313,6 +318,26 @@ def test_the_panel_fits_a_small_window_with_large_text(app: AppHarness) -> None:
     QTest.mouseClick(app.window.composer.edit.viewport(), Qt.MouseButton.LeftButton)
     app.window.composer.take_focus()
     assert not panel.isVisible()
+
+
+def test_what_is_being_typed_stays_with_the_chat_that_it_was_typed_for(app: AppHarness, qtbot: QtBot) -> None:
+    """A shortcut opens another chat, and an input method still composes."""
+    app.ask(qtbot, "First")
+    panel, options = opened(app), app.chats.options
+    prompt, seed = panel.fields["system_prompt"], panel.fields["seed"]
+    assert isinstance(prompt, PromptOption)
+    assert isinstance(seed, LongNumberOption)
+    prompt.prompt.setFocus()
+    QApplication.sendEvent(prompt.prompt, composing("시인"))
+    app.window.menu.new_chat.trigger()
+    assert options.generation(0).system_prompt == ""
+    app.chats.open_chat(1)
+    assert options.generation(1).system_prompt == "시인"
+    opened(app)
+    seed.line.setFocus()
+    QTest.keyClicks(seed.line, "42")
+    app.window.menu.new_chat.trigger()
+    assert (options.generation(0).values["seed"], options.generation(1).values["seed"]) == (None, 42)
 
 
 def test_a_model_that_is_on_its_way_is_asked_as_it_is_to_be_asked(harness: ControllerHarness) -> None:

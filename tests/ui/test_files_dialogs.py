@@ -217,3 +217,40 @@ def test_reading_can_be_cancelled(app: AppHarness, qtbot: QtBot, tmp_path: Path)
     with qtbot.waitSignal(files(app).imports.cancelled):
         dialog.reject()
     assert files(app).imports._folder is None
+
+
+def test_an_import_that_is_undone_ends_the_replies_in_it(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = look(app, qtbot, conversations(tmp_path, 1))
+    with qtbot.waitSignal(files(app).imports.imported) as imported:
+        dialog.act_button.click()
+    app.chats.open_chat(imported.args[0].ids[0])
+    app.engine.gate.hold()
+    assert app.chats.send("And?")
+    qtbot.waitUntil(lambda: app.chats.generating)
+    app.window.banner.button.click()
+    qtbot.waitUntil(lambda: not app.chats.replies.chats())
+    assert (titles(app), app.chats.chat_id) == ([], 0)
+    app.engine.gate.open()
+
+
+def test_an_open_chat_shows_what_an_import_has_added(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    question, answer = node("q", "root", "user", "Why?"), node("a", "q", "assistant", "Because.")
+    for nodes, changed in (([question], 5.0), ([question, answer], 9.0)):
+        path = tmp_path / "conversations.json"
+        path.write_text(json.dumps([chatgpt(*nodes, conversation_id="1", title="T", update_time=changed)]))
+        dialog = look(app, qtbot, path)
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        app.chats.open_chat(1)
+    assert [row.text for row in app.chats.transcript.messages] == ["Why?", "Because."]
+
+
+def test_without_room_for_what_is_read_the_dialog_closes(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    dialog = wiring(app).import_chats()
+    with qtbot.capture_exceptions() as errors, qtbot.waitSignal(files(app).imports.cancelled):
+        dialog.look([str(conversations(tmp_path, 1))])
+    assert [kind for kind, _, _ in errors] == [FileNotFoundError]
+    assert not dialog.isVisible()

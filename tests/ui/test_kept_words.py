@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -118,3 +120,59 @@ def test_a_folder_of_the_menu_stands_at_the_top(harness: AppHarness, qtbot: QtBo
     harness.window.menu.new_folder.trigger()
     harness.wait_until_stored(qtbot)
     assert [folder.parent_id for folder in harness.application.storage.read.folders.all()] == [None]
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path, qtbot: QtBot) -> None:
+    """Typed in a chat that is left, attached, and typed into a message: nobody touches any of it again."""
+    with open_app(tmp_path, qtbot) as first:
+        first.ask(qtbot, "First")
+        change(first, qtbot, fill_up)
+        first.window.composer.set_text(LONG)
+        first.window.composer.edit.long_text_given.emit(LONG)
+        first.chats.edits.begin(1)
+        first.chats.edits.type(1, LONG)
+        first.chats.edits.keep()
+        first.chats.new_chat()
+        first.wait_until_stored(qtbot)
+        assert unsent(first) == {}
+        change(first, qtbot, make_room)
+    with open_app(tmp_path, qtbot) as second:
+        second.chats.open_chat(1)
+        assert second.window.composer.text() == LONG
+        assert len(second.window.composer.attached.chips) == 1
+        edit = second.chats.transcript.messages[0].edit
+        assert edit is not None
+        assert edit.text == LONG
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_the_window_asks_before_it_drops_what_is_typed(harness: AppHarness, qtbot: QtBot) -> None:
+    change(harness, qtbot, fill_up)
+    harness.window.composer.set_text(LONG)
+    harness.window.composer.keep_unsent()
+    harness.wait_until_stored(qtbot)
+    harness.window.close()
+    assert harness.window.isVisible()
+    assert harness.window.banner.title.text() == "Not everything is saved"
+    change(harness, qtbot, make_room)
+    harness.window.composer.keep_unsent()
+    harness.wait_until_stored(qtbot)
+    assert not harness.chats.has_unsaved
+
+
+def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_them(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    with AppHarness(tmp_path) as harness:
+        application, file = harness.application, harness.paths.unsent
+        file.write_text("precious", encoding="utf-8")
+        free = threading.Event()
+        hold = partial(application.storage.write, lambda _stores: free.wait(60), lambda _: None, lambda _: None)
+        application.window.painted_first.connect(lambda: QTimer.singleShot(0, hold))  # behind the opening
+        with qtbot.waitSignal(application.opened):
+            application.show()
+        assert file.exists()
+        free.set()
+        qtbot.waitUntil(lambda: not file.exists())
+        assert unsent(harness) == {0: "precious"}

@@ -411,7 +411,7 @@ def test_what_is_typed_without_a_database_survives_quitting(tmp_path: Path, qtbo
         for _ in range(2):
             with open_app(tmp_path, qtbot) as next_one:
                 assert next_one.window.composer.text() == "precious"
-                assert not first.paths.unsent.exists()
+                qtbot.waitUntil(lambda: not first.paths.unsent.exists())
 
 
 def test_a_clean_end_leaves_no_log_beside_the_database(tmp_path: Path, qtbot: QtBot) -> None:

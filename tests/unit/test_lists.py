@@ -77,6 +77,18 @@ def test_headings_cannot_be_selected(model: ConversationListModel) -> None:
     assert (chat.data(), chat.data(ROW).chat_id, chat.data(ROW).pinned) == ("Pinned one", 9, True)
 
 
+def test_a_search_that_has_not_answered_is_not_begun_anew_by_scrolling(chats: Chats) -> None:
+    asked: list[Callable[[Listing], None]] = []
+    model = ConversationListModel(lambda _query, _limit, done: asked.append(done), today=NOW.date)
+    model.set_query("long")
+    asked[0](Listing(chats, more=True))
+    for _ in range(3):
+        model.fetchMore(QModelIndex())
+    assert len(asked) == 2
+    asked[1](Listing(chats, more=True))
+    assert model.canFetchMore(QModelIndex())
+
+
 def test_query_leaves_what_fits_without_a_reset(model: ConversationListModel) -> None:
     resets, removed = recorded(model.modelReset), recorded(model.rowsRemoved)
     model.set_query(" Long ")

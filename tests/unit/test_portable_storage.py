@@ -21,11 +21,14 @@ from app.portable.markdown import MarkdownWords, branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.writing import write_json, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Database, Stores, portable
+from app.storage.exchange import delete_messages
 from app.storage.importing import STEP_CHATS, Importing
 from app.storage.origins import Known, shrink
 from app.storage.portable import PortableChat, PortableMessage
+from app.storage.tree import Tree
 from app.system.limited_child import Stop, Stopped
 from app.words.portable import not_exported, not_imported
+from engine import MessageRole
 from tests.unit.test_portable_formats import chats
 
 WORDS = MarkdownWords(
@@ -85,14 +88,16 @@ def run(stores: Stores, path: Path, *, again: bool = False) -> Importing:
 
 
 def renumbered(chat: PortableChat) -> PortableChat:
-    """With numbers that do not depend on the database, and the branch that is shown where none was named."""
+    """With numbers that do not depend on the database, and the end of the branch that is shown."""
     numbers: dict[int | None, int | None] = {None: None}
     for place, message in enumerate(chat.messages, start=1):
         numbers[message.number] = place
     messages = tuple(
         replace(each, number=numbers[each.number] or 0, parent=numbers[each.parent]) for each in chat.messages
     )
-    shown = numbers[chat.shown] if chat.shown is not None else len(messages) or None
+    parents = {each.number: each.parent for each in messages}
+    versions = {above: [each for each in parents if parents[each] == above] for above in parents.values()}
+    shown = Tree(parents, versions).end_shown(numbers.get(chat.shown))
     return replace(chat, messages=messages, shown=shown, options=chat.options or None)
 
 
@@ -369,3 +374,30 @@ def test_every_refusal_has_words() -> None:
     notices = [not_exported(NotExported(why, "/home")) for why in WhyNotWritten]
     assert len({notice.sentence for notice in notices}) == len(WhyNotWritten)
     assert all(notice.hint and "%" not in notice.sentence for notice in notices)
+
+
+def test_an_export_shows_what_the_screen_shows_behind_a_leaf_that_goes_on(tmp_path: Path) -> None:
+    """As after a deletion is taken back that begins with a message that was inserted: its number is the highest."""
+    with database(tmp_path) as stores:
+        (number,) = run(stores, spool(tmp_path, CHAT)).ids
+        first, *_ = stores.messages.shown_branch(number)
+        inserted = stores.messages.insert(number, first.id, MessageRole.USER, "Inserted")
+        shown = stores.messages.message(inserted)
+        assert shown is not None
+        stores.trash.restore(delete_messages(stores, shown, following=True))
+        on_screen = [each.text for each in stores.messages.shown_branch(number)]
+        assert "Inserted" in on_screen[:-1]
+        assert [each.text for each in branch(all_chats(stores)[0])] == on_screen
+
+
+def test_what_was_changed_here_is_known_again_when_the_chat_has_grown(tmp_path: Path) -> None:
+    """Deleted, inserted, or said in other words: nothing comes twice, and what was deleted stays deleted."""
+    with database(tmp_path) as stores:
+        (number,) = run(stores, spool(tmp_path, replace(CHAT, updated_at=5.0))).ids
+        first, second, last = stores.messages.shown_branch(number)
+        delete_messages(stores, second, following=False)
+        stores.messages.insert(number, first.id, MessageRole.USER, "Inserted")
+        stores.messages.replace(last, "Really?")
+        more = replace(CHAT, messages=(*CHAT.messages, say(5, 4, "Yes.", "assistant")), shown=5, updated_at=9.0)
+        (grown,) = run(stores, spool(tmp_path, more)).grown
+        assert [message.text for number in grown.messages if (message := stores.messages.message(number))] == ["Yes."]

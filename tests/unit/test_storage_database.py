@@ -14,6 +14,7 @@ import pytest
 
 from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, ReplyStatus, Stores, copies
 from app.storage import database as database_module
+from app.storage.pages import Pages
 from app.storage.trash import Trash
 from engine import MessageRole
 
@@ -382,3 +383,20 @@ def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
         with pytest.raises(sqlite3.OperationalError):
             copies.copy_to(connection, path.with_name("copy.db"))
     assert list(path.parent.glob("copy*")) == []
+
+
+@DAMAGED
+def test_a_damaged_number_in_the_log_makes_no_file_of_gigabytes(path: Path) -> None:
+    """The number of a page, of which one byte says that there are sixteen million."""
+    fill(path)
+    log = path.with_name("chats.db-wal")
+    with closing(Database(path)) as database:
+        database.execute("UPDATE chats SET title = 'logged' WHERE id = 1")
+        whole, logged = path.read_bytes(), bytearray(log.read_bytes())
+    logged[32 + 1] ^= 0xFF  # behind the head of the log, in that of its first frame
+    path.write_bytes(whole)
+    log.write_bytes(logged)
+    assert Pages(path, log).count <= len(whole) // PAGE_BYTES + 2
+    with closing(Database(path)) as database:
+        assert database.rescued is not None
+        assert database.rescued.saved_messages == 120

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Stores
+from app.storage import Database, Stores, portable
 from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_rows import FolderTree, rows_of
 
@@ -159,3 +159,50 @@ def test_any_depth_is_listed(stores: Stores) -> None:
 def test_a_name_is_one_line_of_some_length(stores: Stores) -> None:
     stores.folders.make("name\n" * 1_000_000, None)
     assert stores.folders.all()[0].name == "name " * (LONGEST_TITLE // 5)
+
+
+def test_a_copy_of_a_chat_that_the_person_has_named_keeps_its_name(stores: Stores) -> None:
+    chat = stores.chats.create("First words")
+    stores.chats.rename(chat, "Taxes")
+    copy = stores.chats.duplicate(chat, iter(["Taxes copy"]))
+    assert not stores.states.has_open_title(copy)
+    assert stores.states.has_open_title(stores.chats.duplicate(stores.chats.create("Words"), iter(["Words copy"])))
+
+
+def test_a_closed_folder_shows_nothing_of_the_trash(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    stores.folders.make("Folder", None, chat)
+    stores.chats.set_unseen(chat, True)
+    portable.put_in_trash(stores, [chat])
+    assert [folder.unseen for folder in stores.folders.all()] == [False]
+
+
+def test_what_a_list_costs_does_not_grow_with_the_chats_of_a_folder(stores: Stores) -> None:
+    """Counted in steps of SQLite, so that no other program has a part in it."""
+    folder = stores.folders.make("Folder", None)
+    steps: list[int] = []
+
+    def step() -> None:
+        steps[-1] += 1
+
+    for _ in range(2):
+        stores.database.connection.executemany(
+            "INSERT INTO chats (title, created_at, updated_at, folder_id) VALUES ('Chat', 1, ?, ?)",
+            [(float(number), folder) for number in range(2000)],
+        )
+        steps.append(0)
+        stores.database.connection.set_progress_handler(step, 10)
+        assert len(stores.chats.listing(20).chats) == 20
+        stores.database.connection.set_progress_handler(None, 0)
+    assert steps[1] < steps[0] * 1.2
+    assert steps[0] < 1000
+
+
+def test_chats_of_lost_folders_stand_in_order_among_those_of_none(stores: Stores) -> None:
+    for number, folder in enumerate((None, 77, None, -5, 78)):
+        stores.database.execute(
+            "INSERT INTO chats (title, created_at, updated_at, folder_id) VALUES (?, 1, ?, ?)",
+            (str(number), float(number), folder),
+        )
+    assert [chat.title for chat in stores.chats.listing(10).chats] == ["4", "3", "2", "1", "0"]
+    assert [chat.title for chat in stores.chats.listing(3).chats] == ["4", "3", "2"]

@@ -79,6 +79,7 @@ class ChatSettingsWiring(QObject):
         presets.renamed.connect(options.rename_preset)
         presets.deleted.connect(options.delete_preset)
         options.changed.connect(self.show)
+        chats.chat_left.connect(lambda _chat_id: panel.hide())  # what is being typed is that chat's
         models.pair_changed.connect(self.show)
         self.button.setEnabled(True)
         self.action.setEnabled(True)

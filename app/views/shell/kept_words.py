@@ -49,7 +49,9 @@ class KeptWords(QObject):
         return warns
 
     def _unsaved_text(self) -> BannerText:
-        sentence = self.tr("The end of a reply is not on the disk yet. If you quit now, it is lost.")
+        sentence = self.tr(
+            "The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost."
+        )
         hint = self.tr("Free some space and wait a moment, or quit once more.")
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 

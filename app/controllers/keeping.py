@@ -1,0 +1,55 @@
+"""What is kept without being asked for: unsent words, attachments, edits. What the disk refuses is tried again.
+
+A refusal is not told at once: sending and saving tell it, and the window does before it closes over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer
+
+from app.storage import Storage, Stores
+
+RETRY_INTERVAL_MS = 2000
+
+Change = Callable[[Stores], object]
+What = tuple[str, int]  # a kind of thing, and its chat or message
+
+
+class Keeping(QObject):
+    """Of each thing the latest state is stored, or tried again every two seconds and at the end."""
+
+    def __init__(self, storage: Storage, parent: QObject) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._latest: dict[What, Change] = {}  # on their way to the disk, or refused
+        self._refused: dict[What, Change] = {}
+        self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
+        self._retry.timeout.connect(self._try_again)
+
+    @property
+    def has_refused(self) -> bool:
+        return bool(self._refused)
+
+    def keep(self, what: What, change: Change) -> None:
+        self._latest[what] = change
+        self._refused.pop(what, None)
+        self._storage.write(change, lambda _: self._on_kept(what, change), lambda _: self._on_refused(what, change))
+
+    def close(self) -> None:
+        self._retry.stop()
+        self._try_again()
+
+    def _try_again(self) -> None:
+        for what, change in list(self._refused.items()):
+            self.keep(what, change)
+
+    def _on_kept(self, what: What, change: Change) -> None:
+        if self._latest.get(what) is change:
+            del self._latest[what]
+
+    def _on_refused(self, what: What, change: Change) -> None:
+        if self._latest.get(what) is change:
+            self._refused[what] = change
+            self._retry.start()
