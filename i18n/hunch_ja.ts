@@ -2005,6 +2005,10 @@
         <translation>チャットの名前を変更…</translation>
     </message>
     <message>
+        <source>Pin or Unpin Chat</source>
+        <translation>チャットのピン留め/解除</translation>
+    </message>
+    <message>
         <source>Duplicate Chat</source>
         <translation>チャットを複製</translation>
     </message>
@@ -4300,6 +4304,14 @@
 </context>
 <context>
     <name>SidebarWiring</name>
+    <message>
+        <source>Unpin Chat</source>
+        <translation>チャットのピン留めを解除</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>チャットをピン留め</translation>
+    </message>
     <message>
         <source>Delete the folder “%1”?</source>
         <translation>フォルダ「%1」を削除しますか？</translation>

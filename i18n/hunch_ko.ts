@@ -2005,6 +2005,10 @@
         <translation>채팅 이름 변경…</translation>
     </message>
     <message>
+        <source>Pin or Unpin Chat</source>
+        <translation>채팅 고정 또는 해제</translation>
+    </message>
+    <message>
         <source>Duplicate Chat</source>
         <translation>채팅 복제</translation>
     </message>
@@ -4300,6 +4304,14 @@
 </context>
 <context>
     <name>SidebarWiring</name>
+    <message>
+        <source>Unpin Chat</source>
+        <translation>채팅 고정 해제</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>채팅 고정</translation>
+    </message>
     <message>
         <source>Delete the folder “%1”?</source>
         <translation>‘%1’ 폴더를 삭제할까요?</translation>

@@ -2005,6 +2005,10 @@
         <translation>重命名对话…</translation>
     </message>
     <message>
+        <source>Pin or Unpin Chat</source>
+        <translation>置顶或取消置顶对话</translation>
+    </message>
+    <message>
         <source>Duplicate Chat</source>
         <translation>创建对话副本</translation>
     </message>
@@ -4300,6 +4304,14 @@
 </context>
 <context>
     <name>SidebarWiring</name>
+    <message>
+        <source>Unpin Chat</source>
+        <translation>取消置顶对话</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>置顶对话</translation>
+    </message>
     <message>
         <source>Delete the folder “%1”?</source>
         <translation>删除文件夹“%1”？</translation>

@@ -99,6 +99,19 @@ def test_chats_are_stepped_through(harness: AppHarness, qtbot: QtBot) -> None:
     assert harness.chats.chat_id == seen[0]
 
 
+def test_stepping_passes_a_chat_once_of_which_several_messages_are_listed(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "whales, few")
+    one = harness.chats.chat_id
+    harness.chats.new_chat()
+    for text in ("whales, more", "whales, most"):
+        harness.ask(qtbot, text)
+    rows = harness.chats.conversations
+    rows.set_query("whales")
+    qtbot.waitUntil(lambda: any(row.continues for row in rows.rows))
+    harness.window.menu.next_chat.trigger()
+    assert harness.chats.chat_id == one
+
+
 def test_where_the_system_has_no_bar_a_button_has_all_menus(harness: AppHarness, qtbot: QtBot) -> None:
     button = harness.window.comfort.menu_button
     assert button is not None

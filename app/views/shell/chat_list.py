@@ -109,7 +109,8 @@ class ChatList(QListView):
         if key in _ENTER:
             self._open(row)
         elif key in _REMOVE:
-            self._delete(row)
+            if not event.isAutoRepeat():  # a key that is held would delete all of them
+                self._delete(row)
         elif key == Qt.Key.Key_F2:
             self.start_rename(self.currentIndex())
         elif key == Qt.Key.Key_Right and row.folder_id and not row.opened:

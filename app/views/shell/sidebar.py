@@ -69,7 +69,7 @@ class Sidebar(Translated, QWidget):
         self.models_button.clicked.connect(self.models_requested)
         self.settings_button.clicked.connect(self.settings_requested)
         self.search.textChanged.connect(lambda _text: self._delay.start())
-        self.search.left.connect(self._leave_search)
+        self.search.left.connect(self.leave_search)
         self.search.down_pressed.connect(self.chats.take_focus)
         self.chats.left_upwards.connect(self.search.setFocus)
         self._delay.timeout.connect(self._search_now)
@@ -85,7 +85,7 @@ class Sidebar(Translated, QWidget):
         self.search_changed.emit(self.search.text())
         self._show_nothing()
 
-    def _leave_search(self) -> None:
+    def leave_search(self) -> None:
         self.search.clear()
         self._delay.stop()
         self._search_now()
