@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -95,15 +96,32 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         harness.window.picker.close()
 
 
-def test_escape_stops_the_reply(harness: AppHarness, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("place", ["composer", "transcript", "list"])
+def test_escape_stops_the_reply(harness: AppHarness, qtbot: QtBot, place: str) -> None:
+    window = harness.window
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long story")
     press(harness.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: harness.chats.generating)
-    press(harness.window.composer.edit, Qt.Key.Key_Escape)
+    focused = {"transcript": window.transcript, "list": window.sidebar.chats}.get(place) or window.composer.edit
+    focused.setFocus()
+    press(focused, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not harness.chats.generating)
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
     harness.engine.gate.open()
+
+
+def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "One")
+    one = harness.chats.chat_id
+    harness.chats.new_chat()
+    harness.ask(qtbot, "Two")
+    harness.window.menu.find.trigger()
+    harness.window.sidebar.search.setFocus()
+    QApplication.sendEvent(harness.window, QShowEvent())  # as when it was minimized
+    harness.chats.open_chat(one)  # closes the search in the chat
+    assert not harness.window.finding.bar.isVisible()
+    assert harness.window.sidebar.search.hasFocus()
 
 
 def test_shortcuts(harness: AppHarness, qtbot: QtBot) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.buttons import IconButton
@@ -74,10 +74,15 @@ class FindBar(Translated, QWidget):
             self.field.selectAll()
 
     def leave(self) -> None:
+        """The focus goes to what was searched, unless it is elsewhere already."""
         if self.isVisible():
+            focused = QApplication.focusWidget()
+            had_focus = focused is not None and self.isAncestorOf(focused)
             self.hide()
             self._over.setViewportMargins(0, 0, 0, 0)
             self.closed.emit()
+            if had_focus:
+                self._over.setFocus()
 
     def show_count(self, number: int, total: int, reading: bool) -> None:
         self._shown = (number, total, reading)
