@@ -45,6 +45,7 @@ class MessageKeys(QObject):
         self.highlights = highlights
         highlights.changed.connect(self.describe)
         # Queued: the view makes the item first.
+        model.messages_removed.connect(highlights.go_on, Qt.ConnectionType.QueuedConnection)
         model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
         for keys, delta in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
             shortcut = QShortcut(QKeySequence(keys), view, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -61,21 +62,22 @@ class MessageKeys(QObject):
             self._open_menu(message)
             return True
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress and not event.modifiers():
-            return self._act(message, event.key())
+            return self._act(message, event)
         return False
 
     def _focused(self) -> TranscriptMessage | None:
         row = self.highlights.focused
         return None if row is None or row >= len(self._model.messages) else self._model.messages[row]
 
-    def _act(self, message: TranscriptMessage, key: int) -> bool:
-        context = self._context
+    def _act(self, message: TranscriptMessage, event: QKeyEvent) -> bool:
+        context, key = self._context, event.key()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and message.siblings > 1:
             context.sibling_requested.emit(message.id, -1 if key == Qt.Key.Key_Left else 1)
         elif key == Qt.Key.Key_F2 and can_change(message):
             context.edit_requested.emit(message.id)
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            context.delete_requested.emit(message.id)
+            if not event.isAutoRepeat():  # a key that is held would delete all of them
+                context.delete_requested.emit(message.id)
         else:
             return False
         return True
