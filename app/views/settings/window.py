@@ -109,7 +109,7 @@ class SettingsWindow(Translated, SideWindow):
 
     def _connect(self) -> None:
         self._theme.changed.connect(self._restyle)
-        self.search.textChanged.connect(self._fill)
+        self.search.words_changed.connect(self._fill)
         self.search.left.connect(self._leave_search)
         self.search.returnPressed.connect(self._go_to_current)
         self.search.down_pressed.connect(self._enter_list)
@@ -141,7 +141,7 @@ class SettingsWindow(Translated, SideWindow):
         return places(self.pages, self._titles())
 
     def _fill(self) -> None:
-        query = self.search.text().strip()
+        query = self.search.words().strip()
         self._found = search(query, self.places()) if query else None
         if self._found is None:
             titles = self._titles()

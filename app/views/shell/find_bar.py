@@ -50,7 +50,7 @@ class FindBar(Translated, QWidget):
             row.addWidget(widget)
 
     def _connect(self) -> None:
-        self.field.textChanged.connect(self.words_changed)
+        self.field.words_changed.connect(self.words_changed)
         self.field.left.connect(self.leave)
         self.field.down_pressed.connect(lambda: self.step_requested.emit(1))
         self.previous.clicked.connect(lambda: self.step_requested.emit(-1))
@@ -99,7 +99,7 @@ class FindBar(Translated, QWidget):
         text = ""
         if total:
             text = fill(self.tr("%1 of %2"), count(number), count(total) + ("…" if reading else ""))
-        elif self.field.text().strip() and not reading:
+        elif self.field.words().strip() and not reading:
             text = self.tr("Not found")
         self.count.setText(text)
         self.count.setVisible(bool(text))
@@ -120,6 +120,8 @@ class FindBar(Translated, QWidget):
         return super().eventFilter(watched, event)
 
     def _on_key(self, event: QKeyEvent) -> bool:
+        if self.field.is_composing:
+            return False
         if event.key() == Qt.Key.Key_Up:
             self.step_requested.emit(-1)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

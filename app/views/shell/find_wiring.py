@@ -36,7 +36,7 @@ class FindWiring(QObject):
         """Where there is nothing to find, nothing opens."""
         if self._chats.transcript.messages:
             self.bar.open()
-            self._finder.find(self.bar.field.text())
+            self._finder.find(self.bar.field.words())
 
     def open_match(self, chat_id: int, message_id: int, word: str) -> None:
         """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message."""

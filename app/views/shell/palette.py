@@ -185,11 +185,6 @@ class PaletteField(SearchField):
     stepped = Signal(int)
     focus_lost = Signal()
 
-    def text_with_composed(self) -> str:
-        """As if it were committed now."""
-        place = self.cursorPosition()
-        return self.text()[:place] + self.composed + self.text()[place:]
-
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         super().inputMethodEvent(event)
         self.composed_changed.emit()
@@ -197,9 +192,7 @@ class PaletteField(SearchField):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
         steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: _PAGE_ROWS, Qt.Key.Key_PageUp: -_PAGE_ROWS}
-        if self.composed and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
-            event.accept()  # ends the composition, nothing else
-        elif key in steps:
+        if key in steps:
             self.stepped.emit(steps[key])
         elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             event.accept()  # there is nowhere else to go
