@@ -167,6 +167,22 @@ def test_a_chat_is_renamed_in_place(harness: AppHarness, qtbot: QtBot) -> None:
     assert harness.window.header.title.text() == "After"
 
 
+def test_a_click_on_a_chat_leads_into_the_field_and_a_double_click_into_its_name(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    harness.ask(qtbot, "One")
+    one, chats = harness.chats.chat_id, harness.window.sidebar.chats
+    harness.chats.new_chat()
+    harness.ask(qtbot, "Two")
+    chats.setFocus()
+    at = place_of(harness, one).center()
+    QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert harness.chats.chat_id == one
+    assert harness.window.composer.edit.hasFocus()
+    QTest.mouseDClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert isinstance(QApplication.focusWidget(), RenameField)
+
+
 def test_escape_leaves_the_name_as_it_was(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Before")
     harness.window.menu.rename.trigger()

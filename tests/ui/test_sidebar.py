@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -290,6 +291,17 @@ def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: Ap
     QTest.keyClick(field, Qt.Key.Key_Return)
     app.wait_until_stored(qtbot)
     assert app.chats.title == "Found"
+
+
+def test_today_is_yesterday_when_somebody_is_back_the_next_day(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_chats(app, qtbot, "Chat")
+    assert listed(app) == ["Today", "Chat"]
+    monkeypatch.setattr(app.chats.conversations, "_today", lambda: date.today() + timedelta(days=1))
+    other = app.application.show_settings()
+    assert other is not None
+    qtbot.waitUntil(lambda: listed(app) == ["Yesterday", "Chat"])
 
 
 def test_copies_are_named_after_their_original(app: AppHarness, qtbot: QtBot) -> None:

@@ -108,6 +108,7 @@ class MainWindow(Translated, QWidget):
         row.addLayout(right, 1)
 
     def _connect_parts(self) -> None:
+        self.sidebar.chats.chat_clicked.connect(self.composer.take_focus)
         self.sidebar.hide_requested.connect(self.toggle_sidebar)
         self.header.sidebar_requested.connect(self.toggle_sidebar)
         self.header.pair_requested.connect(self.open_picker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, Signal
+from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat import ChatController
@@ -32,10 +33,18 @@ class SidebarWiring(QObject):
         self._trash: TrashWindow | None = None
         sidebar.set_model(chats.conversations)
         sidebar.search_changed.connect(chats.conversations.set_query)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusWindowChanged.connect(self._on_looked)
         self._connect_chats()
         self._connect_folders()
         self._connect_menu()
         TrashMenu(menu.deleted, chats.deletions, self.show_trash)
+
+    def _on_looked(self, window: QWindow | None) -> None:
+        """Somebody is back, perhaps on another day; not where the app is ending."""
+        if window is not None and self._window.isVisible():
+            self._chats.conversations.follow_day()
 
     def _connect_chats(self) -> None:
         listed, chats = self._list, self._chats
