@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.shortcuts import plain_words, shortcut_text, show_shortcuts
+from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -43,11 +44,13 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     menu, settings = harness.window.menu, harness.application.settings
     assert not any(action.isEnabled() for action in (menu.stop, menu.rename, menu.duplicate, menu.delete))
     assert not menu.usual_size.isEnabled()
+    assert not menu.find.isEnabled()
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(menu.stop.isEnabled)
     assert menu.rename.isEnabled()
+    assert menu.find.isEnabled()
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: not menu.stop.isEnabled())
     settings.text_scale = 2.0
@@ -71,6 +74,23 @@ def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot
     assert not menu.redo.isEnabled()
     menu.menus["edit"].aboutToHide.emit()
     assert menu.redo.isEnabled()  # its key is heard
+
+
+def test_the_edit_menu_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> None:
+    window = harness.application.show_settings("chat")
+    assert window is not None
+    number = window.sampling.fields["top_k"]
+    assert isinstance(number, WholeField)
+    qtbot.waitUntil(window.isActiveWindow)
+    number.setFocus()
+    number.selectAll()
+    harness.window.menu.menus["edit"].aboutToShow.emit()
+    assert harness.window.menu.actions["copy"].isEnabled()
+    harness.window.menu.menus["edit"].aboutToHide.emit()
+    QApplication.clipboard().setText("40")
+    harness.window.menu.actions["paste"].trigger()
+    number.interpretText()
+    assert number.value() == 40
 
 
 def test_paste_and_match_style_pastes_words(harness: AppHarness) -> None:

@@ -90,7 +90,9 @@ class Comfort(QObject):
         from app.views.shell.outside import Outside
 
         self.outside = Outside(self._window, self._theme, self._settings, chats, models)
-        for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed):
+        shown = chats.transcript
+        rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
+        for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed, *rows):
             signal.connect(self._judge)
         self._judge()
 
@@ -102,6 +104,8 @@ class Comfort(QObject):
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
         for name in ("rename", "pin", "duplicate", "delete"):
             menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)
+        for name in ("find", "find_next", "find_previous"):
+            menu.actions[name].setEnabled(self._chats is not None and bool(self._chats.transcript.messages))
         menu.bigger.setEnabled(scale < SCALE_MAX)
         menu.smaller.setEnabled(scale > SCALE_MIN)
         menu.usual_size.setEnabled(scale != Settings.options()["text_scale"].default)
