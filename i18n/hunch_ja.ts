@@ -1321,10 +1321,6 @@
         <translation>パラメータ %1</translation>
     </message>
     <message>
-        <source>%1 downloads</source>
-        <translation>ダウンロード %1 回</translation>
-    </message>
-    <message>
         <source>needs a token</source>
         <translation>トークンが必要</translation>
     </message>
@@ -4798,6 +4794,12 @@
         <source>%Ln day(s) left</source>
         <translation>
             <numerusform>残り %Ln 日</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln download(s)</source>
+        <translation>
+            <numerusform>ダウンロード %Ln 回</numerusform>
         </translation>
     </message>
 </context>

@@ -1321,10 +1321,6 @@
         <translation>매개변수 %1</translation>
     </message>
     <message>
-        <source>%1 downloads</source>
-        <translation>다운로드 %1회</translation>
-    </message>
-    <message>
         <source>needs a token</source>
         <translation>토큰 필요</translation>
     </message>
@@ -4798,6 +4794,12 @@
         <source>%Ln day(s) left</source>
         <translation>
             <numerusform>%Ln일 남음</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln download(s)</source>
+        <translation>
+            <numerusform>다운로드 %Ln회</numerusform>
         </translation>
     </message>
 </context>

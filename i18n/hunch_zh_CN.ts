@@ -1321,10 +1321,6 @@
         <translation>%1 参数</translation>
     </message>
     <message>
-        <source>%1 downloads</source>
-        <translation>%1 次下载</translation>
-    </message>
-    <message>
         <source>needs a token</source>
         <translation>需要令牌</translation>
     </message>
@@ -4798,6 +4794,12 @@
         <source>%Ln day(s) left</source>
         <translation>
             <numerusform>剩余 %Ln 天</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln download(s)</source>
+        <translation>
+            <numerusform>%Ln 次下载</numerusform>
         </translation>
     </message>
 </context>
