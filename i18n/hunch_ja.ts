@@ -3695,8 +3695,24 @@
         <translation>名前を変更…</translation>
     </message>
     <message>
-        <source>Delete Preset</source>
-        <translation>プリセットを削除</translation>
+        <source>Delete Preset…</source>
+        <translation>プリセットを削除…</translation>
+    </message>
+    <message>
+        <source>Delete the preset “%1”?</source>
+        <translation>プリセット「%1」を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Chats that use it keep its settings. This cannot be undone.</source>
+        <translation>このプリセットを使っているチャットの設定はそのまま残ります。元に戻すことはできません。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>No preset</source>

@@ -3695,8 +3695,24 @@
         <translation>이름 변경…</translation>
     </message>
     <message>
-        <source>Delete Preset</source>
-        <translation>프리셋 삭제</translation>
+        <source>Delete Preset…</source>
+        <translation>프리셋 삭제…</translation>
+    </message>
+    <message>
+        <source>Delete the preset “%1”?</source>
+        <translation>‘%1’ 프리셋을 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Chats that use it keep its settings. This cannot be undone.</source>
+        <translation>이 프리셋을 쓰는 채팅은 지금 설정을 그대로 유지해요. 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
     <message>
         <source>No preset</source>

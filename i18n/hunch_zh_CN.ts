@@ -3695,8 +3695,24 @@
         <translation>重命名…</translation>
     </message>
     <message>
-        <source>Delete Preset</source>
-        <translation>删除预设</translation>
+        <source>Delete Preset…</source>
+        <translation>删除预设…</translation>
+    </message>
+    <message>
+        <source>Delete the preset “%1”?</source>
+        <translation>删除预设“%1”？</translation>
+    </message>
+    <message>
+        <source>Chats that use it keep its settings. This cannot be undone.</source>
+        <translation>使用它的对话会保留这些设置。此操作无法撤销。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
     <message>
         <source>No preset</source>
