@@ -45,6 +45,10 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     assert not any(action.isEnabled() for action in (menu.stop, menu.rename, menu.duplicate, menu.delete))
     assert not menu.usual_size.isEnabled()
     assert not menu.find.isEnabled()
+    menu.menus["chat"].aboutToShow.emit()
+    assert not harness.window.speculation.race.isEnabled()
+    menu.menus["chat"].aboutToHide.emit()
+    assert harness.window.speculation.race.isEnabled()  # its key is heard
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)

@@ -304,6 +304,8 @@ def test_the_focus_goes_on_when_messages_go(harness: AppHarness, qtbot: QtBot) -
         seen.append(view.focused_row())
     assert texts(harness) == ["one", "Second", "Third"]
     assert seen == [3, 2, 2], "the next one, the same one, and the last"
+    view.message_keys.step(-1)
+    assert view.accessibleName() == "Your message, 2 of 3"
 
 
 def test_a_message_is_copied_as_it_reads(harness: AppHarness, qtbot: QtBot) -> None:

@@ -20,6 +20,7 @@ from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.message_acts import MessageMenu, can_change
 from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.sight import Sight
 
@@ -105,7 +106,7 @@ class MessageKeys(QObject):
         anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
         if anchor is not None:
             self._sight.show_at(anchor)
-        self.announce(f"{self._column.items[row].name}. {self._words(row)}")
+        self.announce(f"{self._name(row)}. {self._words(row)}")
 
     def focus(self, row: int) -> None:
         self.highlights.focus(row)
@@ -114,11 +115,15 @@ class MessageKeys(QObject):
         """Names the transcript by the message in focus and its words."""
         row = self.highlights.focused
         usual = QCoreApplication.translate("TranscriptView", "Messages")
-        self._view.setAccessibleName(usual if row is None else self._column.items[row].name)
+        self._view.setAccessibleName(usual if row is None else self._name(row))
         self._view.setAccessibleDescription("" if row is None else self._words(row))
 
     def announce(self, words: str) -> None:
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, words))
+
+    def _name(self, row: int) -> str:
+        """With its number and theirs as they are now."""
+        return message_name(self._model.messages[row].from_user, row, len(self._model.messages))
 
     def _words(self, row: int) -> str:
         return self._model.messages[row].text[:_TOLD_CHARS]
