@@ -195,5 +195,12 @@
             <numerusform>%Ln days left</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln download(s)</source>
+        <translation>
+            <numerusform>%Ln download</numerusform>
+            <numerusform>%Ln downloads</numerusform>
+        </translation>
+    </message>
 </context>
 </TS>

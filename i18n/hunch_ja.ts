@@ -1321,10 +1321,6 @@
         <translation>パラメータ %1</translation>
     </message>
     <message>
-        <source>%1 downloads</source>
-        <translation>ダウンロード %1 回</translation>
-    </message>
-    <message>
         <source>needs a token</source>
         <translation>トークンが必要</translation>
     </message>
@@ -2003,6 +1999,10 @@
     <message>
         <source>Rename Chat…</source>
         <translation>チャットの名前を変更…</translation>
+    </message>
+    <message>
+        <source>Pin or Unpin Chat</source>
+        <translation>チャットのピン留め/解除</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
@@ -3695,8 +3695,24 @@
         <translation>名前を変更…</translation>
     </message>
     <message>
-        <source>Delete Preset</source>
-        <translation>プリセットを削除</translation>
+        <source>Delete Preset…</source>
+        <translation>プリセットを削除…</translation>
+    </message>
+    <message>
+        <source>Delete the preset “%1”?</source>
+        <translation>プリセット「%1」を削除しますか？</translation>
+    </message>
+    <message>
+        <source>Chats that use it keep its settings. This cannot be undone.</source>
+        <translation>このプリセットを使っているチャットの設定はそのまま残ります。元に戻すことはできません。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>キャンセル</translation>
     </message>
     <message>
         <source>No preset</source>
@@ -4301,6 +4317,14 @@
 <context>
     <name>SidebarWiring</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>チャットのピン留めを解除</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>チャットをピン留め</translation>
+    </message>
+    <message>
         <source>Delete the folder “%1”?</source>
         <translation>フォルダ「%1」を削除しますか？</translation>
     </message>
@@ -4786,6 +4810,12 @@
         <source>%Ln day(s) left</source>
         <translation>
             <numerusform>残り %Ln 日</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln download(s)</source>
+        <translation>
+            <numerusform>ダウンロード %Ln 回</numerusform>
         </translation>
     </message>
 </context>

@@ -1321,10 +1321,6 @@
         <translation>매개변수 %1</translation>
     </message>
     <message>
-        <source>%1 downloads</source>
-        <translation>다운로드 %1회</translation>
-    </message>
-    <message>
         <source>needs a token</source>
         <translation>토큰 필요</translation>
     </message>
@@ -2003,6 +1999,10 @@
     <message>
         <source>Rename Chat…</source>
         <translation>채팅 이름 변경…</translation>
+    </message>
+    <message>
+        <source>Pin or Unpin Chat</source>
+        <translation>채팅 고정 또는 해제</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
@@ -3695,8 +3695,24 @@
         <translation>이름 변경…</translation>
     </message>
     <message>
-        <source>Delete Preset</source>
-        <translation>프리셋 삭제</translation>
+        <source>Delete Preset…</source>
+        <translation>프리셋 삭제…</translation>
+    </message>
+    <message>
+        <source>Delete the preset “%1”?</source>
+        <translation>‘%1’ 프리셋을 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Chats that use it keep its settings. This cannot be undone.</source>
+        <translation>이 프리셋을 쓰는 채팅은 지금 설정을 그대로 유지해요. 되돌릴 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>취소</translation>
     </message>
     <message>
         <source>No preset</source>
@@ -4301,6 +4317,14 @@
 <context>
     <name>SidebarWiring</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>채팅 고정 해제</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>채팅 고정</translation>
+    </message>
+    <message>
         <source>Delete the folder “%1”?</source>
         <translation>‘%1’ 폴더를 삭제할까요?</translation>
     </message>
@@ -4786,6 +4810,12 @@
         <source>%Ln day(s) left</source>
         <translation>
             <numerusform>%Ln일 남음</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln download(s)</source>
+        <translation>
+            <numerusform>다운로드 %Ln회</numerusform>
         </translation>
     </message>
 </context>

@@ -1321,10 +1321,6 @@
         <translation>%1 参数</translation>
     </message>
     <message>
-        <source>%1 downloads</source>
-        <translation>%1 次下载</translation>
-    </message>
-    <message>
         <source>needs a token</source>
         <translation>需要令牌</translation>
     </message>
@@ -2003,6 +1999,10 @@
     <message>
         <source>Rename Chat…</source>
         <translation>重命名对话…</translation>
+    </message>
+    <message>
+        <source>Pin or Unpin Chat</source>
+        <translation>置顶或取消置顶对话</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
@@ -3695,8 +3695,24 @@
         <translation>重命名…</translation>
     </message>
     <message>
-        <source>Delete Preset</source>
-        <translation>删除预设</translation>
+        <source>Delete Preset…</source>
+        <translation>删除预设…</translation>
+    </message>
+    <message>
+        <source>Delete the preset “%1”?</source>
+        <translation>删除预设“%1”？</translation>
+    </message>
+    <message>
+        <source>Chats that use it keep its settings. This cannot be undone.</source>
+        <translation>使用它的对话会保留这些设置。此操作无法撤销。</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
     </message>
     <message>
         <source>No preset</source>
@@ -4301,6 +4317,14 @@
 <context>
     <name>SidebarWiring</name>
     <message>
+        <source>Unpin Chat</source>
+        <translation>取消置顶对话</translation>
+    </message>
+    <message>
+        <source>Pin Chat</source>
+        <translation>置顶对话</translation>
+    </message>
+    <message>
         <source>Delete the folder “%1”?</source>
         <translation>删除文件夹“%1”？</translation>
     </message>
@@ -4786,6 +4810,12 @@
         <source>%Ln day(s) left</source>
         <translation>
             <numerusform>剩余 %Ln 天</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln download(s)</source>
+        <translation>
+            <numerusform>%Ln 次下载</numerusform>
         </translation>
     </message>
 </context>

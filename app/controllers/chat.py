@@ -114,6 +114,12 @@ class ChatController(QObject):
                 lambda stores: stores.chats.rename(chat_id, title), lambda _: self._refresh_titles(chat_id)
             )
 
+    @property
+    def pinned(self) -> bool:
+        """Whether the open chat is."""
+        summary = self._chats.summary(self.chat_id)
+        return summary is not None and summary.pinned
+
     def pin_chat(self, chat_id: int, pinned: bool) -> None:
         self.changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self.conversations.refresh())
 

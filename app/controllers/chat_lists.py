@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from app.storage import Listing, Storage
+from app.storage import ChatSummary, Listing, Storage
 
 
 def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing], None]) -> None:
     """A search is done by a thread; a later one takes its place. All else is read at once."""
     if query:
-        storage.search(query, limit, lambda found: done(Listing(found, more=len(found) == limit)))
+
+        def tell(found: Sequence[ChatSummary]) -> None:
+            """With the folders, which no row shows then: what was found can be moved into them."""
+            done(Listing(found, storage.read.folders.all(), more=len(found) == limit))
+
+        storage.search(query, limit, tell)
     else:
         storage.stop_search()
         done(storage.read.chats.listing(limit))

@@ -53,6 +53,18 @@ class Folders(QObject):
             lambda stores: stores.folders.set_opened(folder_id, opened), self._refresh, lambda _problem: None
         )
 
+    def folder_of(self, chat_id: int) -> int | None:
+        """The one that a chat is in, wherever it is listed."""
+        summary = self._storage.read.chats.summary(chat_id)
+        return None if summary is None else summary.folder_id
+
+    def open_around(self, chat_id: int) -> None:
+        """Opens every folder that a chat stands in."""
+        folder_id = self.folder_of(chat_id)
+        while folder_id is not None and folder_id in self._listed.tree.folders:
+            self.set_opened(folder_id, True)
+            folder_id = self._listed.tree.parent(folder_id)
+
     def move_chat(self, chat_id: int, folder_id: int | None) -> None:
         self._changes.write(lambda stores: stores.folders.put_chat(chat_id, folder_id), self._refresh)
 

@@ -139,10 +139,15 @@ def _markdown_run(run: _Run) -> str:
     return f"{before}{marks}{inner.translate(_MARKED)}{marks[::-1]}{after}"
 
 
+def _markdown_cell(runs: list[_Run]) -> str:
+    """A bar in a cell would end it."""
+    return "".join(map(_markdown_run, runs)).replace("|", "\\|")
+
+
 def _markdown_table(table: QTextTable, start: int, end: int) -> str:
     lines: list[str] = []
     for row, cells in _rows(table, start, end):
-        lines.append("| " + " | ".join("".join(map(_markdown_run, cell)) for cell in cells) + " |")
+        lines.append("| " + " | ".join(_markdown_cell(cell) for cell in cells) + " |")
         if row == 0:
             lines.append("|" + " --- |" * len(cells))
     return "\n".join(lines)

@@ -49,6 +49,7 @@ class ConversationListModel(QAbstractListModel):
         self._listing = Listing(())
         self._limit = PAGE_CHATS
         self._today = today
+        self._day = today()  # that the groups are of
         self._generating: frozenset[int] = frozenset()
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
@@ -99,10 +100,15 @@ class ConversationListModel(QAbstractListModel):
         """Asks for the chats again; inserts, removes and changes only the rows that differ."""
         self._find(self.query, self._limit, self._show)
 
+    def follow_day(self) -> None:
+        """Today's chats may be yesterday's by now."""
+        if self._today() != self._day:
+            self.refresh()
+
     def _show(self, listing: Listing) -> None:
-        self._listing = listing
+        self._listing, self._day = listing, self._today()
         self.tree = FolderTree(listing.folders, lambda folder: QCollator().sortKey(folder.name))
-        self._apply(rows_of(listing, self.tree, self._generating, self._today(), bool(self.query)))
+        self._apply(rows_of(listing, self.tree, self._generating, self._day, bool(self.query)))
         self.refreshed.emit()
 
     def row_of(self, chat_id: int) -> int | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from PySide6.QtCore import QCoreApplication, QDate, QLocale
+from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
-from app.words.formats import count, fill, number, size
+from app.words.formats import fill, number, size
 from app.words.models import drafter_text, fit_text, parameters_text
 from engine import FitLevel, HubModel
 
@@ -24,12 +24,19 @@ def hub_line(model: HubModel, fit: FitLevel | None) -> str:
 
 def hub_record(model: HubModel) -> str:
     """Who made it, how often it was fetched, and when it was changed last."""
-    parts = [model.author, fill(QCoreApplication.translate("Hub", "%1 downloads"), count(model.downloads))]
+    parts = [model.author, _Counts().downloads(model.downloads)]
     if model.updated_at:
         parts.append(date_text(model.updated_at))
     if model.gated:
         parts.append(QCoreApplication.translate("Hub", "needs a token"))
     return " · ".join(parts)
+
+
+class _Counts(QObject):
+    """Plural forms are only read from the source where an object says them."""
+
+    def downloads(self, number: int) -> str:
+        return self.tr("%Ln download(s)", "", number)
 
 
 def bits_text(bits: float) -> str:

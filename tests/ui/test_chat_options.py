@@ -293,6 +293,12 @@ def test_a_preset_is_named_in_the_panel(app: AppHarness) -> None:
     assert panel.presets.choice.text() == "시인"
     words = [action.text() for action in panel.presets.menu().actions()]
     assert len(words) == 4
+    for button in ("cancel_button", "act_button"):
+        assert panel.presets.choice.text() == "시인"
+        dialog = panel.presets.ask_to_delete()
+        getattr(dialog, button).click()
+        assert panel.isVisible()
+    assert panel.presets.choice.text() == "No preset"
 
 
 def test_the_model_has_a_side_of_its_own(app: AppHarness) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -50,6 +51,7 @@ def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
     assert row.words.text() == "2.0 GB of 5.0 GB · 50.0 MB per second · 1 min left"
     assert row.bar.isVisible()
     assert row.bar.share == pytest.approx(0.4)
+    assert QAccessible.queryAccessibleInterface(row.bar).role() == QAccessible.Role.ProgressBar
     assert not row.files.isVisible()
     click(row.files_button)
     told = [label.text() for label in row.files.findChildren(ElidedLabel)]

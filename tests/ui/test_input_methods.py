@@ -123,6 +123,30 @@ def test_a_rename_that_is_composed_when_the_row_goes_is_not_lost_elsewhere(tmp_p
         assert harness.window.composer.text() == "글"
 
 
+def test_korean_is_searched_for_while_it_is_composed(tmp_path: Path, qtbot: QtBot) -> None:
+    """Its last syllable is committed only by the next key; kana and pinyin will be other characters."""
+    with open_app(tmp_path, qtbot) as harness:
+        harness.window.composer.send("번역 질문")
+        harness.wait_until_quiet(qtbot)
+        rows, search = harness.chats.conversations, harness.window.sidebar.search
+        harness.window.menu.find.trigger()
+        bar, finder = harness.window.finding.bar, harness.window.transcript.finder  # type: ignore[union-attr]
+        for field in (bar.field, search):
+            field.setFocus()
+            compose(field, "", "번")
+            compose(field, "역")
+            assert field.words() == "번역"
+            compose(field, "ほん")
+            assert field.words() == "번"
+            compose(field, "없")
+        qtbot.waitUntil(lambda: rows.query == "번없" and not rows.rows)
+        assert (finder.query, finder.count) == ("번없", 0)
+        QTest.keyClick(search, Qt.Key.Key_Escape)
+        assert search.composed, "which the input method ends"
+        compose(search, "역")
+        qtbot.waitUntil(lambda: rows.query == "번역" and bool(rows.rows))
+
+
 def test_search_finds_what_is_composed_once_it_is_committed(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
         harness.window.composer.send("한국어 질문")

@@ -55,6 +55,8 @@ def test_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
 
 def test_a_chat(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
+    harness.window.resize(1500, 900)
+    harness.window.inspector.set_wanted(True)
     check(harness.window, qtbot)
 
 

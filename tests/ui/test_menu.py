@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.shortcuts import plain_words, shortcut_text, show_shortcuts
+from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -43,11 +44,17 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     menu, settings = harness.window.menu, harness.application.settings
     assert not any(action.isEnabled() for action in (menu.stop, menu.rename, menu.duplicate, menu.delete))
     assert not menu.usual_size.isEnabled()
+    assert not menu.find.isEnabled()
+    menu.menus["chat"].aboutToShow.emit()
+    assert not harness.window.speculation.race.isEnabled()
+    menu.menus["chat"].aboutToHide.emit()
+    assert harness.window.speculation.race.isEnabled()  # its key is heard
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(menu.stop.isEnabled)
     assert menu.rename.isEnabled()
+    assert menu.find.isEnabled()
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: not menu.stop.isEnabled())
     settings.text_scale = 2.0
@@ -71,6 +78,23 @@ def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot
     assert not menu.redo.isEnabled()
     menu.menus["edit"].aboutToHide.emit()
     assert menu.redo.isEnabled()  # its key is heard
+
+
+def test_the_edit_menu_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> None:
+    window = harness.application.show_settings("chat")
+    assert window is not None
+    number = window.sampling.fields["top_k"]
+    assert isinstance(number, WholeField)
+    qtbot.waitUntil(window.isActiveWindow)
+    number.setFocus()
+    number.selectAll()
+    harness.window.menu.menus["edit"].aboutToShow.emit()
+    assert harness.window.menu.actions["copy"].isEnabled()
+    harness.window.menu.menus["edit"].aboutToHide.emit()
+    QApplication.clipboard().setText("40")
+    harness.window.menu.actions["paste"].trigger()
+    number.interpretText()
+    assert number.value() == 40
 
 
 def test_paste_and_match_style_pastes_words(harness: AppHarness) -> None:
@@ -97,6 +121,19 @@ def test_chats_are_stepped_through(harness: AppHarness, qtbot: QtBot) -> None:
     assert harness.chats.chat_id == seen[1]
     menu.previous_chat.trigger()
     assert harness.chats.chat_id == seen[0]
+
+
+def test_stepping_passes_a_chat_once_of_which_several_messages_are_listed(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "whales, few")
+    one = harness.chats.chat_id
+    harness.chats.new_chat()
+    for text in ("whales, more", "whales, most"):
+        harness.ask(qtbot, text)
+    rows = harness.chats.conversations
+    rows.set_query("whales")
+    qtbot.waitUntil(lambda: any(row.continues for row in rows.rows))
+    harness.window.menu.next_chat.trigger()
+    assert harness.chats.chat_id == one
 
 
 def test_where_the_system_has_no_bar_a_button_has_all_menus(harness: AppHarness, qtbot: QtBot) -> None:

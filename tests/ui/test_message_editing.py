@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QInputMethodEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -287,6 +287,25 @@ def test_keys_act_on_the_message_in_focus(harness: AppHarness, qtbot: QtBot) -> 
     QTest.keyClick(view, Qt.Key.Key_Delete)
     harness.wait_until_quiet(qtbot)
     assert texts(harness) == ["Question", "one"], "another version takes its place"
+
+
+def test_the_focus_goes_on_when_messages_go(harness: AppHarness, qtbot: QtBot) -> None:
+    for question in ("First", "Second", "Third"):
+        harness.ask(qtbot, question)
+    view, seen = harness.window.transcript, []
+    assert view is not None
+    view.message_keys.show(3)
+    held = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier, "", True)
+    QApplication.sendEvent(view, held)  # one that is held deletes nothing
+    for gone in (3, 0, 3):
+        view.delete_requested.emit(id_of(harness, gone))
+        harness.wait_until_quiet(qtbot)
+        QApplication.processEvents()
+        seen.append(view.focused_row())
+    assert texts(harness) == ["one", "Second", "Third"]
+    assert seen == [3, 2, 2], "the next one, the same one, and the last"
+    view.message_keys.step(-1)
+    assert view.accessibleName() == "Your message, 2 of 3"
 
 
 def test_a_message_is_copied_as_it_reads(harness: AppHarness, qtbot: QtBot) -> None:

@@ -9,14 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessibleAnnouncementEvent, QInputMethodEvent
+from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication, QInputMethodEvent, QWindow
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
 from app.view_models.transcript import ReplyStatus
 from app.views.shell import announcements
+from app.views.shell.notifications import Notifications
 from app.views.shell.outside import Outside
 from app.views.shell.quick_ask import QuickAsk
 from app.views.transcript import message_keys
@@ -76,6 +77,12 @@ def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_b
     qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
     quick.come_to_front()
     qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
+
+
+def test_it_sends_with_the_key_that_was_chosen(harness: AppHarness, quick: QuickAsk) -> None:
+    harness.application.settings.send_key = "control_return"
+    ask(quick, "one")
+    assert (quick.edit.text(), harness.engine.requests) == ("one\n", [])
 
 
 def test_it_goes_on_in_the_chat(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
@@ -188,6 +195,31 @@ def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, outside: 
     outside.tray.icon.messageClicked.emit()
     assert harness.chats.chat_id == one
     assert not harness.window.isMinimized()
+
+
+class ShownIcon(QSystemTrayIcon):
+    """As where the system has a place for it."""
+
+    shown = True
+
+    def isVisible(self) -> bool:  # noqa: N802 - Qt's name
+        return self.shown
+
+    def hide(self) -> None:
+        self.shown = False
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_an_icon_that_brought_a_message_goes_when_somebody_is_back(harness: AppHarness, wanted: bool) -> None:
+    settings, icon, app = harness.application.settings, ShownIcon(harness.window), QGuiApplication.instance()
+    settings.tray_icon = wanted
+    kept = Notifications(settings, harness.chats.asides, icon, harness.window)
+    assert isinstance(app, QGuiApplication)
+    app.focusWindowChanged.emit(None)
+    assert icon.isVisible()
+    app.focusWindowChanged.emit(QWindow())
+    assert icon.isVisible() is wanted
+    kept.deleteLater()
 
 
 def test_a_reply_that_is_done_is_announced_once(

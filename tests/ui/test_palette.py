@@ -125,6 +125,13 @@ def test_a_place_in_the_settings_is_gone_to_and_lit(harness: AppHarness, palette
     assert light.geometry().contains(row.geometry())
 
 
+def test_it_stays_inside_a_window_that_becomes_smaller(harness: AppHarness, palette: CommandPalette) -> None:
+    harness.window.resize(1400, 900)
+    palette.refresh()
+    harness.window.resize(720, 480)
+    assert harness.window.rect().contains(palette.geometry())
+
+
 def test_arrows_lead_the_list_and_go_round(palette: CommandPalette) -> None:
     last = palette.list.count() - 1
     QTest.keyClick(palette.field, Qt.Key.Key_Up)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings import KEPT, Settings
 from app.views.settings.window import SettingsWindow
+from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Page
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness, open_app
@@ -81,6 +82,18 @@ def test_every_place_can_be_gone_to(window: SettingsWindow) -> None:
         window.go_to(place)
         assert place.spot.isVisible(), place.name
         assert window.shown == place.page
+
+
+def test_a_place_that_is_gone_meanwhile_is_its_page(window: SettingsWindow) -> None:
+    """As of the pairs that are offered, which are listed anew with each look at the disk."""
+    button = PillButton(window.general.theme)
+    button.setText("Install both")
+    window.models.recommended.set_rows([button])
+    place = next(each for each in window.places() if each.control is button)
+    window.models.recommended.set_rows([])
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    window.go_to(place)
+    assert window.shown == "models"
 
 
 def test_fusion_is_shown_to_those_who_search_for_it(harness: AppHarness, window: SettingsWindow) -> None:

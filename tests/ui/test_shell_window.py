@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -95,15 +96,32 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         harness.window.picker.close()
 
 
-def test_escape_stops_the_reply(harness: AppHarness, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("place", ["composer", "transcript", "list"])
+def test_escape_stops_the_reply(harness: AppHarness, qtbot: QtBot, place: str) -> None:
+    window = harness.window
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long story")
     press(harness.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: harness.chats.generating)
-    press(harness.window.composer.edit, Qt.Key.Key_Escape)
+    focused = {"transcript": window.transcript, "list": window.sidebar.chats}.get(place) or window.composer.edit
+    focused.setFocus()
+    press(focused, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not harness.chats.generating)
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
     harness.engine.gate.open()
+
+
+def test_the_focus_stays_when_the_window_comes_back_and_another_chat_opens(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "One")
+    one = harness.chats.chat_id
+    harness.chats.new_chat()
+    harness.ask(qtbot, "Two")
+    harness.window.menu.find.trigger()
+    harness.window.sidebar.search.setFocus()
+    QApplication.sendEvent(harness.window, QShowEvent())  # as when it was minimized
+    harness.chats.open_chat(one)  # closes the search in the chat
+    assert not harness.window.finding.bar.isVisible()
+    assert harness.window.sidebar.search.hasFocus()
 
 
 def test_shortcuts(harness: AppHarness, qtbot: QtBot) -> None:
@@ -147,6 +165,22 @@ def test_a_chat_is_renamed_in_place(harness: AppHarness, qtbot: QtBot) -> None:
     press(field, Qt.Key.Key_Return)
     harness.wait_until_stored(qtbot)
     assert harness.window.header.title.text() == "After"
+
+
+def test_a_click_on_a_chat_leads_into_the_field_and_a_double_click_into_its_name(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    harness.ask(qtbot, "One")
+    one, chats = harness.chats.chat_id, harness.window.sidebar.chats
+    harness.chats.new_chat()
+    harness.ask(qtbot, "Two")
+    chats.setFocus()
+    at = place_of(harness, one).center()
+    QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert harness.chats.chat_id == one
+    assert harness.window.composer.edit.hasFocus()
+    QTest.mouseDClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert isinstance(QApplication.focusWidget(), RenameField)
 
 
 def test_escape_leaves_the_name_as_it_was(harness: AppHarness, qtbot: QtBot) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDragMoveEvent, QDropEvent, QFontMetrics
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QDragEnterEvent, QDragMoveEvent, QDropEvent, QFontMetrics, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
@@ -226,6 +227,11 @@ def test_a_folder_is_deleted_as_the_person_chooses(
 
 def test_an_empty_folder_goes_without_a_question(app: AppHarness, qtbot: QtBot) -> None:
     make_folder(app, qtbot, "Folder")
+    no_keys = Qt.KeyboardModifier.NoModifier
+    held = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Delete, no_keys, "", True)
+    QApplication.sendEvent(choose(app, "Folder"), held)  # it would go on with the next ones
+    app.wait_until_stored(qtbot)
+    assert "Folder" in listed(app)
     press(app, "Folder", Qt.Key.Key_Delete)
     app.wait_until_stored(qtbot)
     assert listed(app) == []
@@ -251,6 +257,51 @@ def test_a_reply_that_ends_out_of_sight_is_marked_until_it_is_seen(tmp_path: Pat
         app.chats.open_chat(chat)
         app.wait_until_stored(qtbot)
         assert not row_named(app, "Seen")[1].unseen
+
+
+def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: AppHarness, qtbot: QtBot) -> None:
+    chat = make_chats(app, qtbot, "Hidden")[0]
+    outer = make_folder(app, qtbot, "Outer")
+    inner = make_folder(app, qtbot, "Inner", outer)
+    app.chats.folders.move_chat(chat, inner)
+    app.wait_until_stored(qtbot)
+    for folder in (inner, outer):
+        app.chats.folders.set_opened(folder, False)
+    app.chats.open_chat(chat)
+    app.window.sidebar.search.setText("no such words")
+    app.window.toggle_sidebar()
+    app.chats.conversations.set_query("no such words")
+    qtbot.waitUntil(lambda: not app.chats.conversations.rows)
+    menu = app.window.menu
+    menu.menus["move"].aboutToShow.emit()
+    assert entries(menu.move)["No folder"].isEnabled()
+    assert not entries(menu.move)["Inner"].isEnabled()
+    menu.menus["chat"].aboutToShow.emit()
+    assert menu.pin.text() == "Pin Chat"
+    menu.pin.trigger()
+    app.wait_until_stored(qtbot)
+    menu.menus["chat"].aboutToShow.emit()
+    assert menu.pin.text() == "Unpin Chat"
+    menu.rename.trigger()
+    qtbot.waitUntil(lambda: app.window.sidebar.chats.findChild(RenameField) is not None)
+    field = app.window.sidebar.chats.findChild(RenameField)
+    assert isinstance(field, RenameField)
+    assert field.hasFocus()
+    QTest.keyClicks(field, "Found")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    app.wait_until_stored(qtbot)
+    assert app.chats.title == "Found"
+
+
+def test_today_is_yesterday_when_somebody_is_back_the_next_day(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_chats(app, qtbot, "Chat")
+    assert listed(app) == ["Today", "Chat"]
+    monkeypatch.setattr(app.chats.conversations, "_today", lambda: date.today() + timedelta(days=1))
+    other = app.application.show_settings()
+    assert other is not None
+    qtbot.waitUntil(lambda: listed(app) == ["Yesterday", "Chat"])
 
 
 def test_copies_are_named_after_their_original(app: AppHarness, qtbot: QtBot) -> None:

@@ -190,7 +190,13 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, q
         for part, _ in view.visible_parts.shown()
         if part.message_id == first and isinstance(part.widget, MessageFooter)
     ]
-    QTest.mouseClick(footers[0], Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+    left = Qt.MouseButton.LeftButton
+    assert isinstance(footers[0], MessageFooter)
+    QTest.mousePress(footers[0], left, pos=QPoint(8, 8))  # a drag selects text
+    QTest.mouseRelease(footers[0], left, pos=QPoint(60, -40))
+    QTest.mouseClick(footers[0], left, pos=QPoint(footers[0]._text_px + 20, 8))  # beside them
+    assert not app.window.inspector.panel.isVisible()
+    QTest.mouseClick(footers[0], left, pos=QPoint(8, 8))
     assert app.window.inspector.panel.isVisible()
     assert app.window.inspector.message_id == first
 

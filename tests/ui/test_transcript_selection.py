@@ -258,7 +258,7 @@ def test_links_still_open_and_a_drag_over_one_does_not(open_transcript: Opener, 
 
 
 def test_tables_and_formulas_are_selected_too(open_transcript: Opener, qtbot: QtBot) -> None:
-    source = "Before\n\n| a | b |\n|---|---|\n| one | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
+    source = "Before\n\n| a | b |\n|---|---|\n| one\\|1 | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
     harness = open_transcript([reply(1, source)])
     qtbot.waitUntil(
         lambda: not any(getattr(part.widget, "pending", None) for part, _ in harness.view.visible_parts.shown())
@@ -266,7 +266,7 @@ def test_tables_and_formulas_are_selected_too(open_transcript: Opener, qtbot: Qt
     drag(harness, point(harness, "Before"), point(harness, "it is", behind=True))
     assert copied(harness) == "Before\n\na\tb\none\ttwo\n\nx^2\n\nso y it is"
     harness.view.copier.copy_selection(markdown=True)
-    expected = "Before\n\n| a | b |\n| --- | --- |\n| one | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
+    expected = "Before\n\n| a | b |\n| --- | --- |\n| one\\|1 | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
     assert QGuiApplication.clipboard().text() == expected
     drag(harness, point(harness, "one"), point(harness, "two", behind=True))
     assert lit(harness) == ["one", "two"]

@@ -133,7 +133,7 @@ def test_what_was_measured_is_exported_to_a_file(
     assert len(rows) == len(WAYS) * len(Content)
     assert content["tuned_gain"] > 2
     card.export_to(str(tmp_path / "no" / "such" / "folder.json"))
-    assert "No such file" in card.sentence.text()
+    assert "no longer there. Choose another place." in card.sentence.text()
 
 
 def test_where_nothing_wins_it_says_so_and_leaves_auto(setup: TuningSetup, qtbot: QtBot) -> None:

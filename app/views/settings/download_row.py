@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
@@ -13,6 +12,7 @@ from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text, retry_text
 from app.words.formats import fill, size
@@ -205,27 +205,3 @@ class FileLines(QWidget):
         row.addWidget(figures, 3)
         self._column.addWidget(line)
         return line, name.setText, figures.setText
-
-
-class ProgressLine(QWidget):
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.share = 0.0
-        self._moving = False
-        self.setFixedHeight(4)
-
-    def set_share(self, share: float, moving: bool) -> None:
-        self._moving = moving
-        self.share = min(max(share, 0.0), 1.0)
-        self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.palette.hairline)
-        painter.drawRoundedRect(QRectF(self.rect()), 2, 2)
-        painter.setBrush(self._theme.palette.ink if self._moving else self._theme.palette.faint)
-        painter.drawRoundedRect(QRectF(0, 0, self.width() * self.share, self.height()), 2, 2)
-        painter.end()

@@ -8,15 +8,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
 
 from app.controllers.tuning import TuningController
+from app.portable.problems import NotExported, why_not_written
 from app.theme import Theme
 from app.view_models.tuning import TuningState
-from app.views.settings.download_row import ProgressLine
 from app.views.settings.tune_chart import TuneChart
 from app.views.settings.tune_words import tuning_sentence
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.translated import Translated
+from app.words.formats import sentences
+from app.words.portable import not_exported
 
 
 class TuneCard(Translated, Card):
@@ -75,6 +78,7 @@ class TuneCard(Translated, Card):
     def _export(self) -> None:
         dialog = QFileDialog(self, self.tr("Export what was measured"), "hunch-pair.json", "JSON (*.json)")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.export_to)
         dialog.open()
@@ -83,7 +87,8 @@ class TuneCard(Translated, Card):
         try:
             Path(file).write_text(self._tuning.as_json(), encoding="utf-8")
         except OSError as error:
-            self.sentence.setText(str(error.strerror))
+            notice = not_exported(NotExported(why_not_written(error), str(Path(file).parent)))
+            self.sentence.setText(sentences(notice.sentence, notice.hint))
 
     def _retranslate(self) -> None:
         self.title.setText(self.tr("Tune this pair"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from PySide6.QtCore import QByteArray, QEvent, Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
@@ -109,7 +110,7 @@ class SettingsWindow(Translated, SideWindow):
 
     def _connect(self) -> None:
         self._theme.changed.connect(self._restyle)
-        self.search.textChanged.connect(self._fill)
+        self.search.words_changed.connect(self._fill)
         self.search.left.connect(self._leave_search)
         self.search.returnPressed.connect(self._go_to_current)
         self.search.down_pressed.connect(self._enter_list)
@@ -141,7 +142,7 @@ class SettingsWindow(Translated, SideWindow):
         return places(self.pages, self._titles())
 
     def _fill(self) -> None:
-        query = self.search.text().strip()
+        query = self.search.words().strip()
         self._found = search(query, self.places()) if query else None
         if self._found is None:
             titles = self._titles()
@@ -170,8 +171,11 @@ class SettingsWindow(Translated, SideWindow):
             self.go_to(self._found[row])
 
     def go_to(self, place: Place) -> None:
+        """What is gone meanwhile, as a row of a list that was made anew, is only its page."""
         self.come_to_front()
         self.show_page(place.page)
+        if not (isValid(place.spot) and isValid(place.control)):
+            return
         _reveal(place.spot, self.pages[place.page])
         page = self.pages[place.page]
         if isinstance(page, Page) and (content := page.widget()) is not None:

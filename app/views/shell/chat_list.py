@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
 )
-from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView, QMenu, QWidget
 
 from app.theme import Theme
 from app.view_models.conversation_list import ConversationListModel, ConversationRow
@@ -37,6 +37,7 @@ _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 
 class ChatList(QListView):
     chat_opened = Signal(int)
+    chat_clicked = Signal()  # after that: one writes there now
     match_opened = Signal(int, int, str)  # chat, message, the word that was found
     renamed = Signal(int, str)
     pin_requested = Signal(int, bool)
@@ -109,7 +110,8 @@ class ChatList(QListView):
         if key in _ENTER:
             self._open(row)
         elif key in _REMOVE:
-            self._delete(row)
+            if not event.isAutoRepeat():  # a key that is held would delete all of them
+                self._delete(row)
         elif key == Qt.Key.Key_F2:
             self.start_rename(self.currentIndex())
         elif key == Qt.Key.Key_Right and row.folder_id and not row.opened:
@@ -155,6 +157,12 @@ class ChatList(QListView):
             self._open_menu(index, event.globalPosition().toPoint())
         else:
             self._open(row_of(index))
+            if self._is_shown_chat(row_of(index)):
+                self.chat_clicked.emit()
+
+    def _is_shown_chat(self, row: ConversationRow) -> bool:
+        """A chat that a click opened; not one that a second click is renaming, nor one of several results."""
+        return bool(row.chat_id) and row.match is None and not isinstance(QApplication.focusWidget(), RenameField)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         index = self.indexAt(event.position().toPoint())

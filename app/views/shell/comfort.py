@@ -90,7 +90,9 @@ class Comfort(QObject):
         from app.views.shell.outside import Outside
 
         self.outside = Outside(self._window, self._theme, self._settings, chats, models)
-        for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed):
+        shown = chats.transcript
+        rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
+        for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed, *rows):
             signal.connect(self._judge)
         self._judge()
 
@@ -100,8 +102,10 @@ class Comfort(QObject):
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
-        for name in ("rename", "duplicate", "delete"):
+        for name in ("rename", "pin", "duplicate", "delete"):
             menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)
+        for name in ("find", "find_next", "find_previous"):
+            menu.actions[name].setEnabled(self._chats is not None and bool(self._chats.transcript.messages))
         menu.bigger.setEnabled(scale < SCALE_MAX)
         menu.smaller.setEnabled(scale > SCALE_MIN)
         menu.usual_size.setEnabled(scale != Settings.options()["text_scale"].default)
@@ -133,7 +137,8 @@ class Comfort(QObject):
         """To the chat below or above the open one in the sidebar; from a new chat, to the first or last."""
         if self._chats is None:
             return
-        listed = [row.chat_id for row in self._chats.conversations.rows if row.chat_id]
+        # Each once: a search may have found several messages of a chat.
+        listed = list(dict.fromkeys(row.chat_id for row in self._chats.conversations.rows if row.chat_id))
         if not listed:
             return
         if self._chats.chat_id in listed:
@@ -141,3 +146,6 @@ class Comfort(QObject):
         else:
             place = 0 if step > 0 else len(listed) - 1
         self._chats.open_chat(listed[place])
+        row = self._chats.conversations.row_of(listed[place])
+        if row is not None:
+            self._window.sidebar.chats.scrollTo(self._chats.conversations.index(row))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.buttons import IconButton
@@ -50,7 +50,7 @@ class FindBar(Translated, QWidget):
             row.addWidget(widget)
 
     def _connect(self) -> None:
-        self.field.textChanged.connect(self.words_changed)
+        self.field.words_changed.connect(self.words_changed)
         self.field.left.connect(self.leave)
         self.field.down_pressed.connect(lambda: self.step_requested.emit(1))
         self.previous.clicked.connect(lambda: self.step_requested.emit(-1))
@@ -74,10 +74,15 @@ class FindBar(Translated, QWidget):
             self.field.selectAll()
 
     def leave(self) -> None:
+        """The focus goes to what was searched, unless it is elsewhere already."""
         if self.isVisible():
+            focused = QApplication.focusWidget()
+            had_focus = focused is not None and self.isAncestorOf(focused)
             self.hide()
             self._over.setViewportMargins(0, 0, 0, 0)
             self.closed.emit()
+            if had_focus:
+                self._over.setFocus()
 
     def show_count(self, number: int, total: int, reading: bool) -> None:
         self._shown = (number, total, reading)
@@ -94,7 +99,7 @@ class FindBar(Translated, QWidget):
         text = ""
         if total:
             text = fill(self.tr("%1 of %2"), count(number), count(total) + ("…" if reading else ""))
-        elif self.field.text().strip() and not reading:
+        elif self.field.words().strip() and not reading:
             text = self.tr("Not found")
         self.count.setText(text)
         self.count.setVisible(bool(text))
@@ -115,6 +120,8 @@ class FindBar(Translated, QWidget):
         return super().eventFilter(watched, event)
 
     def _on_key(self, event: QKeyEvent) -> bool:
+        if self.field.is_composing:
+            return False
         if event.key() == Qt.Key.Key_Up:
             self.step_requested.emit(-1)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

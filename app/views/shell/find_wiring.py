@@ -24,7 +24,7 @@ class FindWiring(QObject):
         self.bar = FindBar(theme, view)
         self.bar.words_changed.connect(self._finder.find)
         self.bar.step_requested.connect(self._step)
-        self.bar.closed.connect(self._close)
+        self.bar.closed.connect(self._finder.close)
         self._finder.changed.connect(self._show_count)
         menu.find.triggered.connect(self.open)
         menu.find_next.triggered.connect(lambda: self._step(1))
@@ -36,7 +36,7 @@ class FindWiring(QObject):
         """Where there is nothing to find, nothing opens."""
         if self._chats.transcript.messages:
             self.bar.open()
-            self._finder.find(self.bar.field.text())
+            self._finder.find(self.bar.field.words())
 
     def open_match(self, chat_id: int, message_id: int, word: str) -> None:
         """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message."""
@@ -63,7 +63,3 @@ class FindWiring(QObject):
         if chat_id != self._chat_id and self._chat_id:
             self.bar.leave()
         self._chat_id = chat_id
-
-    def _close(self) -> None:
-        self._finder.close()
-        self._view.setFocus()

@@ -6,7 +6,7 @@ Here: the panel. Not here: which reply (`controllers/inspector.py`), and when it
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import TITLE_PX, Theme
@@ -23,6 +23,12 @@ from app.words.replies import Tone, tone_of
 WIDTH_PX = 300
 _SIDE_PX = 16
 _READING_UPDATES = 10  # sentences stand for a second while a reply is written, so that they can be read
+
+
+class ScrolledText(QScrollArea):
+    """Arrow keys scroll it where it has the focus."""
+
+    accessible_role = QAccessible.Role.Document
 
 
 class InspectorPanel(Translated, QWidget):
@@ -68,7 +74,7 @@ class InspectorPanel(Translated, QWidget):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.meanings)
         column.addStretch(1)
-        self.area = QScrollArea(self)
+        self.area = ScrolledText(self)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -109,7 +115,8 @@ class InspectorPanel(Translated, QWidget):
         _set_color(self.headline, color)
 
     def _retranslate(self) -> None:
-        self.setAccessibleName(self.tr("Speculation inspector"))
+        for widget in (self, self.area):
+            widget.setAccessibleName(self.tr("Speculation inspector"))
         self.title.setText(self.tr("Speculation"))
         self.turn_off.setText(self.tr("Turn off for this pair"))
         self.race.setText(self.tr("Race…"))

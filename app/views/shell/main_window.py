@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Signal
-from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QByteArray, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
@@ -108,6 +108,7 @@ class MainWindow(Translated, QWidget):
         row.addLayout(right, 1)
 
     def _connect_parts(self) -> None:
+        self.sidebar.chats.chat_clicked.connect(self.composer.take_focus)
         self.sidebar.hide_requested.connect(self.toggle_sidebar)
         self.header.sidebar_requested.connect(self.toggle_sidebar)
         self.header.pair_requested.connect(self.open_picker)
@@ -141,6 +142,7 @@ class MainWindow(Translated, QWidget):
     def bind(self, chats: ChatController, models: ModelController) -> None:
         self.chats, self.models, self.send_text = chats, models, chats.send
         self.sidebar_wiring = SidebarWiring(chats, self.sidebar, self.menu, self._theme, self)
+        self.sidebar_wiring.sidebar_wanted.connect(lambda: self.show_sidebar(True))
         self._bind_chats(chats)
         self._bind_transcript(chats)
         self._bind_messages(chats)
@@ -158,7 +160,6 @@ class MainWindow(Translated, QWidget):
         menu = self.menu
         for request in (self.sidebar.new_chat_requested, self.header.new_chat_requested, menu.new_chat.triggered):
             request.connect(self._new_chat)
-        menu.rename.triggered.connect(self._rename_open_chat)
         chats.current_chat_changed.connect(self._on_chat_changed)
         chats.problem_raised.connect(self.show_problem)
 
@@ -287,13 +288,6 @@ class MainWindow(Translated, QWidget):
             self.chats.new_chat()
         self.composer.take_focus()
 
-    def _rename_open_chat(self) -> None:
-        assert self.chats is not None
-        row = self.chats.conversations.row_of(self.chats.chat_id)
-        if row is not None:
-            self.show_sidebar(True)
-            self.sidebar.chats.start_rename(self.chats.conversations.index(row))
-
     def open_picker(self) -> None:
         if self.models is not None:
             self._fill_picker()
@@ -356,7 +350,15 @@ class MainWindow(Translated, QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.composer.take_focus()
+        if not self._was_painted:  # one that comes back keeps its focus
+            self.composer.take_focus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape stops the reply from wherever it means nothing else."""
+        if event.key() == Qt.Key.Key_Escape and self.chats is not None and self.chats.generating:
+            self.chats.stop()
+        else:
+            super().keyPressEvent(event)
 
     def _retranslate(self) -> None:
         self.menu.retranslate()

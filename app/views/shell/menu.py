@@ -87,6 +87,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("chat", "previous_chat", QT_TRANSLATE_NOOP("MenuBar", "Previous Chat"), "Ctrl+Alt+Up"),
     Entry("chat"),
     Entry("chat", "rename", QT_TRANSLATE_NOOP("MenuBar", "Rename Chat…")),
+    Entry("chat", "pin", QT_TRANSLATE_NOOP("MenuBar", "Pin or Unpin Chat")),
     Entry("chat", "duplicate", QT_TRANSLATE_NOOP("MenuBar", "Duplicate Chat")),
     Menu("move", QT_TRANSLATE_NOOP("MenuBar", "Move Chat to"), inside="chat"),
     Entry("chat", "delete", QT_TRANSLATE_NOOP("MenuBar", "Delete Chat")),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.views.shell.menu import MenuBar
 
@@ -29,7 +29,7 @@ class EditEntries(QObject):
         menu.menus["edit"].aboutToHide.connect(self.release)
 
     def judge(self) -> None:
-        field = QApplication.focusWidget()
+        field = _focused()
         for name in (*_SLOTS, "paste_plain"):
             self._menu.actions[name].setEnabled(can_act(name, field))
         self._menu.undo.setEnabled(can_act("undo", field) or self.can_undo_deletion())
@@ -37,6 +37,12 @@ class EditEntries(QObject):
     def release(self) -> None:
         for name in ("undo", *_SLOTS, "paste_plain"):
             self._menu.actions[name].setEnabled(True)
+
+
+def _focused() -> QWidget | None:
+    """The field in focus; of a number the line that it is typed in."""
+    field = QApplication.focusWidget()
+    return field.findChild(QLineEdit) if isinstance(field, QAbstractSpinBox) else field
 
 
 def can_act(name: str, field: QWidget | None) -> bool:
@@ -72,14 +78,14 @@ def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:
 
 def _call_on_focused(slot: str) -> None:
     """Calls a slot such as `copy` of the focused widget, if it has one."""
-    act = getattr(QApplication.focusWidget(), slot, None)
+    act = getattr(_focused(), slot, None)
     if act is not None:
         act()
 
 
 def _paste_plain() -> None:
     """Only the words of what is on the clipboard. No field of ours takes more, but a Mac's fingers know the key."""
-    field, words = QApplication.focusWidget(), QGuiApplication.clipboard().text()
+    field, words = _focused(), QGuiApplication.clipboard().text()
     if isinstance(field, QLineEdit) and not field.isReadOnly():
         field.insert(words)
     elif isinstance(field, _TEXTS) and not field.isReadOnly():
@@ -88,7 +94,7 @@ def _paste_plain() -> None:
 
 def undo_in_focused_field() -> bool:
     """Takes back what was typed last in the focused field; False when there is nothing."""
-    field = QApplication.focusWidget()
+    field = _focused()
     if isinstance(field, QLineEdit) and field.isUndoAvailable():
         field.undo()
         return True

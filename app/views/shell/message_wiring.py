@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.message_changes import Then
@@ -41,7 +41,7 @@ class MessageWiring(QObject):
         editing.role_chosen.connect(lambda message_id, _user: editing.focus(message_id))
         editing.cancelled.connect(self._cancel)
         editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
-        chats.edits.saved.connect(lambda _message_id: view.setFocus())
+        chats.edits.saved.connect(self._on_saved)
 
     def _on_chat(self, chat_id: int, _title: str) -> None:
         """Another chat opens where its reader left it; a change of the title moves nothing."""
@@ -59,6 +59,11 @@ class MessageWiring(QObject):
     def _cancel(self, message_id: int) -> None:
         self._chats.edits.cancel(message_id)
         self._view.setFocus()
+
+    def _on_saved(self, _message_id: int) -> None:
+        """The field is gone, and with it the focus; whoever types elsewhere by now keeps theirs."""
+        if not isinstance(QApplication.focusWidget(), QLineEdit | QPlainTextEdit):
+            self._view.setFocus()
 
     def _show_version(self, message_id: int, step: int) -> None:
         """The message in focus stays in focus, as another version."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 from app.controllers.asides import Asides
@@ -29,6 +29,9 @@ class Notifications(QObject):
         self._chat_id = 0
         self.is_away: Callable[[], bool] = _nobody_looks
         icon.messageClicked.connect(self._on_clicked)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusWindowChanged.connect(self._on_looked)
 
     def tell(self, chat_id: int, message_id: int) -> None:
         """A reply ended."""
@@ -49,6 +52,11 @@ class Notifications(QObject):
         begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
         cut = begins[: _MOST_CHARACTERS - 1] + "…" if len(begins) > _MOST_CHARACTERS else begins
         return title or "Hunch", cut or done
+
+    def _on_looked(self, window: QWindow | None) -> None:
+        """Whoever is back needs no icon that only brought a message."""
+        if window is not None and self._icon.isVisible() and not self._settings.tray_icon:
+            self._icon.hide()
 
     def _on_clicked(self) -> None:
         self._icon.setVisible(self._settings.tray_icon)

@@ -51,9 +51,14 @@ class Outside(QObject):
         """Made when it is first asked for."""
         if self._quick_ask is None:
             self._quick_ask = QuickAsk(self._theme, self._chats.asides)
+            self._show_send_key()
+            self._settings.changed.connect(self._show_send_key)
             self._quick_ask.chat_wanted.connect(self._open_chat)
             self._chats.problem_raised.connect(self._show_window_for_problem)
         return self._quick_ask
+
+    def _show_send_key(self) -> None:
+        self.quick_ask.edit.sends_with_control = self._settings.send_key == "control_return"
 
     def open_quick_ask(self) -> None:
         self.quick_ask.come_to_front()

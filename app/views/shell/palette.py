@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
@@ -80,6 +80,7 @@ class CommandPalette(Translated, QWidget):
         self.field.focus_lost.connect(self._on_focus_lost)
         self.list.itemClicked.connect(lambda _item: self._run_current())
         self._theme.changed.connect(self._place)
+        self.window().installEventFilter(self)
 
     # Opening and closing
 
@@ -166,6 +167,11 @@ class CommandPalette(Translated, QWidget):
         self.setGeometry((window.width() - width) // 2, _TOP_PX, width, height)
         self.update()
 
+    def eventFilter(self, _window: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return False
+
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.MouseButtonPress:
             return True  # not the window's behind it
@@ -185,11 +191,6 @@ class PaletteField(SearchField):
     stepped = Signal(int)
     focus_lost = Signal()
 
-    def text_with_composed(self) -> str:
-        """As if it were committed now."""
-        place = self.cursorPosition()
-        return self.text()[:place] + self.composed + self.text()[place:]
-
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         super().inputMethodEvent(event)
         self.composed_changed.emit()
@@ -197,9 +198,7 @@ class PaletteField(SearchField):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())
         steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: _PAGE_ROWS, Qt.Key.Key_PageUp: -_PAGE_ROWS}
-        if self.composed and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
-            event.accept()  # ends the composition, nothing else
-        elif key in steps:
+        if key in steps:
             self.stepped.emit(steps[key])
         elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
             event.accept()  # there is nowhere else to go

@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 from app.theme import Theme
 from app.view_models.chat_options import PresetView
 from app.views.widgets.buttons import ChoiceButton, IconButton
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
 from app.views.widgets.translated import Translated
+from app.words.formats import fill
 
 _LONGEST_NAME = 60
 
@@ -76,8 +78,22 @@ class PresetRow(Translated, QWidget):
             update.setEnabled(self._changed)
             update.triggered.connect(lambda _=False: self.updated.emit())
             menu.addAction(self.tr("Rename…")).triggered.connect(lambda _=False: self.begin_naming(self._preset))
-            menu.addAction(self.tr("Delete Preset")).triggered.connect(lambda _=False: self.deleted.emit(self._preset))
+            menu.addAction(self.tr("Delete Preset…")).triggered.connect(lambda _=False: self.ask_to_delete())
         return menu
+
+    def ask_to_delete(self) -> Dialog:
+        """It may hold a system prompt that stands nowhere else."""
+        preset, name = self._preset, next((each.name for each in self._presets if each.id == self._preset), "")
+
+        def text() -> DialogText:
+            title = fill(self.tr("Delete the preset “%1”?"), name)
+            kept = self.tr("Chats that use it keep its settings. This cannot be undone.")
+            return DialogText(title, kept, "", self.tr("Delete"), self.tr("Cancel"))
+
+        dialog = Dialog(self._theme, self, text, danger=True)
+        dialog.accepted.connect(lambda: self.deleted.emit(preset))
+        dialog.open()
+        return dialog
 
     def _open_menu(self) -> None:
         self.menu().popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))

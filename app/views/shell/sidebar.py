@@ -68,8 +68,8 @@ class Sidebar(Translated, QWidget):
         self.hide_button.clicked.connect(self.hide_requested)
         self.models_button.clicked.connect(self.models_requested)
         self.settings_button.clicked.connect(self.settings_requested)
-        self.search.textChanged.connect(lambda _text: self._delay.start())
-        self.search.left.connect(self._leave_search)
+        self.search.words_changed.connect(lambda _words: self._delay.start())
+        self.search.left.connect(self.leave_search)
         self.search.down_pressed.connect(self.chats.take_focus)
         self.chats.left_upwards.connect(self.search.setFocus)
         self._delay.timeout.connect(self._search_now)
@@ -82,10 +82,10 @@ class Sidebar(Translated, QWidget):
         self._show_nothing()
 
     def _search_now(self) -> None:
-        self.search_changed.emit(self.search.text())
+        self.search_changed.emit(self.search.words())
         self._show_nothing()
 
-    def _leave_search(self) -> None:
+    def leave_search(self) -> None:
         self.search.clear()
         self._delay.stop()
         self._search_now()
@@ -93,7 +93,7 @@ class Sidebar(Translated, QWidget):
     def _show_nothing(self) -> None:
         model = self.chats.model()
         found = model is not None and model.rowCount() > 0
-        self.nothing.setVisible(not found and bool(self.search.text()))
+        self.nothing.setVisible(not found and bool(self.search.words()))
 
     def _retranslate(self) -> None:
         self.new_button.setText(self.tr("New chat"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QModelIndex, QObject, Signal
+from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat import ChatController
 from app.theme import Theme
+from app.view_models.conversation_list import ConversationRow
 from app.views.shell.menu import MenuBar
 from app.views.shell.sidebar import Sidebar
 from app.views.shell.trash_menu import TrashMenu
@@ -18,20 +20,31 @@ _ASKS_PX = 560  # the question that has three buttons
 
 
 class SidebarWiring(QObject):
+    sidebar_wanted = Signal()
+
     def __init__(self, chats: ChatController, sidebar: Sidebar, menu: MenuBar, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._chats = chats
-        self._list = sidebar.chats
+        self._sidebar, self._list = sidebar, sidebar.chats
+        self._to_rename = 0  # a chat, as soon as it is listed
         self._menu = menu
         self._theme = theme
         self._window = window
         self._trash: TrashWindow | None = None
         sidebar.set_model(chats.conversations)
         sidebar.search_changed.connect(chats.conversations.set_query)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusWindowChanged.connect(self._on_looked)
         self._connect_chats()
         self._connect_folders()
         self._connect_menu()
         TrashMenu(menu.deleted, chats.deletions, self.show_trash)
+
+    def _on_looked(self, window: QWindow | None) -> None:
+        """Somebody is back, perhaps on another day; not where the app is ending."""
+        if window is not None and self._window.isVisible():
+            self._chats.conversations.follow_day()
 
     def _connect_chats(self) -> None:
         listed, chats = self._list, self._chats
@@ -53,18 +66,52 @@ class SidebarWiring(QObject):
 
     def _connect_menu(self) -> None:
         menu, chats = self._menu, self._chats
+        menu.rename.triggered.connect(self._rename)
+        chats.conversations.refreshed.connect(self._rename_when_listed)
+        menu.pin.triggered.connect(lambda: chats.pin_chat(chats.chat_id, not chats.pinned))
+        menu.menus["chat"].aboutToShow.connect(self._name_pin)
         menu.duplicate.triggered.connect(lambda: chats.duplicate_chat(chats.chat_id))
         menu.delete.triggered.connect(lambda: chats.delete_chat(chats.chat_id))
         menu.new_folder.triggered.connect(lambda: chats.folders.make())  # noqa: PLW0108  without Qt's own argument
         menu.move.aboutToShow.connect(self._fill_move_menu)
 
     def _fill_move_menu(self) -> None:
-        number = self._chats.conversations.row_of(self._chats.chat_id)
+        """Of the open chat, wherever it is listed."""
+        chat_id = self._chats.chat_id
         self._menu.move.clear()
-        if number is not None:
-            self._list.fill_move_menu(self._menu.move, self._chats.conversations.rows[number])
+        if chat_id:
+            row = ConversationRow(chat_id=chat_id, inside=self._chats.folders.folder_of(chat_id))
+            self._list.fill_move_menu(self._menu.move, row)
+
+    def _name_pin(self) -> None:
+        self._menu.pin.setText(self.tr("Unpin Chat") if self._chats.pinned else self.tr("Pin Chat"))
+
+    def _rename(self) -> None:
+        """The open chat, in its row. What hides that is opened first: the sidebar, a search, folders."""
+        self._to_rename = self._chats.chat_id
+        self.sidebar_wanted.emit()
+        if self._chats.conversations.row_of(self._to_rename) is None:
+            self._sidebar.leave_search()
+            self._chats.folders.open_around(self._to_rename)
+        self._rename_when_listed()
+
+    def _rename_when_listed(self) -> None:
+        listed = self._chats.conversations
+        if not self._to_rename or self._to_rename != self._chats.chat_id:
+            self._to_rename = 0
+            return
+        row = listed.row_of(self._to_rename)
+        if row is not None:
+            self._to_rename = 0
+            self._list.scrollTo(listed.index(row))
+            self._list.start_rename(listed.index(row))
+        elif listed.canFetchMore(QModelIndex()):
+            listed.fetchMore(QModelIndex())
 
     def _name_folder(self, folder_id: int) -> None:
+        self.sidebar_wanted.emit()
+        if self._chats.conversations.row_of_folder(folder_id) is None:
+            self._sidebar.leave_search()
         row = self._chats.conversations.row_of_folder(folder_id)
         if row is not None:
             index = self._chats.conversations.index(row)

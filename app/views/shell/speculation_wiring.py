@@ -35,6 +35,9 @@ class SpeculationWiring(QObject):
         window.transcript.act_requested.connect(self._act)
         self.race = window.menu.add("chat", RACE_KEY)
         self.race.triggered.connect(lambda: self.open_race(self._shown_reply()))
+        menu = window.menu.menus["chat"]
+        menu.aboutToShow.connect(lambda: self.race.setEnabled(bool(self._shown_reply())))
+        menu.aboutToHide.connect(lambda: self.race.setEnabled(True))  # a key asks when it is pressed
         parts.race_wanted.connect(lambda: self.open_race(self._shown_reply()))
         window.installEventFilter(self)
         self._retranslate()

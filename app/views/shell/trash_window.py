@@ -76,15 +76,23 @@ class TrashWindow(Translated, SideWindow):
         chosen = self.list.chosen()
         if not chosen:
             return None
-        question = self.tr("Delete %Ln item(s) for good?", "", len(chosen))
-        return self._ask(question, self.tr("Delete for good"), lambda: self._deletions.forget(chosen))
+        n = len(chosen)
+        return self._ask(
+            lambda: (self.tr("Delete %Ln item(s) for good?", "", n), self.tr("Delete for good")),
+            lambda: self._deletions.forget(chosen),
+        )
 
     def ask_to_empty(self) -> Dialog:
-        question = self.tr("Delete everything in Recently Deleted for good?")
-        return self._ask(question, self.tr("Empty"), self._deletions.empty)
+        return self._ask(
+            lambda: (self.tr("Delete everything in Recently Deleted for good?"), self.tr("Empty")),
+            self._deletions.empty,
+        )
 
-    def _ask(self, question: str, button: str, act: Callable[[], None]) -> Dialog:
+    def _ask(self, words: Callable[[], tuple[str, str]], act: Callable[[], None]) -> Dialog:
+        """`words`: the question, and its button."""
+
         def text() -> DialogText:
+            question, button = words()
             warning = self.tr("It also leaves the daily copies. This cannot be undone.")
             return DialogText(question, warning, "", button, self.tr("Cancel"))
 

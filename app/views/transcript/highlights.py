@@ -35,6 +35,13 @@ class Highlights(QObject):
         self._before = (self.focused, self._hovered)
         self.focused = self._hovered = None
 
+    def go_on(self, first: int, count: int) -> None:
+        """Messages went: the focus stays on its own, or is on the one that stands in its place now."""
+        focused, rows = self._before[0], len(self._column.items)
+        if focused is not None and self.focused is None and rows:
+            gone = min(count, focused - first) if focused >= first else 0
+            self.focus(min(focused - gone, rows - 1))
+
     def restore(self, row: int) -> None:
         """A message has come: it takes the place of one that went from there, as another version does."""
         focused, hovered = self._before

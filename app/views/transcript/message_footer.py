@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import FOOTER_PX
 from app.view_models.transcript import ReplyStatus, RequestStats
@@ -64,6 +64,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._set_fonts()
         self._text_px = 0  # the statistics and the link
         self._icons_px = 0
+        self._pressed_at = QPointF()
         self.link = FooterLink(context, self)
         self.link.clicked.connect(
             lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.TURN_OFF_PAIR)
@@ -224,9 +225,15 @@ class MessageFooter(Hovered, Translated, QWidget):
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed_at = event.globalPosition()
+        super().mousePressEvent(event)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click on the figures shows them whole, in the inspector."""
-        if self._line is not None and event.button() is Qt.MouseButton.LeftButton:
+        """A click on the figures shows them whole, in the inspector; a drag that began there selects text."""
+        moved = (event.globalPosition() - self._pressed_at).manhattanLength() >= QApplication.startDragDistance()
+        on_figures = self._line is not None and event.position().x() <= self._text_px
+        if on_figures and not moved and event.button() is Qt.MouseButton.LeftButton:
             self._context.act_requested.emit(self._message_id, INSPECT)
         super().mouseReleaseEvent(event)
 

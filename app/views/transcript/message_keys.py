@@ -20,6 +20,7 @@ from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.message_acts import MessageMenu, can_change
 from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.sight import Sight
 
@@ -45,6 +46,7 @@ class MessageKeys(QObject):
         self.highlights = highlights
         highlights.changed.connect(self.describe)
         # Queued: the view makes the item first.
+        model.messages_removed.connect(highlights.go_on, Qt.ConnectionType.QueuedConnection)
         model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
         for keys, delta in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
             shortcut = QShortcut(QKeySequence(keys), view, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -61,21 +63,22 @@ class MessageKeys(QObject):
             self._open_menu(message)
             return True
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress and not event.modifiers():
-            return self._act(message, event.key())
+            return self._act(message, event)
         return False
 
     def _focused(self) -> TranscriptMessage | None:
         row = self.highlights.focused
         return None if row is None or row >= len(self._model.messages) else self._model.messages[row]
 
-    def _act(self, message: TranscriptMessage, key: int) -> bool:
-        context = self._context
+    def _act(self, message: TranscriptMessage, event: QKeyEvent) -> bool:
+        context, key = self._context, event.key()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right) and message.siblings > 1:
             context.sibling_requested.emit(message.id, -1 if key == Qt.Key.Key_Left else 1)
         elif key == Qt.Key.Key_F2 and can_change(message):
             context.edit_requested.emit(message.id)
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            context.delete_requested.emit(message.id)
+            if not event.isAutoRepeat():  # a key that is held would delete all of them
+                context.delete_requested.emit(message.id)
         else:
             return False
         return True
@@ -103,7 +106,7 @@ class MessageKeys(QObject):
         anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
         if anchor is not None:
             self._sight.show_at(anchor)
-        self.announce(f"{self._column.items[row].name}. {self._words(row)}")
+        self.announce(f"{self._name(row)}. {self._words(row)}")
 
     def focus(self, row: int) -> None:
         self.highlights.focus(row)
@@ -112,11 +115,15 @@ class MessageKeys(QObject):
         """Names the transcript by the message in focus and its words."""
         row = self.highlights.focused
         usual = QCoreApplication.translate("TranscriptView", "Messages")
-        self._view.setAccessibleName(usual if row is None else self._column.items[row].name)
+        self._view.setAccessibleName(usual if row is None else self._name(row))
         self._view.setAccessibleDescription("" if row is None else self._words(row))
 
     def announce(self, words: str) -> None:
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, words))
+
+    def _name(self, row: int) -> str:
+        """With its number and theirs as they are now."""
+        return message_name(self._model.messages[row].from_user, row, len(self._model.messages))
 
     def _words(self, row: int) -> str:
         return self._model.messages[row].text[:_TOLD_CHARS]

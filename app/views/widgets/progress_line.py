@@ -18,12 +18,20 @@ class ProgressLine(QProgressBar):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._moving = True
         self.setRange(0, _STEPS)
         self.setTextVisible(False)
         theme.changed.connect(self.updateGeometry)
 
-    def set_share(self, share: float) -> None:
+    def set_share(self, share: float, moving: bool = True) -> None:
+        """Fainter where nothing moves it on now."""
+        self._moving = moving
         self.setValue(round(max(0.0, min(1.0, share)) * _STEPS))
+        self.update()
+
+    @property
+    def share(self) -> float:
+        return max(0, self.value()) / _STEPS
 
     def sizeHint(self) -> QSize:
         return QSize(self._theme.px(200), self._theme.px(_HIGH_PX))
@@ -39,7 +47,7 @@ class ProgressLine(QProgressBar):
         radius = track.height() / 2
         painter.setBrush(self._theme.palette.hairline)
         painter.drawRoundedRect(track, radius, radius)
-        track.setWidth(track.width() * max(0, self.value()) / _STEPS)
-        painter.setBrush(self._theme.palette.ink)
+        track.setWidth(track.width() * self.share)
+        painter.setBrush(self._theme.palette.ink if self._moving else self._theme.palette.faint)
         painter.drawRoundedRect(track, radius, radius)
         painter.end()

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.composing import Composing
 
+_SYLLABLES = re.compile("[가-힣]+")
+
 
 class SearchField(Composing, QLineEdit):
-    """A line with a magnifier; Escape empties it and leaves, Down goes to what was found."""
+    """A line with a magnifier; Escape empties it and leaves, Down goes to what was found.
 
+    Korean is searched for while it is being composed: its last syllable is committed only by the next key. What is
+    typed for Japanese or Chinese is something else before it is committed.
+    """
+
+    words_changed = Signal(str)
     left = Signal()
     down_pressed = Signal()
 
@@ -22,8 +31,25 @@ class SearchField(Composing, QLineEdit):
         self._theme = theme
         self.setFrame(False)
         self.setClearButtonEnabled(True)
+        self.textChanged.connect(self._tell_words)
         theme.changed.connect(self._restyle)
         self._restyle()
+
+    def words(self) -> str:
+        """What is searched for."""
+        return self.text_with_composed() if _SYLLABLES.fullmatch(self.composed) else self.text()
+
+    def text_with_composed(self) -> str:
+        """As if it were committed now."""
+        place = self.cursorPosition()
+        return self.text()[:place] + self.composed + self.text()[place:]
+
+    def _tell_words(self) -> None:
+        self.words_changed.emit(self.words())
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        super().inputMethodEvent(event)
+        self._tell_words()
 
     def _restyle(self) -> None:
         colors = self._theme.palette
@@ -39,7 +65,9 @@ class SearchField(Composing, QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
-        if key == Qt.Key.Key_Escape:
+        if self.composed and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            event.accept()  # ends the composition, nothing else
+        elif key == Qt.Key.Key_Escape:
             self.left.emit()
         elif key == Qt.Key.Key_Down:
             self.down_pressed.emit()
