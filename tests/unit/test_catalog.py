@@ -17,9 +17,11 @@ from engine import (
     DrafterKind,
     FitLevel,
     ForwardTimes,
+    is_made_for,
     load_catalog,
 )
 from engine.models.fit import memory_share
+from engine.models.names import stem
 from tests.architecture.project import ROOT
 
 FILE = ROOT / "resources" / "catalog.json"
@@ -74,6 +76,14 @@ def test_every_drafters_main_model_is_there(catalog: Catalog) -> None:
             assert told.drafted == 0 or told.tokens_per_pass < told.drafted + 1
             assert told.source.startswith("https://")
             assert told.on in {"chat", "code", "math", "mixed"}
+
+
+def test_drafters_are_known_by_their_main_models_names(catalog: Catalog) -> None:
+    """And not taken for those of the family's next, which have the same sizes."""
+    for draft in (draft for draft in catalog.drafts if draft.kind is not None):
+        for model in catalog.models:
+            of_it = stem(model.name) in {stem(main.rpartition("/")[2]) for main in draft.mains}
+            assert is_made_for(model.info(), draft.info()) is of_it, (draft.repository, model.repository)
 
 
 def test_every_line_of_models_has_a_drafter(catalog: Catalog) -> None:
