@@ -112,9 +112,11 @@ class Download:
             self.total_bytes = sum(file.size_bytes for file in files)
             self._record()
             meter.start(files)
-            if self._is_installed(commit, files, meter):
+            right = [file for file in files if self._is_right(self.target, file, meter)]
+            if len(right) == len(files) and lists(self.target, commit, files):
                 return
-            self._fetch(client, commit, files, meter, shares)
+            taken = {file.name for file in right if self._take_over(file, meter)}
+            self._fetch(client, commit, [file for file in files if file.name not in taken], meter, shares)
         finally:
             client.close()
         write_manifest(self._folder, self.repository, commit, files)
@@ -127,16 +129,18 @@ class Download:
                 return client.list_files(self._begun)
         return client.list_files(self.revision)
 
-    def _is_installed(self, commit: str, files: Sequence[RemoteFile], meter: Meter) -> bool:
-        """Looks at every byte; what is right but not the whole of it is taken over, not fetched again."""
-        right = [file for file in files if self._is_right(self.target, file, meter)]
-        if len(right) == len(files) and lists(self.target, commit, files):
+    def _take_over(self, file: RemoteFile, meter: Meter) -> bool:
+        """A file of the installed model that is right, under a second name; a copy has to be looked at again."""
+        new = self._folder / file.name
+        new.unlink(missing_ok=True)
+        try:
+            new.hardlink_to(self.target / file.name)
             return True
-        for file in right:
-            (self._folder / file.name).unlink(missing_ok=True)
-            with suppress(FileNotFoundError):  # the model is deleted meanwhile
-                _second_name(self.target / file.name, self._folder / file.name)
-            meter.add(file.name, -file.size_bytes, False)
+        except FileNotFoundError:
+            pass  # the model is deleted meanwhile
+        except OSError:  # a file system without hard links
+            shutil.copyfile(self.target / file.name, new)
+        meter.add(file.name, -file.size_bytes, False)
         return False
 
     def _is_right(self, folder: Path, file: RemoteFile, meter: Meter) -> bool:
@@ -200,13 +204,6 @@ class Download:
                 meter.tick()
         if failures:
             raise next((failure for failure in failures if not isinstance(failure, Stopped)), failures[0])
-
-
-def _second_name(existing: Path, new: Path) -> None:
-    try:
-        new.hardlink_to(existing)
-    except OSError:  # a file system without hard links
-        shutil.copyfile(existing, new)
 
 
 @contextmanager
