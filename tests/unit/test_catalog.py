@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.view_models.hub import FAMILIES
 from engine import (
     Catalog,
     CatalogAcceptance,
@@ -17,9 +18,12 @@ from engine import (
     DrafterKind,
     FitLevel,
     ForwardTimes,
+    HubModel,
+    HubQuery,
     is_made_for,
     load_catalog,
 )
+from engine.hub.listing import is_wanted
 from engine.models.fit import memory_share
 from engine.models.names import stem
 from tests.architecture.project import ROOT
@@ -54,6 +58,15 @@ def test_every_entry_is_plausible(catalog: Catalog) -> None:
 def test_the_families_that_people_run_are_there(catalog: Catalog) -> None:
     assert {*COVERED, "GLM-4.7-Flash", "LFM2.5", "SmolLM2"} <= {model.family for model in catalog.models}
     assert {draft.kind for draft in catalog.drafts} == {None, *DrafterKind}
+
+
+def test_each_family_of_the_catalog_can_be_looked_for(catalog: Catalog) -> None:
+    """By one of the names that a search offers; "LFM2" finds no LFM2.5."""
+    missed = {"Nemotron", "Muse Glimmer"}  # a model each
+    for model in catalog.models:
+        told = HubModel(model.repository)
+        found = any(is_wanted(told, HubQuery(family=family)) for family in FAMILIES)
+        assert found is (model.family not in missed), model.repository
 
 
 def test_every_drafters_main_model_is_there(catalog: Catalog) -> None:
