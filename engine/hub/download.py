@@ -11,7 +11,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.api.errors import DiskFull, DownloadError, HubUnreachable, RepositoryNotFound, StorageFailed
@@ -95,17 +95,17 @@ class Download:
 
     def _install_from_any(self, meter: Meter, shares: Shares) -> None:
         """From the hub, or where it cannot be reached from the first mirror that can; what has arrived counts."""
-        places = self._hub.places()
+        places, patience = self._hub.places(), self._tuning.patience
         for hub in places[:-1]:
             with suppress(HubUnreachable):
-                self._install(hub, meter, shares)
+                self._install(hub, patience, meter, shares)
                 return
             self.stop.begin_again()
-        self._install(places[-1], meter, shares)
+        self._install(places[-1], replace(patience, file_tries=patience.last_tries), meter, shares)
 
-    def _install(self, hub: Hub, meter: Meter, shares: Shares) -> None:
+    def _install(self, hub: Hub, patience: Patience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it is there, all the rest is right
-        client = HubClient(hub, self.repository, self.stop, self._tuning.patience, self.retries)
+        client = HubClient(hub, self.repository, self.stop, patience, self.retries)
         try:
             commit, files = self._listed(client)
             self._begun = commit

@@ -142,6 +142,27 @@ def test_a_lost_line_is_shown_and_need_not_be_waited_for(tmp_path: Path, hub: Ti
     assert store.close()
 
 
+@pytest.mark.parametrize("with_mirror", [False, True])
+def test_where_nobody_else_can_be_asked_a_lost_hub_is_waited_for_longer(
+    tmp_path: Path, hub: TinyHub, recorder: EventRecorder, with_mirror: bool
+) -> None:
+    """Nobody may be there at night to try again."""
+
+    class StubbornStore(QuickStore):
+        tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, file_tries=2, last_tries=9))
+
+    mirror = TinyHub()
+    mirror.add(REPO, hub.repositories[REPO])
+    store = StubbornStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none")
+    store.set_hub(HubAccess(hub.endpoint, mirrors=(mirror.endpoint,) if with_mirror else ()))
+    hub.faults[WEIGHTS] = Fault(times=7, status=503)
+    install(store, recorder)
+    asked = len(hub.requests_for("model.safetensors")), len(mirror.requests_for("model.safetensors"))
+    assert asked == ((2, 1) if with_mirror else (8, 0))
+    assert store.close()
+    mirror.close()
+
+
 def test_downloads_share_a_limit(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
     """By the bytes that came, against the time that passed on the store's own clock: a busy machine is only slower."""
     hub.add("org/second", hub.repositories[REPO])
