@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from engine.api.errors import DiskFull, DownloadError, HubUnreachable, RepositoryNotFound, StorageFailed
@@ -158,8 +159,8 @@ class Download:
                 if fresh:
                     shares.throttle.take(count_bytes, self.stop)
 
-            with _slot(shares.slots, self.stop):
-                fetch_file(client, commit, file, self._folder, self.stop, report)
+            line = partial(_slot, shares.slots, self.stop)
+            fetch_file(client, commit, file, self._folder, self.stop, report, line)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
         check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import tracemalloc
 from dataclasses import replace
@@ -161,6 +162,23 @@ def test_where_nobody_else_can_be_asked_a_lost_hub_is_waited_for_longer(
     assert asked == ((2, 1) if with_mirror else (8, 0))
     assert store.close()
     mirror.close()
+
+
+def test_a_download_that_waits_leaves_its_line_to_others(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
+    class SlowStore(QuickStore):
+        tuning = replace(
+            QuickStore.tuning, patience=replace(QuickStore.tuning.patience, first_delay_s=1000, longest_delay_s=1000)
+        )
+
+    store = SlowStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    store._shares = replace(store._shares, slots=threading.Semaphore(1))
+    hub.add("org/second", hub.repositories[REPO])
+    hub.faults[WEIGHTS] = Fault(status=503)
+    store.install(REPO)
+    while recorder.wait_for(DownloadProgress).retry is None:
+        pass
+    assert isinstance(recorder.end_of(store.install("org/second")), DownloadFinished)
+    assert store.close()
 
 
 def test_downloads_share_a_limit(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
