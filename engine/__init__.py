@@ -143,7 +143,7 @@ from engine.hub.catalog import (
     load_catalog,
 )
 from engine.hub.store import ModelStore
-from engine.models.compatibility import draft_problem, may_share_tokens
+from engine.models.compatibility import draft_problem, is_made_for, may_share_tokens
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
 from engine.models.inspect import inspect_model, model_name
 from engine.models.trial import TRY_MODEL, try_model
@@ -287,6 +287,7 @@ __all__ = [
     "estimated_weight_bytes",
     "fit_together",
     "inspect_model",
+    "is_made_for",
     "load_catalog",
     "may_share_tokens",
     "memory_fit",

@@ -3394,6 +3394,10 @@
         <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
+        <source>Its sizes fit this main model, but it is named after another one: it may seldom guess right.</source>
+        <translation>大きさはこのメインモデルに合いますが、名前は別のモデルのものです。予測があまり当たらないかもしれません。</translation>
+    </message>
+    <message>
         <source>Made for this main model.</source>
         <translation>このメインモデル専用です。</translation>
     </message>

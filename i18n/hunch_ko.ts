@@ -3394,6 +3394,10 @@
         <translation>%1 사용: %2</translation>
     </message>
     <message>
+        <source>Its sizes fit this main model, but it is named after another one: it may seldom guess right.</source>
+        <translation>크기는 이 메인 모델에 맞지만 이름은 다른 모델의 것이에요. 추측이 잘 맞지 않을 수 있어요.</translation>
+    </message>
+    <message>
         <source>Made for this main model.</source>
         <translation>이 메인 모델 전용이에요.</translation>
     </message>

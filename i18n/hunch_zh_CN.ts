@@ -3394,6 +3394,10 @@
         <translation>搭配 %1：%2</translation>
     </message>
     <message>
+        <source>Its sizes fit this main model, but it is named after another one: it may seldom guess right.</source>
+        <translation>尺寸与此主模型相符，但名称属于另一个模型，可能很少猜中。</translation>
+    </message>
+    <message>
         <source>Made for this main model.</source>
         <translation>专为这个主模型制作。</translation>
     </message>

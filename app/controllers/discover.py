@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS
+from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
 from engine import (
     Catalog,
@@ -166,7 +167,8 @@ class DiscoverController(QObject):
 def _query(wanted: DiscoverFilter) -> HubQuery:
     limits = [wanted.most_gigabytes * 10**9] if wanted.most_gigabytes else []
     limits += [int(model_memory_bytes() * _WEIGHTS_SHARE)] if wanted.fits_only else []
-    author, slash, words = wanted.text.strip().partition("/")
+    pasted = repository_in(wanted.text) if "://" in wanted.text else ""  # the address of a model's page
+    author, slash, words = (pasted or wanted.text.strip()).partition("/")
     return HubQuery(
         text=words.strip() if slash else author,
         author=author.strip() if slash else "",

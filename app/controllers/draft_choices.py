@@ -15,6 +15,7 @@ from engine import (
     ModelSource,
     PairCheck,
     draft_problem,
+    is_made_for,
     may_share_tokens,
     memory_fit,
 )
@@ -106,5 +107,8 @@ def mains_of(installed: Iterable[InstalledModel]) -> dict[str, tuple[str, ...]]:
 
 def _is_good(main: ModelInfo, draft: ModelInfo) -> bool:
     """A head in the main model's own folder can draft, too."""
-    own = draft.folder == main.folder and draft.own_drafter is not None
-    return own or draft.drafter is not None or draft.parameters <= main.parameters * RECOMMENDED_SHARE
+    if draft.folder == main.folder:
+        return draft.own_drafter is not None
+    if draft.drafter is not None:
+        return is_made_for(main, draft)
+    return draft.parameters <= main.parameters * RECOMMENDED_SHARE

@@ -36,6 +36,9 @@ class ModelSources(QObject):
     def set_mirrors(self, typed: Sequence[str]) -> None:
         self._settings.hub_mirrors = tuple(dict.fromkeys(_as_address(mirror) for mirror in typed))
 
+    def set_proxy(self, typed: str) -> None:
+        self._settings.hub_proxy = _as_address(typed.strip(), "http")
+
     def allow_token_in_clear(self, allowed: bool) -> None:
         """Whether the token may go to another machine over plain http, where it can be read on the way."""
         self._settings.hub_token_in_clear = allowed
@@ -64,6 +67,6 @@ class ModelSources(QObject):
         self._store.scan()
 
 
-def _as_address(typed: str) -> str:
+def _as_address(typed: str, scheme: str = "https") -> str:
     """Adds the scheme that people leave out."""
-    return f"https://{typed}" if typed and "://" not in typed else typed
+    return f"{scheme}://{typed}" if typed and "://" not in typed else typed

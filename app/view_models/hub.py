@@ -37,6 +37,7 @@ FAMILIES = (
     "Mistral",
     "gpt-oss",
     "GLM",
+    "LFM2.5",
     "LFM2",
     "SmolLM",
 )

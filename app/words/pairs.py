@@ -48,11 +48,15 @@ def draft_details(extra_bytes: int, gain: float | None, estimate: PredictedGain 
     return parts
 
 
-def pair_sentence(check: PairCheck) -> str:
-    """One sentence on how the two compare."""
+def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
+    """One sentence on how the two compare. Of drafters, those that are named after the main model are recommended."""
     if check.error is not None:
         return notice_for(check.error).sentence
     found = check.vocabularies
+    if found is None and not is_recommended:
+        return QCoreApplication.translate(
+            "Pairs", "Its sizes fit this main model, but it is named after another one: it may seldom guess right."
+        )
     if found is None:
         return QCoreApplication.translate("Pairs", "Made for this main model.")
     if not check.by_text:

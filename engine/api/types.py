@@ -251,6 +251,7 @@ class ModelInfo:
     caches: CacheSizes | None = None  # None: of a drafter, or not known
     about: ModelAbout = field(default_factory=ModelAbout)
     sparse: bool = False  # made of experts, of which a token needs only some
+    idle_bytes: int = 0  # of the weights, what stays on the disk: eyes and ears
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,14 +32,16 @@ from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit
 from engine.hub.retries import Retries
 from engine.hub.stop import StopSignal
-from engine.models.model_files import MIB
+from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:
     import ssl
 
+    import httpcore2
     import httpx2
 
 _ANSWER_LIMIT_BYTES = 4 * MIB  # a page of a thousand files has a tenth of it
+_PIECE_BYTES = 256 * KIB  # of a file
 _MAX_PAGES = 100
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
@@ -79,7 +82,8 @@ class Patience:
     read_s: float = 20.0
     connect_s: float = 10.0
     question_tries: int = 3  # somebody waits for the answer
-    file_tries: int = 7  # in a row, without one new byte
+    file_tries: int = 7  # in a row, without one new byte, where another place can be asked: half a minute
+    last_tries: int = 60  # where there is none: a quarter of an hour, for nobody may be there to try again
     first_delay_s: float = 0.5
     longest_delay_s: float = 15.0
     longest_asked_s: float = 300.0  # a hub that wants to be left alone for longer is busy for good
@@ -213,9 +217,22 @@ class HubClient:
             if left:
                 break
         connection = response.extensions["network_stream"]
-        while left and (piece := connection.read(min(left, MIB), timeout=self._patience.read_s)):
+        while left and (piece := self._read(connection, left)):
             left -= len(piece)
             yield piece
+
+    def _read(self, connection: httpcore2.NetworkStream, most_bytes: int) -> bytes:
+        """What is there already, as one piece: TLS gives 16 KiB at a time, and each piece costs its writer as much."""
+        import httpcore2
+
+        record = 16 * KIB if connection.get_extra_info("ssl_object") else MIB
+        pieces = [connection.read(min(most_bytes, record), timeout=self._patience.read_s)]
+        total = len(pieces[0])
+        with suppress(httpcore2.NetworkError, httpcore2.TimeoutException):  # which the next call meets again
+            while pieces[-1] and total < min(most_bytes, _PIECE_BYTES) and connection.get_extra_info("is_readable"):
+                pieces.append(connection.read(min(most_bytes - total, record), timeout=self._patience.read_s))
+                total += len(pieces[-1])
+        return b"".join(pieces)
 
     def persist(self, attempt: Callable[[], T], progress: Callable[[], int], tries: int) -> T:
         """Repeats an attempt that raises TryAgain, until it fails too often in a row without any progress."""
@@ -248,7 +265,7 @@ class HubClient:
                 max_redirects=5,
                 proxy=self._hub.proxy or None,  # else what the environment says
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
-                verify=_trusted(),
+                verify=True if platform.system() == "Darwin" else _trusted(),
             )
         except (ValueError, ImportError, OSError, httpx2.InvalidURL) as error:  # a proxy's address may be bad, too
             raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
@@ -358,7 +375,10 @@ def from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
 
 @functools.cache
 def _trusted() -> ssl.SSLContext:
-    """Reading all certificates takes 50 ms; a search or a page is a client of its own."""
+    """Reading all certificates takes 50 ms; a search or a page is a client of its own.
+
+    On a Mac nothing is read, and a context is locked while a handshake waits for its server: there each has its own.
+    """
     import httpx2
 
     return httpx2.create_ssl_context()

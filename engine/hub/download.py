@@ -11,7 +11,8 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from engine.api.errors import DiskFull, DownloadError, HubUnreachable, RepositoryNotFound, StorageFailed
@@ -95,26 +96,28 @@ class Download:
 
     def _install_from_any(self, meter: Meter, shares: Shares) -> None:
         """From the hub, or where it cannot be reached from the first mirror that can; what has arrived counts."""
-        places = self._hub.places()
+        places, patience = self._hub.places(), self._tuning.patience
         for hub in places[:-1]:
             with suppress(HubUnreachable):
-                self._install(hub, meter, shares)
+                self._install(hub, patience, meter, shares)
                 return
             self.stop.begin_again()
-        self._install(places[-1], meter, shares)
+        self._install(places[-1], replace(patience, file_tries=patience.last_tries), meter, shares)
 
-    def _install(self, hub: Hub, meter: Meter, shares: Shares) -> None:
+    def _install(self, hub: Hub, patience: Patience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it is there, all the rest is right
-        client = HubClient(hub, self.repository, self.stop, self._tuning.patience, self.retries)
+        client = HubClient(hub, self.repository, self.stop, patience, self.retries)
         try:
             commit, files = self._listed(client)
             self._begun = commit
             self.total_bytes = sum(file.size_bytes for file in files)
             self._record()
             meter.start(files)
-            if self._is_installed(commit, files, meter):
+            right = [file for file in files if self._is_right(self.target, file, meter)]
+            if len(right) == len(files) and lists(self.target, commit, files):
                 return
-            self._fetch(client, commit, files, meter, shares)
+            taken = {file.name for file in right if self._take_over(file, meter)}
+            self._fetch(client, commit, [file for file in files if file.name not in taken], meter, shares)
         finally:
             client.close()
         write_manifest(self._folder, self.repository, commit, files)
@@ -127,16 +130,18 @@ class Download:
                 return client.list_files(self._begun)
         return client.list_files(self.revision)
 
-    def _is_installed(self, commit: str, files: Sequence[RemoteFile], meter: Meter) -> bool:
-        """Looks at every byte; what is right but not the whole of it is taken over, not fetched again."""
-        right = [file for file in files if self._is_right(self.target, file, meter)]
-        if len(right) == len(files) and lists(self.target, commit, files):
+    def _take_over(self, file: RemoteFile, meter: Meter) -> bool:
+        """A file of the installed model that is right, under a second name; a copy has to be looked at again."""
+        new = self._folder / file.name
+        new.unlink(missing_ok=True)
+        try:
+            new.hardlink_to(self.target / file.name)
             return True
-        for file in right:
-            (self._folder / file.name).unlink(missing_ok=True)
-            with suppress(FileNotFoundError):  # the model is deleted meanwhile
-                _second_name(self.target / file.name, self._folder / file.name)
-            meter.add(file.name, -file.size_bytes, False)
+        except FileNotFoundError:
+            pass  # the model is deleted meanwhile
+        except OSError:  # a file system without hard links
+            shutil.copyfile(self.target / file.name, new)
+        meter.add(file.name, -file.size_bytes, False)
         return False
 
     def _is_right(self, folder: Path, file: RemoteFile, meter: Meter) -> bool:
@@ -154,8 +159,8 @@ class Download:
                 if fresh:
                     shares.throttle.take(count_bytes, self.stop)
 
-            with _slot(shares.slots, self.stop):
-                fetch_file(client, commit, file, self._folder, self.stop, report)
+            line = partial(_slot, shares.slots, self.stop)
+            fetch_file(client, commit, file, self._folder, self.stop, report, line)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
         check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
@@ -200,13 +205,6 @@ class Download:
                 meter.tick()
         if failures:
             raise next((failure for failure in failures if not isinstance(failure, Stopped)), failures[0])
-
-
-def _second_name(existing: Path, new: Path) -> None:
-    try:
-        new.hardlink_to(existing)
-    except OSError:  # a file system without hard links
-        shutil.copyfile(existing, new)
 
 
 @contextmanager

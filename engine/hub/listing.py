@@ -15,6 +15,7 @@ from engine.api.types import DrafterKind, ModelInfo
 from engine.hub.repository import is_repository
 from engine.models.drafters import drafter_kind
 from engine.models.model_files import JsonObject, object_at
+from engine.models.names import is_named_after, stem
 
 PAGE = 50
 _MOST = 2**53  # beyond that a number of JSON is no longer a whole one
@@ -35,10 +36,6 @@ _DRAFTER_NAMES = {
     "eagle-3": DrafterKind.EAGLE3,
 }
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
-_ENDINGS = re.compile(
-    r"(?:[-_.](?:mlx|mxfp4|nvfp4|bf16|fp16|fp8|dwq|instruct|it|chat|hf|speculator|gs\d+|qat|\d(?:\.\d+)?-?bit|q\d))+$",
-    re.IGNORECASE,
-)
 _HEAD_SHARE = 0.4  # a head alone is smaller than this share of what its name says; a model with its head is larger
 
 
@@ -50,7 +47,7 @@ def questions(query: HubQuery) -> list[str]:
     main = query.drafts_for
     words = f"{query.text} {query.family}".strip()[:200]
     if main is not None:
-        named = [f"{_stem(main.name)} {kind}" for kind in ("DFlash", "DSpark", "EAGLE3", "MTP")]
+        named = [f"{stem(main.name)} {kind}" for kind in ("DFlash", "DSpark", "EAGLE3", "MTP")]
         words = words or re.split(r"[-_]", main.name)[0]
         return [*(_question(query, each, mlx=False) for each in named), _question(query, words, mlx=True)]
     if query.kind is HubKind.DRAFTER:
@@ -104,8 +101,7 @@ def is_wanted(model: HubModel, query: HubQuery) -> bool:
 def drafts_for(model: HubModel, main: ModelInfo) -> bool:
     """Whether it may draft for this main model, as far as a list tells: its drafter, or a smaller one of its family."""
     if model.drafter is not None:
-        stem = _stem(main.name)
-        return _stem(model.name).startswith(stem) or stem in map(_base_stem, model.base_models)
+        return is_named_after(model.name, main.name) or stem(main.name) in map(_base_stem, model.base_models)
     family = model.model_type or _family(model.name)
     same = family == (main.model_type if model.model_type else _family(main.name))
     return same and 0 < model.parameters <= main.parameters // 2
@@ -233,13 +229,8 @@ def _drafter(config: JsonObject, name: str, size_bytes: int, bits: float) -> Dra
     return named or (DrafterKind.MTP if is_head else None)
 
 
-def _stem(name: str) -> str:
-    """What the conversions of one model have in common: "qwen3-8b" of "Qwen3-8B-4bit"."""
-    return _ENDINGS.sub("", name).casefold()
-
-
 def _base_stem(repository: str) -> str:
-    return _stem(repository.partition("/")[2])
+    return stem(repository.partition("/")[2])
 
 
 def _family(name: str) -> str:

@@ -11,6 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -25,18 +26,27 @@ if TYPE_CHECKING:
     import httpx2
 
 OnBytes = Callable[[int, bool], None]  # how many, and whether they came over the line
+Line = Callable[[], AbstractContextManager[None]]  # one of those that all downloads share
 
 _MOST_BEHIND = 8  # pieces of at most a MiB
 _SYNC_EVERY_BYTES = 32 * MIB  # else the last sync of a large file would take seconds
 
 
 def fetch_file(
-    client: HubClient, commit: str, file: RemoteFile, folder: Path, stop: StopSignal, report: OnBytes
+    client: HubClient, commit: str, file: RemoteFile, folder: Path, stop: StopSignal, report: OnBytes, line: Line
 ) -> None:
-    """`folder/file.name` is complete and right afterwards, or this raises and the part stays for the next try."""
+    """`folder/file.name` is complete and right afterwards, or this raises and the part stays for the next try.
+
+    Each try holds a `line`; whoever waits before the next one holds none.
+    """
+
+    def receive() -> None:
+        with line():
+            _receive(client, commit, file, part, stop)
+
     with _Part(part_path(folder, file), file, stop, report) as part:
         part.take_what_is_there()
-        client.persist(lambda: _receive(client, commit, file, part, stop), lambda: part.bytes, client.file_tries)
+        client.persist(receive, lambda: part.bytes, client.file_tries)
         if not part.is_right():
             part.discard()
             raise ChecksumMismatch(client.repository, file.name)

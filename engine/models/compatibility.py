@@ -6,6 +6,7 @@ from pathlib import Path
 
 from engine.api.errors import DrafterDoesNotFit, DraftError, DraftIsMain, DraftTooLarge, DraftVocabularyDiffers
 from engine.api.types import DrafterInfo, ModelInfo
+from engine.models.names import is_named_after, stem
 from engine.models.token_map import LEAST_SHARED, TokenMap
 from engine.models.vocabulary import MAX_TOKENS, read_table, read_vocabulary
 
@@ -47,6 +48,12 @@ def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNo
     )
     told = (sizes for sizes in expected if sizes[1] and sizes[2])
     return next((DrafterDoesNotFit(folder, *sizes) for sizes in told if sizes[1] != sizes[2]), None)
+
+
+def is_made_for(main: ModelInfo, drafter: ModelInfo) -> bool:
+    """Whether a drafter says so, by its config or its name. Sizes alone do not: those of a family's next are alike."""
+    told = drafter.about.made_for.rpartition("/")[2]
+    return stem(told) == stem(main.name) or is_named_after(drafter.name, main.name)
 
 
 def may_share_tokens(main: ModelInfo, draft: ModelInfo) -> bool:

@@ -32,7 +32,8 @@ def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_byt
     caches = [info.caches or _typical_caches(info) for info in models]
     limit = models[0].context_tokens or context_tokens
     token_bytes = sum(sizes.token_bytes for sizes in caches)
-    weights = sum(int(info.weight_bytes * OVERHEAD) for info in models) + sum(sizes.fixed_bytes for sizes in caches)
+    loaded = sum(int((info.weight_bytes - info.idle_bytes) * OVERHEAD) for info in models)
+    weights = loaded + sum(sizes.fixed_bytes for sizes in caches)
     needed = weights + min(context_tokens, limit) * token_bytes
     room = max(0, available - weights)
     largest = min(limit, room // token_bytes) if token_bytes else limit * (weights <= available)

@@ -36,6 +36,9 @@ UNTOLD_CONTEXT_TOKENS = 32_768  # for models that name no limit (recurrent ones)
 _MOST_CONTEXT, _MOST_STRETCH = 2**30, 1024
 _CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
 _BITS_BY_METHOD = {"mxfp4": 4.0, "nvfp4": 4.0, "mxfp8": 8.0, "fp8": 8.0, "bitnet": 2.0}
+_SENSES = {"vision_tower", "vision_model", "vision_embedder", "visual", "audio_tower", "embed_vision", "embed_audio"}
+_SENSES |= {"multi_modal_projector", "mm_projector", "vision_adapter", "vision_projection", "patch_merge_mlp"}
+_SEEING = {"muse_spark"}  # mlx-lm loads their eyes
 _SHARD = re.compile(r"model-(\d{1,6})-of-(\d{1,6})\.safetensors")
 
 
@@ -74,6 +77,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         caches=cache_sizes(config) if drafter is None else None,
         about=read_about(path, config, name, drafts=drafter is not None),
         sparse=any(_number(config, key) > 1 for key in EXPERTS),
+        idle_bytes=_idle_bytes(config, tensors),
     )
 
 
@@ -158,6 +162,14 @@ def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
             if not isinstance(file, str) or name not in by_file.get(file, {}):
                 raise FileError(f"{index.name}: {name[:100]} is not in {str(file)[:100]}")
     return {name: tensor for tensors in by_file.values() for name, tensor in tensors.items()}
+
+
+def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
+    """Of what mlx-lm passes over when it makes a chat model of one that sees or hears."""
+    if config.get("model_type") in _SEEING:
+        return 0
+    idle = (tensor for name, tensor in tensors.items() if _SENSES & set(name.split(".", 3)[:3]))
+    return sum(tensor.end - tensor.begin for tensor in idle)
 
 
 def _quantization(config: JsonObject) -> JsonObject:

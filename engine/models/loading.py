@@ -157,12 +157,9 @@ def loading(
     yield
     width = read(lambda: _logit_width(network))
     yield
-    tokenizer = (
-        main.tokenizer
-        if main is not None
-        else guarded(info.folder, TokenizerBroken, given_up, lambda: _load_tokenizer(path, width))
-    )
-    template = _chat_template(tokenizer)
+    read_text = partial(guarded, info.folder, TokenizerBroken, given_up)
+    tokenizer = main.tokenizer if main is not None else read_text(lambda: _load_tokenizer(path, width))
+    template = read_text(lambda: _chat_template(tokenizer))
     if model_identity(path, info) != identity:  # what was read is of neither the old files nor the new
         raise ModelDamaged(info.folder, "its files changed while they were read")
     return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template)

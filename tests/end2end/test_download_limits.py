@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import tracemalloc
 from dataclasses import replace
@@ -139,6 +140,44 @@ def test_a_lost_line_is_shown_and_need_not_be_waited_for(tmp_path: Path, hub: Ti
     assert waiting.done_bytes >= 700_000
     store.try_now(download)
     assert isinstance(recorder.end_of(download), DownloadFinished)
+    assert store.close()
+
+
+@pytest.mark.parametrize("with_mirror", [False, True])
+def test_where_nobody_else_can_be_asked_a_lost_hub_is_waited_for_longer(
+    tmp_path: Path, hub: TinyHub, recorder: EventRecorder, with_mirror: bool
+) -> None:
+    """Nobody may be there at night to try again."""
+
+    class StubbornStore(QuickStore):
+        tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, file_tries=2, last_tries=9))
+
+    mirror = TinyHub()
+    mirror.add(REPO, hub.repositories[REPO])
+    store = StubbornStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none")
+    store.set_hub(HubAccess(hub.endpoint, mirrors=(mirror.endpoint,) if with_mirror else ()))
+    hub.faults[WEIGHTS] = Fault(times=7, status=503)
+    install(store, recorder)
+    asked = len(hub.requests_for("model.safetensors")), len(mirror.requests_for("model.safetensors"))
+    assert asked == ((2, 1) if with_mirror else (8, 0))
+    assert store.close()
+    mirror.close()
+
+
+def test_a_download_that_waits_leaves_its_line_to_others(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> None:
+    class SlowStore(QuickStore):
+        tuning = replace(
+            QuickStore.tuning, patience=replace(QuickStore.tuning.patience, first_delay_s=1000, longest_delay_s=1000)
+        )
+
+    store = SlowStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    store._shares = replace(store._shares, slots=threading.Semaphore(1))
+    hub.add("org/second", hub.repositories[REPO])
+    hub.faults[WEIGHTS] = Fault(status=503)
+    store.install(REPO)
+    while recorder.wait_for(DownloadProgress).retry is None:
+        pass
+    assert isinstance(recorder.end_of(store.install("org/second")), DownloadFinished)
     assert store.close()
 
 

@@ -5,15 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from engine import (
     DownloadFailed,
     DownloadFinished,
+    DownloadProgress,
     HubAccess,
     HubUnreachable,
     ModelVerified,
     UpdateChecked,
     VerifyProgress,
 )
+from engine.hub import download
+from engine.hub.repository import RemoteFile
+from engine.hub.stop import StopSignal
+from engine.hub.writer import is_right
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
@@ -90,6 +97,28 @@ def test_a_newer_commit_is_told_and_fetched_only_when_asked(
     install(store, recorder)
     assert checked(store, recorder, folder) == UpdateChecked(str(folder), REPO)
     assert (folder / WEIGHTS).read_bytes() == hub.repositories[REPO][WEIGHTS]
+
+
+def test_an_update_looks_at_what_stays_once(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gigabytes of weights take seconds to read, and a bar that goes back looks like a fault."""
+    folder = install(store, recorder)
+    hub.repositories[REPO] |= {"README.md": b"# new"}
+    hub.seen.clear()
+    looked: list[str] = []
+
+    def counted(path: Path, file: RemoteFile, stop: StopSignal) -> bool:
+        looked.append(file.name)
+        return is_right(path, file, stop)
+
+    monkeypatch.setattr(download, "is_right", counted)
+    recorder.events.clear()
+    assert install(store, recorder) == folder
+    assert looked.count(WEIGHTS) == 1
+    assert not hub.requests_for(WEIGHTS)
+    done = [event.done_bytes for event in recorder.events if isinstance(event, DownloadProgress)]
+    assert done == sorted(done)
 
 
 def test_a_failed_update_leaves_the_working_model(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

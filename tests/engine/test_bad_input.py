@@ -76,6 +76,13 @@ def panic(folder: Path) -> None:
     save_tokenizer(folder, tokenizer)
 
 
+def name_no_default_template(folder: Path) -> None:
+    """Some models come with several templates; then one has to be called the default."""
+    path = folder / "tokenizer_config.json"
+    named = {"chat_template": [{"name": "rag", "template": "{{ messages }}"}]}
+    path.write_text(json.dumps(json.loads(path.read_text()) | named))
+
+
 MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
     "missing folder": (shutil.rmtree, ModelNotFound),
     "no config": (lambda folder: (folder / "config.json").unlink(), ModelNotFound),
@@ -87,6 +94,7 @@ MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
     "unknown architecture": (lambda folder: edit_config(folder, model_type="nosuch"), ModelUnsupported),
     "architecture with a path": (lambda folder: edit_config(folder, model_type="../../evil"), ModelUnsupported),
     "wants to run code": (lambda folder: edit_config(folder, model_file="evil.py"), ModelRunsCode),
+    "templates without a default": (name_no_default_template, TokenizerBroken),
     "tokenizer is no JSON": (lambda folder: (folder / "tokenizer.json").write_text("{"), TokenizerBroken),
 }
 

@@ -18,7 +18,7 @@ TERMINAL = (DownloadFinished, DownloadStopped, DownloadFailed)
 
 class QuickStore(ModelStore):
     tuning = Tuning(
-        Patience(read_s=5.0, connect_s=5.0, question_tries=2, file_tries=4, first_delay_s=0.001, longest_delay_s=0.01),
+        Patience(5.0, 5.0, question_tries=2, file_tries=4, last_tries=4, first_delay_s=0.001, longest_delay_s=0.01),
         disk_reserve_bytes=0,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,7 +44,7 @@ class Seen:
 
 
 class TinyHub:
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.repositories: dict[str, dict[str, bytes]] = {}
         self.commits: dict[str, dict[str, bytes]] = {}  # every one that was told of; a test may forget them
         self.faults: dict[str, Fault] = {}
@@ -52,16 +53,21 @@ class TinyHub:
         self.seen: list[Seen] = []
         self.closing = threading.Event()
         self.holding = threading.Event()
+        self.answered = threading.Semaphore(0)  # counts questions whose answers have been written
         self.page_size = 1000
         handler = type("BoundHandler", (_Handler,), {"hub": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
+        self._scheme = "http" if tls is None else "https"
+        if tls is not None:  # each handshake is for the thread of its connection
+            wrapped = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
+            self._server.socket = wrapped
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
     @property
     def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_port}"
 
     def add(self, repository: str, files: Mapping[str, bytes]) -> None:
         self.repositories[repository] = dict(files)
@@ -99,6 +105,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Tests look at `seen` instead."""
 
     def do_GET(self) -> None:
+        self._answer_anything()
+        self.wfile.flush()
+        self.hub.answered.release()
+
+    def _answer_anything(self) -> None:
         self.hub.seen.append(Seen(self.path, dict(self.headers)))
         parts = unquote(urlsplit(self.path).path).strip("/").split("/")
         if parts == ["api", "models"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.storage import ReplyStatus
 from app.theme import Theme
@@ -332,7 +334,9 @@ def drafter_for(main: ModelInfo, main_layers: int = 36) -> ModelInfo:
 @pytest.fixture
 def with_drafter(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
     main = replace(MAIN, width=4096, layers=36, vocabulary_rows=151_936)
-    drafters = [drafter_for(main), replace(drafter_for(main, main_layers=28), folder="/models/Other", name="Other")]
+    other = replace(drafter_for(main, main_layers=28), folder="/models/Other", name="Other")
+    next_one = replace(drafter_for(main), folder="/models/Main2-8B-DFlash", name="Main2-8B-DFlash", parameters=9**10)
+    drafters = [drafter_for(main), other, next_one]
     infos = [main, DRAFT, *drafters]
     parts: dict[str, Any] = {
         "models": {info.folder: info for info in infos},
@@ -352,6 +356,7 @@ def test_a_drafter_made_for_the_main_model_comes_with_it(with_drafter: Controlle
     by_name = {choice.model.name: choice for choice in models.drafts_for_main()}
     assert by_name["Main-8B-DFlash"].group is DraftGroup.RECOMMENDED
     assert by_name["Other"].group is DraftGroup.NOT_COMPATIBLE
+    assert by_name["Main2-8B-DFlash"].group is DraftGroup.COMPATIBLE  # it has the sizes, and another main model's name
     error = by_name["Other"].error
     assert error is not None
     assert notice_for(error).sentence == "It expects a main model of 28 layers; this one has 36."
@@ -394,6 +399,10 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
         assert "estimate" not in detail(drafter.name)
 
 
+def _is_checked(models: ModelController, folder: str) -> bool:
+    return any(choice.check is not None for choice in models.drafts_for_main() if choice.model.folder == folder)
+
+
 def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, qtbot: QtBot) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
@@ -405,6 +414,13 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
     assert [option.text for option in options_of(picker.mains)] == ["Main-8B", "Used as drafts", "Draft-1B"]
     details = {option.text: option.detail for option in options_of(picker.drafts)}
     assert details["Main-8B-DFlash"].startswith("DFlash drafter · ")
+    for name, said in (("Main-8B-DFlash", "Made for this main model"), ("Main2-8B-DFlash", "named after another one")):
+        folder = f"/models/{name}"
+        models.choose_draft(folder)
+        models.check_pair(folder)
+        qtbot.waitUntil(partial(_is_checked, models, folder))
+        picker.show_models(models.models, models.drafts_for_main(), models.pair)
+        assert said in picker.note.text()
 
 
 def test_a_drafter_that_hardly_agrees_is_told(with_drafter: ControllerHarness) -> None:

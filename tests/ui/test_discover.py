@@ -80,6 +80,8 @@ def test_what_is_typed_is_asked_once(harness: AppHarness, panel: DiscoverPanel, 
     QTest.keyClicks(panel.text, "mlx-community/Qwen3 8B")
     qtbot.waitUntil(lambda: len(harness.store.queries) == 2)
     assert (harness.store.queries[1].author, harness.store.queries[1].text) == ("mlx-community", "Qwen3 8B")
+    panel.search("https://huggingface.co/mlx-community/Qwen3-8B-4bit?library=mlx")
+    assert (harness.store.queries[2].author, harness.store.queries[2].text) == ("mlx-community", "Qwen3-8B-4bit")
 
 
 def test_each_limit_reaches_the_hub(harness: AppHarness, panel: DiscoverPanel) -> None:

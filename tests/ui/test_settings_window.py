@@ -243,6 +243,9 @@ def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_se
     page.hub.token.setText("hf_secret")
     page.hub.token.editingFinished.emit()
     assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
+    page.hub.proxy.setText(" proxy.example:3128 ")  # as systems show it
+    page.hub.proxy.editingFinished.emit()
+    assert (harness.store.hub.proxy, page.hub.proxy.text()) == ("http://proxy.example:3128",) * 2
     harness.application.settings.save()
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from app.view_models.hub import FAMILIES
 from engine import (
     Catalog,
     CatalogAcceptance,
@@ -17,9 +18,14 @@ from engine import (
     DrafterKind,
     FitLevel,
     ForwardTimes,
+    HubModel,
+    HubQuery,
+    is_made_for,
     load_catalog,
 )
+from engine.hub.listing import is_wanted
 from engine.models.fit import memory_share
+from engine.models.names import stem
 from tests.architecture.project import ROOT
 
 FILE = ROOT / "resources" / "catalog.json"
@@ -54,6 +60,15 @@ def test_the_families_that_people_run_are_there(catalog: Catalog) -> None:
     assert {draft.kind for draft in catalog.drafts} == {None, *DrafterKind}
 
 
+def test_each_family_of_the_catalog_can_be_looked_for(catalog: Catalog) -> None:
+    """By one of the names that a search offers; "LFM2" finds no LFM2.5."""
+    missed = {"Nemotron", "Muse Glimmer"}  # a model each
+    for model in catalog.models:
+        told = HubModel(model.repository)
+        found = any(is_wanted(told, HubQuery(family=family)) for family in FAMILIES)
+        assert found is (model.family not in missed), model.repository
+
+
 def test_every_drafters_main_model_is_there(catalog: Catalog) -> None:
     known = {model.repository: model for model in catalog.models}
     for draft in catalog.drafts:
@@ -74,6 +89,14 @@ def test_every_drafters_main_model_is_there(catalog: Catalog) -> None:
             assert told.drafted == 0 or told.tokens_per_pass < told.drafted + 1
             assert told.source.startswith("https://")
             assert told.on in {"chat", "code", "math", "mixed"}
+
+
+def test_drafters_are_known_by_their_main_models_names(catalog: Catalog) -> None:
+    """And not taken for those of the family's next, which have the same sizes."""
+    for draft in (draft for draft in catalog.drafts if draft.kind is not None):
+        for model in catalog.models:
+            of_it = stem(model.name) in {stem(main.rpartition("/")[2]) for main in draft.mains}
+            assert is_made_for(model.info(), draft.info()) is of_it, (draft.repository, model.repository)
 
 
 def test_every_line_of_models_has_a_drafter(catalog: Catalog) -> None:

@@ -163,6 +163,7 @@ MAIN = model_info("/models/Qwen3-8B-4bit", 4_000_000_000)
     [
         ({"id": "z-lab/Qwen3-8B-DFlash-b16"}, True),
         ({"id": "z-lab/Qwen3-4B-DFlash-b16", "tags": []}, False),
+        ({"id": "deepseek-ai/dspark_qwen3_8b_block7", "tags": []}, True),
         ({"id": "org/my-DFlash", "tags": ["base_model:Qwen/Qwen3-8B"]}, True),
         ({"id": "org/my-DFlash", "tags": ["base_model:Qwen/Qwen3-4B"]}, False),
     ],

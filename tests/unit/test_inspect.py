@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine import inspect_model
+from engine import inspect_model, memory_fit
 from engine.models.architectures import SAME_AS
 from tests.helpers.model_folders import TOKENS, model_files, safetensors, tokenizer, write_folder
 
@@ -64,6 +64,21 @@ def test_shards_are_one_model(tmp_path: Path) -> None:
 def test_a_nested_text_config_tells_the_context(tmp_path: Path) -> None:
     config = {"max_position_embeddings": None, "text_config": {"max_position_embeddings": 4096}}
     assert inspect_model(write_folder(tmp_path / "m", model_files(config))).context_tokens == 4096
+
+
+@pytest.mark.parametrize("prefix", ["vision_tower.", "model.vision_tower.", "audio_tower.", "multi_modal_projector."])
+def test_eyes_and_ears_stay_on_the_disk(tmp_path: Path, prefix: str) -> None:
+    """mlx-lm makes a chat model of what is left: memory is told for that."""
+    tensors = {"language_model.model.norm.weight": ("F32", (64, 1024)), f"{prefix}a.weight": ("F32", (128, 1024))}
+    config = {"model_type": "gemma3"}
+    info = inspect_model(write_folder(tmp_path / "m", model_files(config, tensors)))
+    assert info.idle_bytes == 128 * 1024 * 4
+    blind = inspect_model(
+        write_folder(tmp_path / "blind", model_files(config, {"language_model.model.norm.weight": ("F32", (64, 1024))}))
+    )
+    assert info.weight_bytes > 2 * blind.weight_bytes
+    needed = memory_fit(info, 1024, 2**34).needed_bytes, memory_fit(blind, 1024, 2**34).needed_bytes
+    assert needed[0] == pytest.approx(needed[1], abs=1024)  # headers apart
 
 
 def test_a_wrapper_that_leaves_the_context_out_has_its_familys(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class HubCard(Translated, Card):
         for field in (self.endpoint, self.token):
             field.editingFinished.connect(self._keep)
         self.mirrors.editingFinished.connect(self._keep_mirrors)
-        self.proxy.editingFinished.connect(lambda: setattr(self._settings, "hub_proxy", self.proxy.text().strip()))
+        self.proxy.editingFinished.connect(self._keep_proxy)
         self.limit.valueChanged.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
         self.offline.toggled.connect(lambda on: setattr(self._settings, "hub_offline", on))
         self.token_in_clear.toggled.connect(self._models.sources.allow_token_in_clear)
@@ -84,6 +84,10 @@ class HubCard(Translated, Card):
         if (self.endpoint.text(), self.token.text()) != (self._settings.hub_endpoint, self._settings.hub_token):
             self._models.sources.set_hub(self.endpoint.text(), self.token.text())
             self.endpoint.setText(self._settings.hub_endpoint)
+
+    def _keep_proxy(self) -> None:
+        self._models.sources.set_proxy(self.proxy.text())
+        self.proxy.setText(self._settings.hub_proxy)
 
     def _keep_mirrors(self) -> None:
         self._models.sources.set_mirrors(self.mirrors.text().replace(",", " ").split())

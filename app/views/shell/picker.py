@@ -130,7 +130,8 @@ class Picker(Translated, QWidget):
     def _show_check(self) -> None:
         chosen = self._chosen
         check = chosen.check if chosen is not None else None
-        self.note.setText(pair_sentence(check) if check is not None else "")
+        good = chosen is not None and chosen.group is DraftGroup.RECOMMENDED
+        self.note.setText(pair_sentence(check, is_recommended=good) if check is not None else "")
         self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
         self.details_button.setVisible(chosen is not None)
         shown = self.details.isVisibleTo(self)

@@ -1,0 +1,126 @@
+"""Downloads over TLS, as from every real hub: exact, resumed, refused, stopped, and not by crumbs."""
+
+from __future__ import annotations
+
+import platform
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import httpcore2  # noqa: F401  before a test says that this is a Mac: its certificates have code of their own there
+import pytest
+
+from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubUnreachable
+from engine.hub import client as hub_client
+from engine.hub.client import Hub, HubClient, Patience
+from engine.hub.stop import StopSignal
+from tests.end2end.conftest import LARGE, REPO
+from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, refusal
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.model_folders import model_files, safetensors
+from tests.helpers.tinyhub import Fault, TinyHub
+from tests.helpers.tls import serving
+
+IMPATIENT = Patience(question_tries=1, read_s=20.0, connect_s=20.0)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TinyHub]:
+    context, certificate = serving(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    hub_client._trusted.cache_clear()
+    hub = TinyHub(context)
+    hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE)})
+    yield hub
+    hub.close()
+    hub_client._trusted.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "fault", [Fault(times=0), Fault(times=3, cut_after=700_000), Fault(chunked=True)], ids=["plain", "cut", "chunked"]
+)
+def test_what_arrives_is_what_the_hub_has(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, fault: Fault
+) -> None:
+    hub.faults[WEIGHTS] = fault
+    install(store, recorder)
+    assert_installed(tmp_path, hub)
+
+
+def test_a_hub_that_nobody_vouches_for_is_not_asked(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    assert isinstance(refusal(store, recorder), HubUnreachable)
+    assert not hub.seen
+
+
+def test_a_file_is_never_fetched_in_clear_from_there(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
+    other = TinyHub()
+    other.add(REPO, hub.repositories[REPO])
+    hub.faults[WEIGHTS] = Fault(redirect=other.endpoint)
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
+    other.close()
+
+
+def test_a_download_from_a_silent_hub_can_be_left_at_once(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.faults[WEIGHTS] = Fault(hold_after=700_000)
+    download = store.install(REPO)
+    assert hub.holding.wait(10)
+    while recorder.wait_for(DownloadProgress).done_bytes < 700_000:
+        pass
+    store.pause(download)
+    assert recorder.wait_for(DownloadStopped).kept_bytes >= 700_000
+    hub.faults.clear()
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+
+
+def test_what_waits_in_the_line_is_one_piece(hub: TinyHub) -> None:
+    """TLS hands out 16 KiB at a time, and every piece costs its writer as much as a large one."""
+    data = safetensors({"a.weight": ("F32", (32, 1024))})  # less than a socket holds
+    hub.add(REPO, model_files() | {"model.safetensors": data})
+    commit = hub.commit(REPO)
+    hub.files_at(REPO, "main")
+    client = HubClient(Hub(hub.endpoint), REPO, StopSignal(), IMPATIENT)
+    with client.open_file(commit, "model.safetensors", 0) as response:
+        assert hub.answered.acquire(timeout=10)
+        pieces = list(client.body_of(response))
+    client.close()
+    assert b"".join(pieces) == data
+    assert len(data) > 8 * 16_384
+    assert len(pieces) <= 3  # what came with the headers, and the rest
+
+
+def test_on_a_mac_one_silent_hub_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a certificate's verifier is locked for as long as a handshake waits."""
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    hub_client._trusted.cache_clear()
+    threads = []
+    with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
+        lines = []
+        for server in (first, second):
+            client = HubClient(Hub(f"https://127.0.0.1:{server.getsockname()[1]}"), REPO, StopSignal(), IMPATIENT)
+            threads.append(threading.Thread(target=_ask, args=(client,)))
+            threads[-1].start()
+            server.settimeout(10)
+            lines.append(server.accept()[0])
+            lines[-1].settimeout(10)
+            assert lines[-1].recv(1) == b"\x16"  # the first byte of a handshake
+        for line in lines:
+            line.close()
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+    hub_client._trusted.cache_clear()
+
+
+def _ask(client: HubClient) -> None:
+    with suppress(HubUnreachable):
+        client.ask("api/models")
+    client.close()
