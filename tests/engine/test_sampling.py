@@ -467,3 +467,13 @@ def test_what_is_drawn_is_in_doubt_where_the_rounding_of_two_logits_could_have_d
 
 def test_a_top_p_of_1_leaves_nothing_out_however_unlikely() -> None:
     assert not mx.any(mx.isinf(filtered(mx.array([[0.0, -30.0, -60.0]]), SAMPLED))).item()
+
+
+def test_the_noise_of_a_draft_is_kept_for_one_round() -> None:
+    """A row of it is as wide as the vocabulary."""
+    draws = sampler(SAMPLED)
+    for position in (3, 4):
+        draws.draft(logprobs_of(position), position, None, SCALES, 0)
+    assert sorted(draws._noises) == [3, 4]
+    draws.commit([1, 2])
+    assert not draws._noises
