@@ -43,7 +43,8 @@ def log_frames(log: Path) -> Iterator[Frame]:
     sums = _checksum(order, data[:24], (0, 0))
     sound = magic in _MAGIC and sums == struct.unpack(">2I", data[24:32])
     page_bytes = page_bytes if sound else _PAGE_BYTES
-    salts = data[16:24]
+    # What tells these frames from older ones is in the header, and in each frame too.
+    salts = data[16:24] if sound else data[_LOG_HEADER_BYTES + 8 : _LOG_HEADER_BYTES + 16]
     step = _FRAME_HEADER_BYTES + page_bytes
     for at in range(_LOG_HEADER_BYTES, len(data) - step + 1, step):
         head, page = data[at : at + _FRAME_HEADER_BYTES], data[at + _FRAME_HEADER_BYTES : at + step]

@@ -386,6 +386,22 @@ def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
 
 
 @DAMAGED
+@pytest.mark.parametrize("at", [17, 22])
+def test_a_damaged_head_of_the_log_costs_nothing_that_is_in_it(path: Path, at: int) -> None:
+    log = path.with_name("chats.db-wal")
+    fill(path)
+    with closing(Database(path)) as database:
+        for title in ("one", "two", "three"):
+            ChatStore(database).create(title)
+        whole, logged = path.read_bytes(), bytearray(log.read_bytes())
+    logged[at] ^= 0xFF
+    path.write_bytes(whole)
+    log.write_bytes(logged)
+    with closing(Database(path)) as database:
+        assert {chat.title for chat in ChatStore(database).find()} >= {"one", "two", "three"}
+
+
+@DAMAGED
 def test_a_damaged_number_in_the_log_makes_no_file_of_gigabytes(path: Path) -> None:
     """The number of a page, of which one byte says that there are sixteen million."""
     fill(path)
