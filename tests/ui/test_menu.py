@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.shortcuts import plain_words, shortcut_text, show_shortcuts
+from app.views.widgets.dialog import Dialog
 from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness, open_app
@@ -157,6 +158,21 @@ def test_the_sheet_has_every_key_of_the_menus(harness: AppHarness) -> None:
             assert shortcut_text(action) in words
     QTest.keyClick(sheet, Qt.Key.Key_Escape)
     assert not sheet.isVisible()
+
+
+def test_the_sheet_is_opened_once(harness: AppHarness, qtbot: QtBot) -> None:
+    """Also over another window than the one whose menus they are."""
+    other = harness.application.show_settings()
+    assert other is not None
+    qtbot.waitUntil(other.isActiveWindow)
+    for _ in range(2):
+        harness.window.menu.shortcuts.trigger()
+        QApplication.processEvents()
+    sheets = [each for each in QApplication.topLevelWidgets() if isinstance(each, Dialog) and each.isVisible()]
+    assert len(sheets) == 1
+    QTest.keyClick(sheets[0], Qt.Key.Key_Escape)
+    harness.window.menu.shortcuts.trigger()
+    assert any(isinstance(each, Dialog) and each.isVisible() for each in QApplication.topLevelWidgets())
 
 
 def test_return_may_begin_a_new_line_instead(harness: AppHarness, qtbot: QtBot) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
@@ -21,6 +22,7 @@ from app.views.shell.menu_editing import EditEntries
 from app.views.shell.palette import CommandPalette
 from app.views.shell.palette_commands import PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
+from app.views.widgets.dialog import Dialog
 from app.views.widgets.roles import install_roles
 from app.views.widgets.scrolling import EdgeFade
 
@@ -51,6 +53,7 @@ class Comfort(QObject):
         self._theme = theme
         self._settings = settings
         self._chats: ChatController | None = None
+        self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(window.menu)
         self.palette = CommandPalette(theme, settings, window)
         self.commands = PaletteCommands(window.menu)
@@ -66,11 +69,9 @@ class Comfort(QObject):
         self._judge()
 
     def _connect(self) -> None:
-        menu, window = self._window.menu, self._window
+        menu = self._window.menu
         menu.palette.triggered.connect(self.palette.open_palette)
-        menu.shortcuts.triggered.connect(
-            lambda: show_shortcuts(self._theme, menu, QApplication.activeWindow() or window)
-        )
+        menu.shortcuts.triggered.connect(self._show_shortcuts)
         menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
         menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
         menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
@@ -110,6 +111,11 @@ class Comfort(QObject):
         menu.smaller.setEnabled(scale > SCALE_MIN)
         menu.usual_size.setEnabled(scale != Settings.options()["text_scale"].default)
         self._show_send_key()
+
+    def _show_shortcuts(self) -> None:
+        """Over the window that is active; once."""
+        if self._sheet is None or not isValid(self._sheet) or not self._sheet.isVisible():
+            self._sheet = show_shortcuts(self._theme, self._window.menu, QApplication.activeWindow() or self._window)
 
     def _offer_settings(self) -> None:
         """After the palette has been painted."""
