@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 
+from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import ModelKind, ModelSort
 from app.views.settings.model_row import ModelRow
 from app.views.settings.models import ModelsPage
@@ -24,6 +25,7 @@ from engine import (
     DrafterInfo,
     DrafterKind,
     ForwardTimes,
+    HubUnreachable,
     ModelAbout,
     ModelMeasured,
     ModelSource,
@@ -234,3 +236,14 @@ def test_a_recommended_pair_is_installed_with_one_click(harness: AppHarness, pag
     (entry,) = harness.models.downloads.entries
     assert entry.repositories == (offered.offer.main, offered.offer.draft)
     qtbot.waitUntil(lambda: any(not row.install_button.isEnabled() for row in page.recommended.findChildren(OfferRow)))
+
+
+def test_a_pair_that_failed_is_not_on_its_way(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
+    offered = page.recommended.findChildren(OfferRow)[0]
+    for half in (offered.offer.main, offered.offer.draft):
+        harness.store.failures[half] = HubUnreachable(half, "https://hub.example", "timed out")
+    click(offered.install_button)
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
+    qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in page.recommended.findChildren(OfferRow)))
