@@ -264,12 +264,12 @@ def test_tables_and_formulas_are_selected_too(open_transcript: Opener, qtbot: Qt
         lambda: not any(getattr(part.widget, "pending", None) for part, _ in harness.view.visible_parts.shown())
     )
     drag(harness, point(harness, "Before"), point(harness, "it is", behind=True))
-    assert copied(harness) == "Before\n\na\tb\none\ttwo\n\nx^2\n\nso y it is"
+    assert copied(harness) == "Before\n\na\tb\none|1\ttwo\n\nx^2\n\nso y it is"
     harness.view.copier.copy_selection(markdown=True)
     expected = "Before\n\n| a | b |\n| --- | --- |\n| one\\|1 | `two` |\n\n$$\nx^2\n$$\n\nso $y$ it is"
     assert QGuiApplication.clipboard().text() == expected
     drag(harness, point(harness, "one"), point(harness, "two", behind=True))
-    assert lit(harness) == ["one", "two"]
+    assert lit(harness) == ["one|1", "two"]
 
 
 def test_selected_code_is_copied_without_what_a_terminal_acts_on(open_transcript: Opener) -> None:
