@@ -23,8 +23,10 @@ def hub_line(model: HubModel, fit: FitLevel | None) -> str:
 
 
 def hub_record(model: HubModel) -> str:
-    """Who made it, how often it was fetched, and when it was changed last."""
-    parts = [model.author, _Counts().downloads(model.downloads)]
+    """Who made it, how often it was fetched, and when it was changed last; what the hub has not said is left out."""
+    parts = [model.author]
+    if model.downloads:
+        parts.append(_Counts().downloads(model.downloads))
     if model.updated_at:
         parts.append(date_text(model.updated_at))
     if model.gated:

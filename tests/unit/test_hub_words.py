@@ -1,0 +1,14 @@
+"""What a row of a hub's models says, in the words of the source, whose plurals come with the translations."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.words.hub import hub_record
+from engine import HubModel
+
+
+@pytest.mark.parametrize(("downloads", "said"), [(0, "org"), (12_345, "org · 12,345 download(s)")])
+def test_what_the_hub_has_not_said_is_left_out(downloads: int, said: str) -> None:
+    """The catalog, which stands in for a hub out of reach, knows no downloads."""
+    assert hub_record(HubModel("org/model", downloads=downloads)) == said
