@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QCoreApplication, QLocale
 from pytestqt.qtbot import QtBot
 
 _THREAD_END_S = 60.0
@@ -120,6 +120,15 @@ def log_is_quiet(request: pytest.FixtureRequest) -> Iterator[None]:
     for name in ("app", "engine"):
         logging.getLogger(name).removeHandler(trap)
     assert not trap.kept, "unexpected in the log:\n" + "\n".join(trap.kept)
+
+
+@pytest.fixture(autouse=True)
+def words_are_those_of_the_source() -> Iterator[None]:
+    """A translator that outlives its test would change what the next one reads, in some orders of tests only."""
+    yield
+    if QCoreApplication.instance() is not None:
+        left = QCoreApplication.translate("_Counts", "%Ln download(s)", "", 2)
+        assert left == "2 download(s)", "the test left a translator behind"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -43,14 +43,19 @@ class Translation:
         language = setting if setting in LANGUAGES else system_language()
         if language == self.language:
             return
-        self.language = language
         QLocale.setDefault(_locale(language))
-        for translator in self._installed:
-            QCoreApplication.removeTranslator(translator)
+        self.remove()
+        self.language = language
         self._installed = [*self._load("qtbase", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath))]
         self._installed += self._load("hunch", str(self._compiled))
         for translator in self._installed:
             QCoreApplication.installTranslator(translator)
+
+    def remove(self) -> None:
+        """The words are those of the source again, for the whole process."""
+        for translator in self._installed:
+            QCoreApplication.removeTranslator(translator)
+        self._installed, self.language = [], ""
 
     def _load(self, name: str, folder: str) -> list[QTranslator]:
         translator = QTranslator()

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollArea, QWid
 from app.application import Application
 from app.system.paths import Paths
 from app.views.settings.window import SettingsWindow
+from tests.helpers.app_harness import reset_process
 
 PATIENCE_S = 60.0
 Pointer = Callable[[QWindow, QPoint], None]  # clicks at a place of a window
@@ -99,8 +100,4 @@ class Person:
 
     def leave(self) -> None:
         self.application.window.close_at_once()
-        self.application.translation.switch("en")
-        QApplication.processEvents()
-        for window in QApplication.topLevelWidgets():
-            window.deleteLater()
-        QApplication.processEvents()
+        reset_process(self.application)

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import STARTER, Application
@@ -21,6 +20,7 @@ from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.words.notices_for_errors import notice_for
 from engine import TemplateFailed
+from tests.helpers.app_harness import reset_process
 from tests.helpers.tiny_models import CHAT_TEMPLATE, build, qwen3_config, save
 
 PATIENCE_MS = 120_000
@@ -81,8 +81,7 @@ def person_with(folder: Path, qtbot: QtBot, main: Path | None = None) -> Iterato
     finally:
         with qtbot.waitSignal(person.application.ended, timeout=PATIENCE_MS):
             person.application.window.close_at_once()
-        person.application.translation.switch("en")
-        QApplication.processEvents()
+        reset_process(person.application)
 
 
 @pytest.fixture(scope="module")

@@ -108,14 +108,19 @@ class AppHarness:
             return
         self._closed = True
         self.window.close_at_once()
-        # What the app set for the whole process would reach the next test.
-        self.application.translation.switch("en")
-        self.application.theme.set_appearance("auto")
-        self.application.theme.set_scale(1.0)
-        QApplication.processEvents()
-        for window in QApplication.topLevelWidgets():
-            window.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        reset_process(self.application)
+
+
+def reset_process(application: Application) -> None:
+    """What a closed app set for the whole process would reach the next test."""
+    application.translation.switch("en")
+    application.theme.set_appearance("auto")
+    application.theme.set_scale(1.0)
+    QApplication.processEvents()
+    for window in QApplication.topLevelWidgets():
+        window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    application.translation.remove()
 
 
 def _starter_models(starter: Path) -> dict[str, ModelInfo | EngineError]:
