@@ -18,6 +18,7 @@ from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import Part, as_widget
+from app.views.transcript.pointer import SelectionPointer
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText
 from app.views.transcript.transcript_menu import TranscriptMenu
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
@@ -163,10 +164,12 @@ def test_two_clicks_take_a_word_and_three_a_line(open_transcript: Opener) -> Non
 def test_a_drag_after_two_clicks_takes_whole_words(open_transcript: Opener) -> None:
     harness = open_transcript(CHAT)
     at = point(harness, "bold") + QPoint(6, 0)
-    harness.view._pointer.double_click(at)
+    pointer = harness.view.pointer
+    assert isinstance(pointer, SelectionPointer)
+    pointer.double_click(at)
     mouse(harness, "mouseMove", point(harness, "paragraph") + QPoint(12, 0))
-    harness.view._pointer.move(point(harness, "paragraph") + QPoint(12, 0))
-    harness.view._pointer.release()
+    pointer.move(point(harness, "paragraph") + QPoint(12, 0))
+    pointer.release()
     assert lit(harness) == ["bold words", "Beta paragraph"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog
 
 from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
@@ -16,7 +16,7 @@ from app.view_models.transcript import Attachment
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.composer import Composer
 from app.views.widgets.banner import Banner, BannerText
-from app.views.widgets.drop_target import DropTarget
+from app.views.widgets.drop_target import DropTarget, TakesDrops
 from app.words.notices_for_files import not_attached
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class AttachmentWiring(QObject):
     def __init__(
         self,
-        window: QWidget,
+        window: TakesDrops,
         theme: Theme,
         composer: Composer,
         transcript: TranscriptView,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt
+from PySide6.QtCore import QObject, QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -63,7 +63,8 @@ class ChatSettingsWiring(QObject):
         self.action.triggered.connect(self.toggle)
         self.button.setEnabled(False)
         self.action.setEnabled(False)
-        window.installEventFilter(self)
+        window.language_changed.connect(self._retranslate)
+        window.resized.connect(self._follow_button)
         self._retranslate()
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
@@ -92,12 +93,9 @@ class ChatSettingsWiring(QObject):
         self.panel.show_options(self._options.view(self.panel.scope), self._models.pair.main_name)
         self.button.set_differs(self._options.differs)
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.LanguageChange:
-            self._retranslate()
-        elif event.type() is QEvent.Type.Resize and self.panel.isVisible():
+    def _follow_button(self) -> None:
+        if self.panel.isVisible():
             self.panel.open_under(self.button)
-        return False
 
     def _retranslate(self) -> None:
         self.action.setText(self.tr("Chat Settings…"))

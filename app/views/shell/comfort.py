@@ -56,6 +56,7 @@ class Comfort(QObject):
         self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(window.menu)
         self.palette = CommandPalette(theme, settings, window)
+        window.resized.connect(self.palette.follow_window)
         self.commands = PaletteCommands(window.menu)
         self.palette.commands = self.commands.all
         self.palette.focus_before.otherwise = window.composer.take_focus

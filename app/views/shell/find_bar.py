@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
 from app.theme import RADIUS_CARD, Theme
+from app.views.transcript import TranscriptView
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.search_field import SearchField
@@ -17,13 +18,13 @@ _WIDTH_PX, _SIDE_PX = 380, 12
 
 
 class FindBar(Translated, QWidget):
-    """Stays at the upper right of an area, which leaves it room, so that it hides nothing."""
+    """Stays at the upper right of the transcript, which leaves it room, so that it hides nothing."""
 
     words_changed = Signal(str)
     step_requested = Signal(int)
     closed = Signal()
 
-    def __init__(self, theme: Theme, over: QAbstractScrollArea) -> None:
+    def __init__(self, theme: Theme, over: TranscriptView) -> None:
         super().__init__(over)
         self._theme = theme
         self._over = over
@@ -57,7 +58,7 @@ class FindBar(Translated, QWidget):
         self.next.clicked.connect(lambda: self.step_requested.emit(1))
         self.close_button.clicked.connect(self.leave)
         self.field.installEventFilter(self)
-        self._over.installEventFilter(self)
+        self._over.resized.connect(self.place)
         self._theme.changed.connect(self.place)
 
     def open(self, words: str | None = None) -> None:
@@ -113,9 +114,7 @@ class FindBar(Translated, QWidget):
             self._over.setViewportMargins(0, height + _SIDE_PX, 0, 0)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._over and event.type() == QEvent.Type.Resize:
-            self.place()
-        elif watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+        if watched is self.field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return self._on_key(event)
         return super().eventFilter(watched, event)
 

@@ -52,8 +52,9 @@ class InspectorWiring(QObject):
         self.panel.turn_off_requested.connect(self.turn_off_requested)
         self.panel.race_requested.connect(self._race)
         theme.changed.connect(self._fit)
-        for watched in (window, window.sidebar):
-            watched.installEventFilter(self)
+        window.resized.connect(self._fit)
+        window.language_changed.connect(self._retranslate)
+        window.sidebar.installEventFilter(self)
         self._fit()
         self._retranslate()
 
@@ -117,6 +118,4 @@ class InspectorWiring(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):
             self._fit()
-        elif event.type() == QEvent.Type.LanguageChange and watched is self._window:
-            self._retranslate()
         return super().eventFilter(watched, event)

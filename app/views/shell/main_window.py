@@ -32,6 +32,7 @@ from app.views.shell.picker import Picker
 from app.views.shell.sidebar import Sidebar
 from app.views.shell.sidebar_wiring import SidebarWiring
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.drop_target import TakesDrops
 from app.views.widgets.scrolling import bar_room_px
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -46,13 +47,15 @@ _SIDE_PX = 24
 _CHAT_NEEDS_PX = 360
 
 
-class MainWindow(Translated, QWidget):
+class MainWindow(TakesDrops, Translated, QWidget):
     painted_first = Signal()
     settings_requested = Signal(str)  # page
     draft_search_requested = Signal()
     log_requested = Signal()
     about_requested = Signal()
     closed = Signal()
+    resized = Signal()
+    language_changed = Signal()
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -347,6 +350,7 @@ class MainWindow(Translated, QWidget):
         super().resizeEvent(event)
         self._fit_sidebar()
         self._place_banner()
+        self.resized.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -362,6 +366,7 @@ class MainWindow(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self.menu.retranslate()
+        self.language_changed.emit()
 
     def close_at_once(self) -> None:
         """Without asking, as when the system ends the app."""

@@ -6,10 +6,11 @@ Here: choosing and remembering. Not here: the marks (`views/transcript/overlay.p
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu
 
 from app.controllers.chat import ChatController
 from app.settings import Settings
@@ -21,12 +22,15 @@ from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import Banner, BannerText
 from app.words.overlay import explanation
 
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+
 CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Right", "Ctrl+Alt+Left"
 _MODES = tuple(OverlayMode)
 
 
 class OverlayWiring(QObject):
-    def __init__(self, window: QWidget, menu: MenuBar, banner: Banner, settings: Settings, theme: Theme) -> None:
+    def __init__(self, window: MainWindow, menu: MenuBar, banner: Banner, settings: Settings, theme: Theme) -> None:
         super().__init__(window)
         self._banner = banner
         self._settings = settings
@@ -44,7 +48,7 @@ class OverlayWiring(QObject):
         self.next.triggered.connect(lambda: self._step(1))
         self.previous.triggered.connect(lambda: self._step(-1))
         settings.changed.connect(self._on_setting)
-        window.installEventFilter(self)
+        window.language_changed.connect(self._retranslate)
         self._retranslate()
 
     def _make_choices(self) -> None:
@@ -121,8 +125,3 @@ class OverlayWiring(QObject):
         self.cycle.setText(self.tr("Switch Marks of Drafted Text"))
         self.next.setText(self.tr("Next Correction"))
         self.previous.setText(self.tr("Previous Correction"))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        return super().eventFilter(watched, event)

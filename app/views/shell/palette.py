@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QAccessible, QFocusEvent, QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
@@ -80,7 +80,6 @@ class CommandPalette(Translated, QWidget):
         self.field.focus_lost.connect(self._on_focus_lost)
         self.list.itemClicked.connect(lambda _item: self._run_current())
         self._theme.changed.connect(self._place)
-        self.window().installEventFilter(self)
 
     # Opening and closing
 
@@ -167,10 +166,9 @@ class CommandPalette(Translated, QWidget):
         self.setGeometry((window.width() - width) // 2, _TOP_PX, width, height)
         self.update()
 
-    def eventFilter(self, _window: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Resize and self.isVisible():
+    def follow_window(self) -> None:
+        if self.isVisible():
             self._place()
-        return False
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.MouseButtonPress:

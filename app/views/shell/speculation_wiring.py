@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QObject, QTimer
 
 from app.controllers.speculation import SpeculationParts
 from app.theme import Theme
@@ -39,7 +39,7 @@ class SpeculationWiring(QObject):
         menu.aboutToShow.connect(lambda: self.race.setEnabled(bool(self._shown_reply())))
         menu.aboutToHide.connect(lambda: self.race.setEnabled(True))  # a key asks when it is pressed
         parts.race_wanted.connect(lambda: self.open_race(self._shown_reply()))
-        window.installEventFilter(self)
+        window.language_changed.connect(self._retranslate)
         self._retranslate()
 
     # The pair's switch
@@ -104,8 +104,3 @@ class SpeculationWiring(QObject):
 
     def _retranslate(self) -> None:
         self.race.setText(self.tr("Race…"))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LanguageChange:
-            self._retranslate()
-        return super().eventFilter(watched, event)

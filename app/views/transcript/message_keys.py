@@ -5,7 +5,7 @@ Left and right show other versions, F2 edits, Delete deletes, and the menu key o
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QObject, QPoint, Qt
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -51,20 +51,20 @@ class MessageKeys(QObject):
         for keys, delta in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
             shortcut = QShortcut(QKeySequence(keys), view, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(lambda delta=delta: self.step(delta))
-        view.installEventFilter(self)
         self.describe()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Only what comes to the transcript itself: a field in it has keys of its own."""
+    def takes(self, event: QKeyEvent) -> bool:
+        """Acts on the message in focus, if there is one and the key means something for it."""
         message = self._focused()
-        if watched is not self._view or message is None:
+        return message is not None and not event.modifiers() and self._act(message, event)
+
+    def takes_menu(self, event: QContextMenuEvent) -> bool:
+        """Opens the menu of the message in focus, if a key asked for one."""
+        message = self._focused()
+        if message is None or event.reason() is not QContextMenuEvent.Reason.Keyboard:
             return False
-        if isinstance(event, QContextMenuEvent) and event.reason() is QContextMenuEvent.Reason.Keyboard:
-            self._open_menu(message)
-            return True
-        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.KeyPress and not event.modifiers():
-            return self._act(message, event)
-        return False
+        self._open_menu(message)
+        return True
 
     def _focused(self) -> TranscriptMessage | None:
         row = self.highlights.focused

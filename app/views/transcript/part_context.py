@@ -12,6 +12,7 @@ from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.editing import Editing
 from app.views.transcript.parts import Part
+from app.views.transcript.pointed import Pointer
 
 
 class PartContext(QObject):
@@ -37,7 +38,7 @@ class PartContext(QObject):
         self.theme = theme
         self.editing = Editing(self)
         self.formulas = Formulas(self)
-        self.pointer: QObject | None = None  # filters the mouse events of texts
+        self.pointer: Pointer | None = None  # asked about the mouse over texts
         self.code_of: Callable[[Part], str] = lambda part: ""  # all code of which a part shows the beginning
         self.message_of: Callable[[int], TranscriptMessage | None] = lambda message_id: None
         self._styles: dict[bool, DocumentStyle] = {}

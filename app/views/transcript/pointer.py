@@ -33,14 +33,10 @@ class SelectionPointer(QObject):
         self._scroll = QTimer(self, interval=_SCROLL_MS)
         self._scroll.timeout.connect(self._scroll_on)
         context.pointer = self
-        area.installEventFilter(self)
 
-    # Events of texts, and of the area: what other widgets leave alone comes to it in the end.
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if not isinstance(event, QMouseEvent) or not isinstance(watched, QWidget):
-            return False
-        at = watched.mapTo(self._area, event.position().toPoint())
+    def takes(self, widget: QWidget, event: QMouseEvent) -> bool:
+        """Events of texts, and of the area: what other widgets leave alone comes to it in the end."""
+        at = widget.mapTo(self._area, event.position().toPoint())
         if event.type() == QEvent.Type.MouseMove:
             return self.is_pressed and self.move(at)
         if event.button() is not Qt.MouseButton.LeftButton:

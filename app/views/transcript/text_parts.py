@@ -36,6 +36,7 @@ from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
+from app.views.transcript.pointed import Pointed
 from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_decorations import paint_decorations
@@ -49,7 +50,7 @@ _BY_LINES = frozenset({_Move.Up, _Move.Down})
 _BESIDE_BLOCK = {_Move.StartOfBlock: _Move.PreviousBlock, _Move.EndOfBlock: _Move.NextBlock}
 
 
-class ReadOnlyText(Selectable, QTextBrowser):
+class ReadOnlyText(Selectable, Pointed, QTextBrowser):
     """Read-only text, selected by the transcript. INVARIANT: it never loads or opens anything, whatever it says."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
@@ -64,8 +65,7 @@ class ReadOnlyText(Selectable, QTextBrowser):
         self.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
-        if context.pointer is not None:
-            self.viewport().installEventFilter(context.pointer)
+        self.pointer = context.pointer
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

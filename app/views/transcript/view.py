@@ -35,6 +35,7 @@ from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.message_keys import MessageKeys
 from app.views.transcript.part_context import PartContext
+from app.views.transcript.pointed import Pointed
 from app.views.transcript.pointer import SelectionPointer
 from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
 from app.views.transcript.selection import TranscriptSelection
@@ -48,7 +49,7 @@ _SETTLING_ROUNDS = 6
 _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
-class TranscriptView(QAbstractScrollArea):
+class TranscriptView(Pointed, QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
     accessible_role = QAccessible.Role.Document
@@ -61,6 +62,7 @@ class TranscriptView(QAbstractScrollArea):
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
     act_requested = Signal(int, str)  # message id, one of those in message_acts.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
+    resized = Signal()
 
     def __init__(self, theme: Theme, model: TranscriptModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +74,7 @@ class TranscriptView(QAbstractScrollArea):
         self.selection = TranscriptSelection(model, self)
         bar, viewport = self.verticalScrollBar(), self.viewport()
         self._thought_bars = ThoughtBars(viewport)
-        self._pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
+        self.pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
         self.copied = self.copier.message_copied
         self.link = FocusedLink(theme, viewport)
@@ -301,10 +303,12 @@ class TranscriptView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.arrange(0)
+        self.resized.emit()
 
     # Pointer
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
         self._highlights.hover(self._column.row_at(round(event.position().y()) + self.top_px()))
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -316,7 +320,8 @@ class TranscriptView(QAbstractScrollArea):
         super().mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
+        if not self.message_keys.takes_menu(event):
+            TranscriptMenu(self.copier, self.selection, self.visible_parts, event.pos(), self).popup(event.globalPos())
 
     # Keyboard
 
@@ -344,7 +349,9 @@ class TranscriptView(QAbstractScrollArea):
             self._link_keys.enter_at_end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
+        if self.message_keys.takes(event):
+            event.accept()
+        elif event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)

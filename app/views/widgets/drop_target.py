@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QPainter, QPaintEvent, QPen
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDragMoveEvent, QDropEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import RADIUS_BUBBLE, TITLE_PX, Theme
@@ -11,30 +13,48 @@ from app.views.widgets.translated import Translated
 
 _INSET_PX = 12
 
+if TYPE_CHECKING:
+    _Widget = QWidget
+else:
+    _Widget = object
+
+
+class TakesDrops(_Widget):
+    """Comes before the Qt class of a window, and leaves drags to its `drop_target` once there is one."""
+
+    drop_target: DropTarget | None = None
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.drop_target is None or not self.drop_target.enters(event):
+            event.ignore()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if self.drop_target is None or not self.drop_target.enters(event):
+            event.ignore()
+
+    def dragLeaveEvent(self, _event: QDragLeaveEvent) -> None:
+        if self.drop_target is not None:
+            self.drop_target.sign.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if self.drop_target is None or not self.drop_target.drops(event):
+            event.ignore()
+
 
 class DropTarget(QObject):
-    """Takes the place of the window's own handling of drags."""
+    """What is dropped on a window, all of it."""
 
     files_dropped = Signal(list)  # paths
     image_dropped = Signal()  # one that is no file, as from a web page
 
-    def __init__(self, theme: Theme, window: QWidget) -> None:
+    def __init__(self, theme: Theme, window: TakesDrops) -> None:
         super().__init__(window)
         self.sign = DropSign(theme, window)
         self._window = window
         window.setAcceptDrops(True)
-        window.installEventFilter(self)
+        window.drop_target = self
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if isinstance(event, QDropEvent) and not isinstance(event, QDragEnterEvent | QDragMoveEvent):
-            return self._drop(event)
-        if isinstance(event, QDragEnterEvent | QDragMoveEvent):
-            return self._enter(event)
-        if event.type() == QEvent.Type.DragLeave:
-            self.sign.hide()
-        return super().eventFilter(watched, event)
-
-    def _enter(self, event: QDragMoveEvent) -> bool:
+    def enters(self, event: QDragMoveEvent) -> bool:
         if not takes(event.mimeData()):
             return False
         event.setDropAction(Qt.DropAction.CopyAction)
@@ -42,7 +62,7 @@ class DropTarget(QObject):
         self.sign.cover(self._window)
         return True
 
-    def _drop(self, event: QDropEvent) -> bool:
+    def drops(self, event: QDropEvent) -> bool:
         self.sign.hide()
         data = event.mimeData()
         if not takes(data):
