@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import math
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
@@ -56,6 +59,23 @@ def alone(measured: dict[str, Path], tmp_path: Path) -> Path:
 def pair(measured: dict[str, Path], tmp_path: Path) -> Path:
     """A folder in which the main model was measured with the draft."""
     return Path(shutil.copytree(measured["pair"], tmp_path, dirs_exist_ok=True))
+
+
+class Clock:
+    """Goes on only by what is evaluated: each forward is work of known seconds, which waits until then."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = self._waiting = 0.0
+        self._evaluate = mx.eval
+        monkeypatch.setattr(calibration, "time", SimpleNamespace(perf_counter=lambda: self.now))
+        monkeypatch.setattr(mx, "eval", self._eval)
+
+    def put_off(self, seconds: float) -> None:
+        self._waiting += seconds
+
+    def _eval(self, *arrays: Any) -> None:
+        self._evaluate(*arrays)
+        self.now, self._waiting = self.now + self._waiting, 0.0
 
 
 def tuned(tuner: Tuner, main: LoadedModel, draft: LoadedModel | None) -> tuple[RoundCosts, int]:
@@ -202,20 +222,83 @@ def test_a_folder_that_cannot_be_written_costs_only_the_memory_of_it(main: Loade
 def test_widths_that_save_nothing_are_measured_once(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where each token costs as much as one forward, wide forwards take long, and none of them will be drafted."""
     measured: list[int] = []
+    cheap = {4: 0.001, 8: 0.0075}
 
     def forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
         measured.append(width)
         caches.width = width  # a step is open
-        return float(width if width != 4 else 1)
+        return cheap.get(width, width / 1000)
 
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
     costs, _ = tuned(Tuner(), main, None)
 
-    assert costs.calibration.verify_s[4] == 1
-    assert costs.calibration.verify_s[17] == 17
-    assert measured.count(17) == 1
-    assert measured.count(4) > measured.count(1) > 1
+    assert costs.calibration.verify_s[4] == 0.001
+    assert costs.calibration.verify_s[17] == 0.017
+    assert measured.count(2) == measured.count(8) == measured.count(17) == 1
+    assert measured.count(1) > 1
+    assert measured.count(4) > measured.count(1)
+
+
+def test_what_a_forward_takes_is_told_as_it_is(
+    main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+    started = clock.now = 1000.0
+
+    def slow(model: LoadedModel, fixed_s: float) -> LoadedModel:
+        def network(tokens: mx.array, cache: Any) -> mx.array:
+            clock.put_off(fixed_s + tokens.shape[1] / 16)
+            return model.network(tokens, cache=cache)  # type: ignore[no-any-return]
+
+        return replace(model, network=network)
+
+    def evaluate(_caches: CacheSet) -> None:
+        clock.now += 0.375
+
+    monkeypatch.setattr(CacheSet, "evaluate", evaluate)
+    costs, _ = tuned(Tuner(), slow(main, 10.0), slow(draft, 0.5))
+    assert clock.now > started
+    assert costs.calibration.verify_s == {width: 10 + width / 16 for width in WIDTHS}
+    assert costs.calibration.rollback_s == 0.375
+    assert costs.calibration.draft_s == {"draft": 0.5625}
+    assert costs.calibration.round_s == {"draft": 0.0}
+
+
+@pytest.mark.parametrize(("longest", "token_s", "round_s"), [(5, 0.25, 2.0), (2, 0.25, 2.0), (1, 1e-9, 2.25)])
+def test_what_a_drafter_takes_is_split_into_its_round_and_its_tokens(
+    main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, longest: int, token_s: float, round_s: float
+) -> None:
+    """The shortest of several, here the second; one that drafts a single token has no price of a further one."""
+    for name, value in (("WIDTHS", (1, 33)), ("_ROUNDING_WIDTHS", (1,))):
+        monkeypatch.setattr(calibration, name, value)
+    config = tiny_drafters.eagle_config()
+    folder = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
+    drafter = at_once(loading_any_draft(folder, main))
+    clock, passes = Clock(monkeypatch), Counter[int]()
+
+    def rehearse(_network: object, length: int, _caches: CacheSet) -> mx.array:
+        passes[length] += 1
+        clock.put_off(2 + 0.25 * length + abs(passes[length] - 2))
+        return mx.array(length)
+
+    monkeypatch.setattr(type(drafter.network), "rehearse", rehearse)
+    monkeypatch.setattr(drafter.network, "tokens", longest)
+    calibrated = tuned(Tuner(), main, drafter)[0].calibration
+    assert calibrated.draft_s["eagle3"] == token_s
+    assert calibrated.round_s["eagle3"] == pytest.approx(round_s, abs=1e-8)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_logits_that_are_no_numbers_leave_the_rounding_unknown(
+    main: LoadedModel, wrong: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "WIDTHS", (1, 33))
+
+    def network(tokens: mx.array, cache: Any) -> mx.array:
+        return main.network(tokens, cache=cache) * wrong
+
+    assert tuned(Tuner(), replace(main, network=network), None)[0].calibration.rounding == 0
 
 
 def test_wide_forwards_are_measured_where_tiles_end(main: LoadedModel, alone: Path) -> None:
@@ -291,7 +374,8 @@ def test_a_model_that_cannot_roll_back_has_no_price_for_it(main: LoadedModel) ->
         caches.can_roll_back = False
         return caches
 
-    assert tuned(Tuner(), replace(main, make_caches=without_rollback), None)[0].calibration.rollback_s == 0
+    calibrated = tuned(Tuner(), replace(main, make_caches=without_rollback), None)[0].calibration
+    assert calibrated.rollback_s == calibrated.rounding == 0
 
 
 def test_the_shortest_of_several_times_counts(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:

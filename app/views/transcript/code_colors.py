@@ -28,7 +28,7 @@ class CodeColors(QObject):
     def __init__(self, document: QTextDocument, colors: Palette, parent: QObject) -> None:
         super().__init__(parent)
         self._document = document
-        self._palette = colors
+        self._formats = {role: _format(role, colors) for role in Role}
         self._shown: dict[int, _Colored] = {}  # by line
         self._growing = GrowingCode("")
         self._lines: Iterator[_Line] = iter(())
@@ -92,10 +92,14 @@ class CodeColors(QObject):
         result = QTextLayout.FormatRange()
         result.start = start
         result.length = length
-        color = QTextCharFormat()
-        color.setForeground(_color_of(role, self._palette))
-        result.format = color
+        result.format = self._formats[role]
         return result
+
+
+def _format(role: Role, colors: Palette) -> QTextCharFormat:
+    result = QTextCharFormat()
+    result.setForeground(_color_of(role, colors))
+    return result
 
 
 def _color_of(role: Role, colors: Palette) -> QColor:
