@@ -4361,6 +4361,10 @@
         <translation>%1と%2</translation>
     </message>
     <message>
+        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <translation>削除したチャットは 30 日間「最近削除した項目」に残ります。</translation>
+    </message>
+    <message>
         <source>It holds %1.</source>
         <translation>%1が入っています。</translation>
     </message>

@@ -4361,6 +4361,10 @@
         <translation>%1, %2</translation>
     </message>
     <message>
+        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <translation>삭제한 채팅은 30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
+    </message>
+    <message>
         <source>It holds %1.</source>
         <translation>이 폴더에 %1가 있어요.</translation>
     </message>

@@ -4361,6 +4361,10 @@
         <translation>%1和%2</translation>
     </message>
     <message>
+        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <translation>删除的对话会在“最近删除”中保留 30 天。</translation>
+    </message>
+    <message>
         <source>It holds %1.</source>
         <translation>其中有 %1。</translation>
     </message>

@@ -95,6 +95,12 @@ def test_a_count_whose_plural_forms_would_be_lost_is_found(script: ModuleType, t
     assert script.unseen_plurals(tmp_path) == ["words.py:1: a text with a count needs self.tr"]
 
 
+def test_a_text_that_would_stay_english_is_found(script: ModuleType, tmp_path: Path) -> None:
+    code = "a = f\"{self.tr('Chat')}\"\nb = f'{word.translate(marks)}'\nc = self.tr('Chat')\n"
+    (tmp_path / "words.py").write_text(code, encoding="utf-8")
+    assert script.unseen_texts(tmp_path) == ["words.py:1: a text inside an f-string is not translated"]
+
+
 @pytest.mark.parametrize("language", ["ko", "ja", "zh_CN"])
 def test_everything_on_screen_is_translated(harness: AppHarness, qtbot: QtBot, language: str) -> None:
     harness.application.settings.language = language
