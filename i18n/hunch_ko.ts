@@ -27,12 +27,12 @@
         <translation>모든 설정을 초기화할까요?</translation>
     </message>
     <message>
-        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation>언어, 모양, 샘플링, 추측 디코딩, 허브 주소가 처음 상태로 돌아가요.</translation>
+        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
+        <translation>언어, 모양, 알림, 샘플링, 추측 디코딩, 허브를 비롯한 모든 설정이 처음 상태로 돌아가요.</translation>
     </message>
     <message>
-        <source>Chats, models and the system prompt stay as they are.</source>
-        <translation>채팅, 모델, 시스템 프롬프트는 그대로 남아요.</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
+        <translation>채팅과 모델(각각의 설정 포함), 프리셋, 시스템 프롬프트, 허브 토큰은 그대로 남아요.</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -173,7 +173,7 @@
     </message>
     <message>
         <source>Settings put aside</source>
-        <translation>설정을 따로 보관함</translation>
+        <translation>설정을 따로 보관했어요</translation>
     </message>
     <message>
         <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
@@ -181,7 +181,7 @@
     </message>
     <message>
         <source>Settings not saved</source>
-        <translation>설정이 저장되지 않음</translation>
+        <translation>설정이 저장되지 않았어요</translation>
     </message>
     <message>
         <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
@@ -646,11 +646,11 @@
     </message>
     <message>
         <source>Limited to %1 tokens in the settings; the model holds %2</source>
-        <translation>설정에서 %1 토큰으로 제한됨, 모델은 %2까지 가능</translation>
+        <translation>설정에서 %1토큰으로 제한했어요. 모델은 %2토큰까지 담을 수 있어요</translation>
     </message>
     <message>
         <source>Memory has room for about %1 tokens; the model holds %2</source>
-        <translation>메모리에는 약 %1 토큰까지 들어감, 모델은 %2까지 가능</translation>
+        <translation>메모리에는 약 %1토큰까지 들어가요. 모델은 %2토큰까지 담을 수 있어요</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -1030,7 +1030,7 @@
     </message>
     <message>
         <source>Export “%1”</source>
-        <translation>“%1” 내보내기</translation>
+        <translation>‘%1’ 채팅 내보내기</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1259,6 +1259,13 @@
     </message>
 </context>
 <context>
+    <name>Formats</name>
+    <message>
+        <source>%1×</source>
+        <translation>%1배</translation>
+    </message>
+</context>
+<context>
     <name>GeneralPage</name>
     <message>
         <source>Never</source>
@@ -1440,7 +1447,7 @@
     </message>
     <message>
         <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
-        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 “conversations” 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 ‘conversations’ 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1779,7 +1786,7 @@
     </message>
     <message>
         <source>Not everything is saved</source>
-        <translation>저장되지 않은 내용이 있음</translation>
+        <translation>저장되지 않은 내용이 있어요</translation>
     </message>
     <message>
         <source>It stays under Recently Deleted for 30 days.</source>
@@ -2471,7 +2478,7 @@
     </message>
     <message>
         <source>No chat model</source>
-        <translation>채팅 모델이 아님</translation>
+        <translation>채팅 모델이 아니에요</translation>
     </message>
     <message>
         <source>%1 only drafts for another model; it cannot chat by itself.</source>
@@ -2483,7 +2490,7 @@
     </message>
     <message>
         <source>Main model in use</source>
-        <translation>메인 모델 사용 중</translation>
+        <translation>메인 모델을 사용 중이에요</translation>
     </message>
     <message>
         <source>%1 was not loaded: replies are being written with another main model.</source>
@@ -2499,7 +2506,7 @@
     </message>
     <message>
         <source>Made for another model</source>
-        <translation>다른 모델용</translation>
+        <translation>다른 모델용이에요</translation>
     </message>
     <message>
         <source>Choose the drafter that was made for this very main model.</source>
@@ -2527,7 +2534,7 @@
     </message>
     <message>
         <source>The drafter hardly helps</source>
-        <translation>초안 모델이 거의 도움이 되지 않음</translation>
+        <translation>초안 모델이 거의 도움이 되지 않아요</translation>
     </message>
     <message>
         <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
@@ -2651,7 +2658,7 @@
     </message>
     <message>
         <source>Not saved</source>
-        <translation>저장되지 않음</translation>
+        <translation>저장되지 않았어요</translation>
     </message>
     <message>
         <source>There is no room left on the disk with %1.</source>
@@ -2687,7 +2694,7 @@
     </message>
     <message>
         <source>Your chats cannot be opened</source>
-        <translation>채팅을 열 수 없음</translation>
+        <translation>채팅을 열 수 없어요</translation>
     </message>
     <message>
         <source>Free some space, then try again.</source>
@@ -2779,7 +2786,7 @@
     </message>
     <message>
         <source>Not saved yet</source>
-        <translation>아직 저장되지 않음</translation>
+        <translation>아직 저장되지 않았어요</translation>
     </message>
     <message>
         <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
@@ -2791,7 +2798,7 @@
     </message>
     <message>
         <source>This message cannot be read</source>
-        <translation>이 메시지를 읽을 수 없음</translation>
+        <translation>이 메시지를 읽을 수 없어요</translation>
     </message>
     <message>
         <source>The file with your chats is damaged here. The others are not affected.</source>
@@ -3120,7 +3127,7 @@
     </message>
     <message>
         <source>Reading its files, %1</source>
-        <translation>파일을 읽고 있어요, %1</translation>
+        <translation>파일을 읽는 중… %1</translation>
     </message>
     <message>
         <source>All files are as they were installed.</source>
@@ -3128,7 +3135,7 @@
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>손상되었거나 없는 파일: %1. 복구를 누르면 다시 다운로드해요.</translation>
+        <translation>손상되었거나 없는 파일: %1. ‘복구’를 누르면 다시 다운로드해요.</translation>
     </message>
     <message>
         <source>Hunch did not install it and cannot tell.</source>
@@ -3136,7 +3143,7 @@
     </message>
     <message>
         <source>Asking the hub…</source>
-        <translation>허브에 확인하고 있어요…</translation>
+        <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
         <source>The hub has nothing newer.</source>
@@ -3568,7 +3575,7 @@
     </message>
     <message>
         <source>Hunch may not write to %1.</source>
-        <translation>Hunch에 %1 폴더에 쓸 권한이 없어요.</translation>
+        <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
     </message>
     <message>
         <source>Choose another place.</source>
@@ -3592,7 +3599,7 @@
     </message>
     <message>
         <source>Exported to “%1”.</source>
-        <translation>“%1”에 내보냈어요.</translation>
+        <translation>‘%1’에 내보냈어요.</translation>
     </message>
     <message>
         <source>Show</source>
@@ -3969,7 +3976,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>패스당 토큰이 %1개를 넘으면 초안 모델을 쓰는 게 이득이에요.</translation>
+        <translation>패스당 %1토큰부터 초안 모델을 쓰는 게 이득이에요.</translation>
     </message>
 </context>
 <context>

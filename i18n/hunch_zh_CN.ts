@@ -27,12 +27,12 @@
         <translation>要还原所有设置吗？</translation>
     </message>
     <message>
-        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation>语言、外观、采样、投机解码和 Hub 地址将恢复为最初的状态。</translation>
+        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
+        <translation>语言、外观、通知、采样、投机解码、Hub 等所有设置将恢复为最初的状态。</translation>
     </message>
     <message>
-        <source>Chats, models and the system prompt stay as they are.</source>
-        <translation>对话、模型和系统提示词保持不变。</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
+        <translation>对话和模型及其各自的设置、预设、系统提示词和 Hub 令牌保持不变。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -1256,6 +1256,13 @@
     <message>
         <source>No longer look in %1</source>
         <translation>不再在 %1 中查找模型</translation>
+    </message>
+</context>
+<context>
+    <name>Formats</name>
+    <message>
+        <source>%1×</source>
+        <translation>%1 倍</translation>
     </message>
 </context>
 <context>

@@ -1,4 +1,4 @@
-"""Values inside translated sentences: placeholders, numbers and sizes as the interface language writes them.
+"""Values inside translated sentences: placeholders, numbers, sizes and marks as the interface language writes them.
 
 The sentences themselves live where they are shown; this file only fills them.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QCoreApplication, QLocale
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
+_ENDS = ".!?…。！？"
 
 
 def fill(sentence: str, *values: str) -> str:
@@ -23,6 +24,33 @@ def sentences(*texts: str) -> str:
     for text in filter(None, texts):
         result += f" {text}" if result and result[-1] not in "。！？" else text
     return result
+
+
+def spoken(*texts: str) -> str:
+    """Titles and sentences one after the other, each with a full stop: what a screen reader is to pause at."""
+    stop = "。" if _is_wide() else "."
+    return sentences(*(text if text[-1] in _ENDS else text + stop for text in filter(None, texts)))
+
+
+def listed(*parts: str) -> str:
+    """Parts of equal rank: "a, b"."""
+    return ("、" if _is_wide() else ", ").join(filter(None, parts))
+
+
+def labelled(name: str, said: str) -> str:
+    """ "name: said" """
+    return f"{name}：{said}" if _is_wide() else f"{name}: {said}"
+
+
+def _is_wide() -> bool:
+    """Japanese and Chinese have punctuation marks of their own, which bring their own space."""
+    return QLocale().language() in (QLocale.Language.Japanese, QLocale.Language.Chinese)
+
+
+def times(factor: float) -> str:
+    """ "1.6×", or "0.85×": never nothing at all."""
+    said = number(max(factor, 0.01), 1 if factor >= 1 else 2)
+    return fill(QCoreApplication.translate("Formats", "%1×"), said)
 
 
 def number(value: float, decimals: int = 0) -> str:

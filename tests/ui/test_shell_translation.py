@@ -131,6 +131,8 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
     assert len(set(said.values())) == 4
     assert "The model was changed" in said["en"]
     assert "모델이 바뀌었어요" in said["ko"]
+    assert ".." not in said["en"]  # a title gets a full stop, a sentence has one
+    assert "." not in said["ja"] + said["zh_CN"]
 
 
 def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
