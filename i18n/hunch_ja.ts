@@ -877,11 +877,11 @@
     </message>
     <message>
         <source>The hub is busy; trying again in %1 s</source>
-        <translation>ハブが混み合っています。%1 秒後に再試行します</translation>
+        <translation>ハブが混み合っているため、%1 秒後に再試行します</translation>
     </message>
     <message>
         <source>Connection lost; trying again in %1 s</source>
-        <translation>接続が切れました。%1 秒後に再試行します</translation>
+        <translation>接続が切れたため、%1 秒後に再試行します</translation>
     </message>
 </context>
 <context>
@@ -1504,7 +1504,7 @@
     </message>
     <message>
         <source>Drafting not supported</source>
-        <translation>ドラフトは使えません</translation>
+        <translation>ドラフト非対応</translation>
     </message>
     <message>
         <source>The draft failed</source>
@@ -3458,7 +3458,7 @@
     </message>
     <message>
         <source>Different chat templates; the main model&apos;s is used for both</source>
-        <translation>チャットテンプレートが異なります。両方ともメインモデルのものを使います</translation>
+        <translation>チャットテンプレートが異なるため、両方ともメインモデルのものを使います</translation>
     </message>
     <message>
         <source>every token</source>
@@ -3960,7 +3960,7 @@
     </message>
     <message>
         <source>drafting not supported</source>
-        <translation>ドラフトを使えないモデル</translation>
+        <translation>ドラフト非対応</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>

@@ -201,7 +201,7 @@
     </message>
     <message>
         <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 열어 주세요.</translation>
+        <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 여세요.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -565,7 +565,7 @@
     </message>
     <message>
         <source>Drafting</source>
-        <translation>초안</translation>
+        <translation>초안 모델</translation>
     </message>
 </context>
 <context>
@@ -646,11 +646,11 @@
     </message>
     <message>
         <source>Limited to %1 tokens in the settings; the model holds %2</source>
-        <translation>설정에서 %1토큰으로 제한했어요. 모델은 %2토큰까지 담을 수 있어요</translation>
+        <translation>설정에서 %1토큰으로 제한했어요(모델 한도 %2토큰)</translation>
     </message>
     <message>
         <source>Memory has room for about %1 tokens; the model holds %2</source>
-        <translation>메모리에는 약 %1토큰까지 들어가요. 모델은 %2토큰까지 담을 수 있어요</translation>
+        <translation>메모리에는 약 %1토큰까지 들어가요(모델 한도 %2토큰)</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -763,7 +763,7 @@
     </message>
     <message>
         <source>Order</source>
-        <translation>순서</translation>
+        <translation>정렬</translation>
     </message>
     <message>
         <source>Only what fits</source>
@@ -877,11 +877,11 @@
     </message>
     <message>
         <source>The hub is busy; trying again in %1 s</source>
-        <translation>허브가 바빠요. %1초 뒤에 다시 시도해요</translation>
+        <translation>허브가 바빠서 %1초 뒤에 다시 시도해요</translation>
     </message>
     <message>
         <source>Connection lost; trying again in %1 s</source>
-        <translation>연결이 끊겼어요. %1초 뒤에 다시 시도해요</translation>
+        <translation>연결이 끊겨서 %1초 뒤에 다시 시도해요</translation>
     </message>
 </context>
 <context>
@@ -2190,7 +2190,7 @@
     </message>
     <message>
         <source>It may have been moved or deleted. Choose another model.</source>
-        <translation>옮겨졌거나 삭제되었을 수 있어요. 다른 모델을 선택해 주세요.</translation>
+        <translation>옮겨졌거나 삭제되었을 수 있어요. 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Model without weights</source>
@@ -2202,7 +2202,7 @@
     </message>
     <message>
         <source>Install it again, or choose another model.</source>
-        <translation>다시 설치하거나 다른 모델을 선택해 주세요.</translation>
+        <translation>다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>A file of %1 is damaged or incomplete: %2</source>
@@ -2214,7 +2214,7 @@
     </message>
     <message>
         <source>Delete it and install it again.</source>
-        <translation>삭제하고 다시 설치해 주세요.</translation>
+        <translation>삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
         <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
@@ -2230,7 +2230,7 @@
     </message>
     <message>
         <source>Choose a model of another family.</source>
-        <translation>다른 계열의 모델을 선택해 주세요.</translation>
+        <translation>다른 계열의 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>%1 wants to run program code of its own. Hunch never does that.</source>
@@ -2242,7 +2242,7 @@
     </message>
     <message>
         <source>Choose a model that needs no code of its own.</source>
-        <translation>자체 코드가 필요 없는 모델을 선택해 주세요.</translation>
+        <translation>자체 코드가 필요 없는 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The tokenizer of %1 cannot be used: %2</source>
@@ -2254,7 +2254,7 @@
     </message>
     <message>
         <source>Delete the model and install it again.</source>
-        <translation>모델을 삭제하고 다시 설치해 주세요.</translation>
+        <translation>모델을 삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
         <source>%1 needs %2 of memory; %3 are available.</source>
@@ -2266,7 +2266,7 @@
     </message>
     <message>
         <source>Choose a smaller model or one with fewer bits.</source>
-        <translation>더 작은 모델이나 비트 수가 적은 모델을 선택해 주세요.</translation>
+        <translation>더 작은 모델이나 비트 수가 적은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Another model was chosen before %1 was loaded.</source>
@@ -2282,7 +2282,7 @@
     </message>
     <message>
         <source>Choose a draft from the main model&apos;s own family.</source>
-        <translation>메인 모델과 같은 계열의 초안 모델을 선택해 주세요.</translation>
+        <translation>메인 모델과 같은 계열의 초안 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The same token numbers mean different text to the two models.</source>
@@ -2298,7 +2298,7 @@
     </message>
     <message>
         <source>Choose a smaller model of the same family as the draft.</source>
-        <translation>같은 계열의 더 작은 모델을 초안 모델로 선택해 주세요.</translation>
+        <translation>같은 계열의 더 작은 모델을 초안 모델로 선택하세요.</translation>
     </message>
     <message>
         <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
@@ -2322,7 +2322,7 @@
     </message>
     <message>
         <source>Choose a draft of another kind.</source>
-        <translation>다른 종류의 초안 모델을 선택해 주세요.</translation>
+        <translation>다른 종류의 초안 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>No model is loaded</source>
@@ -2330,7 +2330,7 @@
     </message>
     <message>
         <source>Choose a main model first; your text is kept.</source>
-        <translation>먼저 메인 모델을 선택해 주세요. 쓴 글은 그대로 있어요.</translation>
+        <translation>먼저 메인 모델을 선택하세요. 쓴 글은 그대로 있어요.</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
@@ -2342,7 +2342,7 @@
     </message>
     <message>
         <source>Write something first.</source>
-        <translation>먼저 메시지를 써 주세요.</translation>
+        <translation>먼저 메시지를 쓰세요.</translation>
     </message>
     <message>
         <source>%1 is set to %2; allowed is %3.</source>
@@ -2354,7 +2354,7 @@
     </message>
     <message>
         <source>Change it in Settings and try again.</source>
-        <translation>설정에서 바꾼 뒤 다시 시도해 주세요.</translation>
+        <translation>설정에서 바꾼 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
@@ -2366,7 +2366,7 @@
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>
-        <translation>새 채팅을 시작하거나 컨텍스트가 더 긴 모델을 선택해 주세요.</translation>
+        <translation>새 채팅을 시작하거나 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Chat template failed</source>
@@ -2386,7 +2386,7 @@
     </message>
     <message>
         <source>Check the spelling; a private one needs a token in Settings.</source>
-        <translation>철자를 확인해 주세요. 비공개 저장소라면 설정에 토큰을 넣어야 해요.</translation>
+        <translation>철자를 확인하세요. 비공개 저장소라면 설정에 토큰을 넣어야 해요.</translation>
     </message>
     <message>
         <source>%1 asks you to accept its terms first.</source>
@@ -2394,11 +2394,11 @@
     </message>
     <message>
         <source>Accept them on its page on the hub, then put your token in Settings.</source>
-        <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣어 주세요.</translation>
+        <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣으세요.</translation>
     </message>
     <message>
         <source>Put a token that may read it in Settings.</source>
-        <translation>읽기 권한이 있는 토큰을 설정에 넣어 주세요.</translation>
+        <translation>읽기 권한이 있는 토큰을 설정에 넣으세요.</translation>
     </message>
     <message>
         <source>No access</source>
@@ -2414,7 +2414,7 @@
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
-        <translation>연결을 확인하고 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+        <translation>연결을 확인하고 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
         <source>Hub not trusted</source>
@@ -2426,7 +2426,7 @@
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
-        <translation>설정에서 허브 주소를 확인해 주세요.</translation>
+        <translation>설정에서 허브 주소를 확인하세요.</translation>
     </message>
     <message>
         <source>Download damaged</source>
@@ -2438,7 +2438,7 @@
     </message>
     <message>
         <source>Try again; the other files are kept.</source>
-        <translation>다시 시도해 주세요. 다른 파일은 남아 있어요.</translation>
+        <translation>다시 시도하세요. 다른 파일은 남아 있어요.</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2474,7 +2474,7 @@
     </message>
     <message>
         <source>Its weights may be damaged. Install it again, or choose another model.</source>
-        <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택해 주세요.</translation>
+        <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>No chat model</source>
@@ -2514,7 +2514,7 @@
     </message>
     <message>
         <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
-        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택해 주세요.</translation>
+        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
@@ -2582,11 +2582,11 @@
     </message>
     <message>
         <source>Use an https address, or allow it in Settings.</source>
-        <translation>https 주소를 쓰거나 설정에서 허용해 주세요.</translation>
+        <translation>https 주소를 쓰거나 설정에서 허용하세요.</translation>
     </message>
     <message>
         <source>Delete a model that you no longer use.</source>
-        <translation>쓰지 않는 모델을 삭제해 주세요.</translation>
+        <translation>쓰지 않는 모델을 삭제하세요.</translation>
     </message>
     <message>
         <source>Models folder not usable</source>
@@ -2598,7 +2598,7 @@
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>
-        <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인해 주세요.</translation>
+        <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인하세요.</translation>
     </message>
     <message>
         <source>Not deleted</source>
@@ -2610,11 +2610,11 @@
     </message>
     <message>
         <source>A reply is being written with %1. Stop it first.</source>
-        <translation>%1 모델로 답변을 쓰고 있어요. 먼저 멈춰 주세요.</translation>
+        <translation>%1 모델로 답변을 쓰고 있어요. 먼저 중지하세요.</translation>
     </message>
     <message>
         <source>Hunch did not install %1. Delete it where it came from.</source>
-        <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제해 주세요.</translation>
+        <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제하세요.</translation>
     </message>
     <message>
         <source>%1 could not be deleted: %2</source>
@@ -2630,7 +2630,7 @@
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>
-        <translation>다른 앱을 닫거나, 채팅을 줄이거나, 더 작은 모델을 선택해 주세요.</translation>
+        <translation>다른 앱을 닫거나, 채팅을 줄이거나, 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The engine is closed</source>
@@ -2642,7 +2642,7 @@
     </message>
     <message>
         <source>Open Hunch again and continue.</source>
-        <translation>Hunch를 다시 열고 이어서 해 주세요.</translation>
+        <translation>Hunch를 다시 열고 이어서 하세요.</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -2654,7 +2654,7 @@
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>
-        <translation>다시 시도해 주세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
+        <translation>다시 시도하세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
     </message>
     <message>
         <source>Not saved</source>
@@ -2666,7 +2666,7 @@
     </message>
     <message>
         <source>Free some space, then try again. Your words stay here.</source>
-        <translation>공간을 확보한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>공간을 확보한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>Another program keeps the file with your chats locked.</source>
@@ -2674,7 +2674,7 @@
     </message>
     <message>
         <source>Close that program, then try again. Your words stay here.</source>
-        <translation>그 프로그램을 닫은 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>그 프로그램을 닫은 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>Hunch may not write to %1.</source>
@@ -2682,7 +2682,7 @@
     </message>
     <message>
         <source>Allow it, then try again. Your words stay here.</source>
-        <translation>권한을 허용한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>권한을 허용한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>It could not be written to the disk with %1.</source>
@@ -2690,7 +2690,7 @@
     </message>
     <message>
         <source>Check the disk, then try again. Your words stay here.</source>
-        <translation>디스크를 확인한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>디스크를 확인한 다음 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>Your chats cannot be opened</source>
@@ -2698,15 +2698,15 @@
     </message>
     <message>
         <source>Free some space, then try again.</source>
-        <translation>공간을 확보한 뒤 다시 시도해 주세요.</translation>
+        <translation>공간을 확보한 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>Close that program, then try again.</source>
-        <translation>그 프로그램을 닫은 뒤 다시 시도해 주세요.</translation>
+        <translation>그 프로그램을 닫은 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>Allow it, then try again.</source>
-        <translation>권한을 허용한 뒤 다시 시도해 주세요.</translation>
+        <translation>권한을 허용한 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>The file with them in %1 cannot be read now. It has not been changed.</source>
@@ -2714,7 +2714,7 @@
     </message>
     <message>
         <source>Check the disk, then try again.</source>
-        <translation>디스크를 확인한 뒤 다시 시도해 주세요.</translation>
+        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -2826,7 +2826,7 @@
     </message>
     <message>
         <source>Start a new chat, or choose a smaller model.</source>
-        <translation>새 채팅을 시작하거나 더 작은 모델을 선택해 주세요.</translation>
+        <translation>새 채팅을 시작하거나 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The context is full</source>
@@ -2846,7 +2846,7 @@
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
-        <translation>이어 쓰게 하거나 설정에서 한도를 늘려 주세요.</translation>
+        <translation>이어 쓰게 하거나 설정에서 한도를 늘리세요.</translation>
     </message>
 </context>
 <context>
@@ -3087,7 +3087,7 @@
     </message>
     <message>
         <source>Drafting</source>
-        <translation>초안</translation>
+        <translation>초안 모델</translation>
     </message>
     <message>
         <source>Languages</source>
@@ -3458,7 +3458,7 @@
     </message>
     <message>
         <source>Different chat templates; the main model&apos;s is used for both</source>
-        <translation>채팅 템플릿이 달라요. 둘 다 메인 모델의 템플릿을 써요</translation>
+        <translation>채팅 템플릿이 달라서 둘 다 메인 모델의 템플릿을 써요</translation>
     </message>
     <message>
         <source>every token</source>
@@ -3496,7 +3496,7 @@
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
-        <translation>아직 설치된 모델이 없어요.</translation>
+        <translation>아직 설치한 모델이 없어요.</translation>
     </message>
     <message>
         <source>Comparing…</source>

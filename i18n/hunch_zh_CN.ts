@@ -3960,7 +3960,7 @@
     </message>
     <message>
         <source>drafting not supported</source>
-        <translation>无法使用草稿模型</translation>
+        <translation>不支持草稿模型</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
