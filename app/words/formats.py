@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _ENDS = ".!?…。！？"
+_QUOTES = {QLocale.Language.Korean: "‘’", QLocale.Language.Japanese: "「」"}
 
 
 def fill(sentence: str, *values: str) -> str:
@@ -40,6 +41,12 @@ def listed(*parts: str) -> str:
 def labelled(name: str, said: str) -> str:
     """ "name: said" """
     return f"{name}：{said}" if _is_wide() else f"{name}: {said}"
+
+
+def quoted(name: str) -> str:
+    """A name that somebody gave, in the quotes that the translations have."""
+    first, last = _QUOTES.get(QLocale().language(), "“”")
+    return f"{first}{name}{last}"
 
 
 def _is_wide() -> bool:

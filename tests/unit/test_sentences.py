@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QLocale
 
-from app.words.formats import labelled, listed, sentences, spoken
+from app.words.formats import labelled, listed, quoted, sentences, spoken
 
 
 @pytest.mark.parametrize(
@@ -32,14 +32,14 @@ def usual_locale() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("language", "parts", "said"),
     [
-        ("en", ("Not found", "It is gone.", "Why?"), ("Not found. It is gone. Why?", "a, b", "a: b")),
-        ("ko", ("없음", "사라졌어요."), ("없음. 사라졌어요.", "a, b", "a: b")),
-        ("ja", ("見つかりません", "", "ありません。"), ("見つかりません。ありません。", "a、b", "a：b")),
-        ("zh_CN", ("找不到", "没有。"), ("找不到。没有。", "a、b", "a：b")),
+        ("en", ("Not found", "It is gone.", "Why?"), ("Not found. It is gone. Why?", "a, b", "a: b", "“a”")),
+        ("ko", ("없음", "사라졌어요."), ("없음. 사라졌어요.", "a, b", "a: b", "‘a’")),
+        ("ja", ("見つかりません", "", "ありません。"), ("見つかりません。ありません。", "a、b", "a：b", "「a」")),
+        ("zh_CN", ("找不到", "没有。"), ("找不到。没有。", "a、b", "a：b", "“a”")),
     ],
 )
 def test_each_language_has_its_own_marks(
-    usual_locale: None, language: str, parts: tuple[str, ...], said: tuple[str, str, str]
+    usual_locale: None, language: str, parts: tuple[str, ...], said: tuple[str, ...]
 ) -> None:
     QLocale.setDefault(QLocale(language))
-    assert (spoken(*parts), listed("a", "", "b"), labelled("a", "b")) == said
+    assert (spoken(*parts), listed("a", "", "b"), labelled("a", "b"), quoted("a")) == said
