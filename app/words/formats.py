@@ -56,8 +56,12 @@ def _is_wide() -> bool:
 
 def times(factor: float) -> str:
     """ "1.6×", or "0.85×": never nothing at all."""
-    said = number(max(factor, 0.01), 1 if factor >= 1 else 2)
-    return fill(QCoreApplication.translate("Formats", "%1×"), said)
+    return exact_times(max(factor, 0.01), 1 if factor >= 1 else 2)
+
+
+def exact_times(factor: float, decimals: int = 2) -> str:
+    """ "1.62×" """
+    return fill(QCoreApplication.translate("Formats", "%1×"), number(factor, decimals))
 
 
 def number(value: float, decimals: int = 0) -> str:

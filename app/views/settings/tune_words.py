@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.view_models.tuning import AUTO, PLAIN, Content, TuningState, TuningView, Way, mean_gains
-from app.words.formats import count, fill, labelled, listed, times
+from app.words.formats import count, exact_times, fill, labelled, listed, times
 
 
 def way_text(way: Way) -> str:
@@ -49,4 +49,4 @@ def _result(view: TuningView) -> str:
 
 def chart_sentence(view: TuningView) -> str:
     """All of the chart, for those who do not see it."""
-    return listed(*(labelled(way_text(way), times(gain)) for way, gain in mean_gains(view.readings).items()))
+    return listed(*(labelled(way_text(way), exact_times(gain)) for way, gain in mean_gains(view.readings).items()))
