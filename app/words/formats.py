@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _ENDS = ".!?…。！？"
-_QUOTES = {QLocale.Language.Korean: "‘’", QLocale.Language.Japanese: "「」"}
+_QUOTES = {QLocale.Language.Korean: ("‘", "’"), QLocale.Language.Japanese: ("「", "」")}
 
 
 def fill(sentence: str, *values: str) -> str:
@@ -45,7 +45,7 @@ def labelled(name: str, said: str) -> str:
 
 def quoted(name: str) -> str:
     """A name that somebody gave, in the quotes that the translations have."""
-    first, last = _QUOTES.get(QLocale().language(), "“”")
+    first, last = _QUOTES.get(QLocale().language(), ("“", "”"))
     return f"{first}{name}{last}"
 
 
