@@ -4031,7 +4031,7 @@
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation>パスあたりのトークン</translation>
+        <translation>トークン / パス</translation>
     </message>
     <message>
         <source>By position</source>
@@ -4087,7 +4087,7 @@
     </message>
     <message>
         <source>Tokens per second</source>
-        <translation>秒あたりのトークン</translation>
+        <translation>トークン / 秒</translation>
     </message>
     <message>
         <source>Speed-up</source>

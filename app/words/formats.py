@@ -28,7 +28,7 @@ def sentences(*texts: str) -> str:
 
 
 def spoken(*texts: str) -> str:
-    """Titles and sentences one after the other, each with a full stop: what a screen reader is to pause at."""
+    """Titles and sentences one after the other, each with a full stop, so that none runs into the next."""
     stop = "。" if _is_wide() else "."
     return sentences(*(text if text[-1] in _ENDS else text + stop for text in filter(None, texts)))
 
