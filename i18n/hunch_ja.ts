@@ -4388,7 +4388,7 @@
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>速くなる分だけ先読みし、速くならなければ休止します。</translation>
+        <translation>速くなる分だけ先に予測し、速くならなければ休止します。</translation>
     </message>
     <message>
         <source>Off</source>
