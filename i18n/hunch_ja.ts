@@ -27,12 +27,12 @@
         <translation>すべての設定をリセットしますか？</translation>
     </message>
     <message>
-        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation>言語、外観、サンプリング、投機的デコーディング、ハブのアドレスが最初の状態に戻ります。</translation>
+        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
+        <translation>言語、外観、通知、サンプリング、投機的デコーディング、ハブなど、すべての設定が最初の状態に戻ります。</translation>
     </message>
     <message>
-        <source>Chats, models and the system prompt stay as they are.</source>
-        <translation>チャット、モデル、システムプロンプトはそのまま残ります。</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
+        <translation>チャットとモデル（個別の設定を含む）、プリセット、システムプロンプト、ハブのトークンはそのまま残ります。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -165,7 +165,7 @@
     </message>
     <message>
         <source>Chatting without saving</source>
-        <translation>保存されないチャット</translation>
+        <translation>保存せずにチャット中</translation>
     </message>
     <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
@@ -683,23 +683,23 @@
     </message>
     <message>
         <source>Nothing found. Try fewer words or limits.</source>
-        <translation>見つかりませんでした。言葉や条件を減らしてみてください。</translation>
+        <translation>見つかりませんでした。検索語や条件を減らしてみてください。</translation>
     </message>
     <message numerus="yes">
         <source>%n models, and more below</source>
         <translation>
-            <numerusform>%n 個のモデル、下にさらにあります</numerusform>
+            <numerusform>%n 件のモデル、下にさらにあります</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>%n models</source>
         <translation>
-            <numerusform>%n 個のモデル</numerusform>
+            <numerusform>%n 件のモデル</numerusform>
         </translation>
     </message>
     <message>
         <source>Search for models, or author/words</source>
-        <translation>モデルを検索、または作成者/言葉</translation>
+        <translation>モデルまたは作成者/キーワードで検索</translation>
     </message>
     <message>
         <source>Search for models</source>
@@ -814,7 +814,7 @@
     </message>
     <message>
         <source>Remove, with what has arrived</source>
-        <translation>受信済みのデータごと削除</translation>
+        <translation>ダウンロード済みの分ごと削除</translation>
     </message>
     <message>
         <source>Cancel and delete what has arrived</source>
@@ -877,11 +877,11 @@
     </message>
     <message>
         <source>The hub is busy; trying again in %1 s</source>
-        <translation>ハブが混み合っています。%1 秒後に再試行します</translation>
+        <translation>ハブが混み合っているため、%1 秒後に再試行します</translation>
     </message>
     <message>
         <source>Connection lost; trying again in %1 s</source>
-        <translation>接続が切れました。%1 秒後に再試行します</translation>
+        <translation>接続が切れたため、%1 秒後に再試行します</translation>
     </message>
 </context>
 <context>
@@ -1030,7 +1030,7 @@
     </message>
     <message>
         <source>Export “%1”</source>
-        <translation>“%1” を書き出す</translation>
+        <translation>「%1」を書き出す</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1259,6 +1259,13 @@
     </message>
 </context>
 <context>
+    <name>Formats</name>
+    <message>
+        <source>%1×</source>
+        <translation>%1 倍</translation>
+    </message>
+</context>
+<context>
     <name>GeneralPage</name>
     <message>
         <source>Never</source>
@@ -1357,7 +1364,7 @@
     </message>
     <message>
         <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>ほかのマシンの http アドレス用です。途中で誰でもトークンを読み取れます。</translation>
+        <translation>ほかのマシンの http アドレス用です。通信の途中で誰でもトークンを読み取れます。</translation>
     </message>
     <message>
         <source>Mirrors</source>
@@ -1365,7 +1372,7 @@
     </message>
     <message>
         <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
-        <translation>ハブに接続できないときに使うアドレスです。空白で区切ってください。トークンは送信しません。</translation>
+        <translation>ハブに接続できないときに使うアドレスです。スペースで区切ってください。トークンは送信しません。</translation>
     </message>
     <message>
         <source>Proxy</source>
@@ -1373,7 +1380,7 @@
     </message>
     <message>
         <source>Leave empty to use what your system says.</source>
-        <translation>空欄にするとシステムの設定に従います。</translation>
+        <translation>空欄ならシステムの設定に従います。</translation>
     </message>
     <message>
         <source>Download limit</source>
@@ -1440,7 +1447,7 @@
     </message>
     <message>
         <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
-        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブ、またはその中の conversations.json）、LM Studio（ファイルまたは “conversations” フォルダ）のチャットを取り込めます。取り込む前に内容を確認できます。</translation>
+        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブ、またはその中の conversations.json）、LM Studio（ファイルまたは「conversations」フォルダ）のチャットを取り込めます。取り込む前に内容を確認できます。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1497,7 +1504,7 @@
     </message>
     <message>
         <source>Drafting not supported</source>
-        <translation>ドラフトは使えません</translation>
+        <translation>ドラフト非対応</translation>
     </message>
     <message>
         <source>The draft failed</source>
@@ -1625,7 +1632,7 @@
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation>ドラフトを使うパスが通常のパスの何倍かかるかです。1 パスのトークンがこれより多ければ、回答は速くなります。</translation>
+        <translation>ドラフトを使うパスに、通常のパスの何倍の時間がかかるかです。1 パスのトークンがこれより多ければ、ドラフトで回答が速くなります。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
@@ -1660,14 +1667,14 @@
     </message>
     <message>
         <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation>この回答をドラフトなしとありでもう一度ずつ書き、並べて比べます</translation>
+        <translation>この回答をドラフトなしとドラフトありで 1 回ずつ書き直し、並べて比べます</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
         <source>Show or hide the inspector</source>
-        <translation>インスペクタを表示または隠す</translation>
+        <translation>インスペクタの表示を切り替え</translation>
     </message>
     <message>
         <source>Inspector</source>
@@ -2002,7 +2009,7 @@
     </message>
     <message>
         <source>Pin or Unpin Chat</source>
-        <translation>チャットのピン留め/解除</translation>
+        <translation>チャットのピン留め／解除</translation>
     </message>
     <message>
         <source>Duplicate Chat</source>
@@ -2291,7 +2298,7 @@
     </message>
     <message>
         <source>Choose a smaller model of the same family as the draft.</source>
-        <translation>同じ系列のより小さいモデルをドラフトに選んでください。</translation>
+        <translation>同じ系列のより小さいモデルをドラフトモデルに選んでください。</translation>
     </message>
     <message>
         <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
@@ -2479,7 +2486,7 @@
     </message>
     <message>
         <source>Choose a main model, then this one as its draft.</source>
-        <translation>メインモデルを選んでから、これをそのドラフトに選んでください。</translation>
+        <translation>メインモデルを選んでから、これをそのドラフトモデルに選んでください。</translation>
     </message>
     <message>
         <source>Main model in use</source>
@@ -2571,7 +2578,7 @@
     </message>
     <message>
         <source>%1 is not encrypted: anyone on the way could read the token.</source>
-        <translation>%1 は暗号化されていないため、途中で誰でもトークンを読み取れます。</translation>
+        <translation>%1 は暗号化されていないため、通信の途中で誰でもトークンを読み取れます。</translation>
     </message>
     <message>
         <source>Use an https address, or allow it in Settings.</source>
@@ -2671,7 +2678,7 @@
     </message>
     <message>
         <source>Hunch may not write to %1.</source>
-        <translation>Hunch には %1 への書き込みが許可されていません。</translation>
+        <translation>Hunch に %1 へ書き込む権限がありません。</translation>
     </message>
     <message>
         <source>Allow it, then try again. Your words stay here.</source>
@@ -2839,7 +2846,7 @@
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
-        <translation>続きを書かせるか、設定で上限を上げてください。</translation>
+        <translation>続きを書かせるか、設定で上限を引き上げてください。</translation>
     </message>
 </context>
 <context>
@@ -2921,7 +2928,7 @@
     </message>
     <message>
         <source>checking it first</source>
-        <translation>先に確認しています</translation>
+        <translation>使用前に確認しています</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -3000,19 +3007,19 @@
     </message>
     <message>
         <source>%1× faster in chats on an %2</source>
-        <translation>%2 のチャットで %1 倍速</translation>
+        <translation>%2 でチャットが %1 倍の速さ</translation>
     </message>
     <message>
         <source>%1× faster in code on an %2</source>
-        <translation>%2 のコードで %1 倍速</translation>
+        <translation>%2 でコードが %1 倍の速さ</translation>
     </message>
     <message>
         <source>%1× faster in maths on an %2</source>
-        <translation>%2 の数学で %1 倍速</translation>
+        <translation>%2 で数学が %1 倍の速さ</translation>
     </message>
     <message>
         <source>%1× faster on an %2</source>
-        <translation>%2 で %1 倍速</translation>
+        <translation>%2 で %1 倍の速さ</translation>
     </message>
     <message>
         <source>Text model without a chat template</source>
@@ -3120,7 +3127,7 @@
     </message>
     <message>
         <source>Reading its files, %1</source>
-        <translation>ファイルを読んでいます、%1</translation>
+        <translation>ファイルを読み込み中… %1</translation>
     </message>
     <message>
         <source>All files are as they were installed.</source>
@@ -3128,15 +3135,15 @@
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>破損または不足：%1。修復で再ダウンロードします。</translation>
+        <translation>破損または不足：%1。「修復」で再ダウンロードできます。</translation>
     </message>
     <message>
         <source>Hunch did not install it and cannot tell.</source>
-        <translation>Hunch がインストールしたものではないため、分かりません。</translation>
+        <translation>Hunch がインストールしたものではないため、わかりません。</translation>
     </message>
     <message>
         <source>Asking the hub…</source>
-        <translation>ハブに確認しています…</translation>
+        <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
         <source>The hub has nothing newer.</source>
@@ -3144,7 +3151,7 @@
     </message>
     <message>
         <source>The hub has a newer version. This one stays until the new one is complete.</source>
-        <translation>ハブに新しいバージョンがあります。新しいものが揃うまで、今のモデルは残ります。</translation>
+        <translation>ハブに新しいバージョンがあります。新しいものがそろうまで、現在のモデルは残ります。</translation>
     </message>
     <message>
         <source>about %1 to download</source>
@@ -3203,7 +3210,7 @@
     </message>
     <message>
         <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>メモリと言語に合わせて選んだメインモデルとドラフトモデルです。1 回のクリックで両方インストールします。</translation>
+        <translation>メモリと言語に合わせて選んだメインモデルとドラフトモデルです。1 回のクリックで両方インストールできます。</translation>
     </message>
 </context>
 <context>
@@ -3451,7 +3458,7 @@
     </message>
     <message>
         <source>Different chat templates; the main model&apos;s is used for both</source>
-        <translation>チャットテンプレートが異なります。両方ともメインモデルのものを使います</translation>
+        <translation>チャットテンプレートが異なるため、両方ともメインモデルのものを使います</translation>
     </message>
     <message>
         <source>every token</source>
@@ -3509,7 +3516,7 @@
     </message>
     <message>
         <source>checking it first</source>
-        <translation>先に確認しています</translation>
+        <translation>使用前に確認しています</translation>
     </message>
     <message>
         <source>No draft</source>
@@ -3592,7 +3599,7 @@
     </message>
     <message>
         <source>Exported to “%1”.</source>
-        <translation>“%1” に書き出しました。</translation>
+        <translation>「%1」に書き出しました。</translation>
     </message>
     <message>
         <source>Show</source>
@@ -3815,7 +3822,7 @@
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation>同じプロンプトに同じシードで 2 回答えます。同時に書くとパスを分け合って予測できないため、順番に書きます。</translation>
+        <translation>同じプロンプトに同じシードで 2 回回答します。同時に書くとパスを分け合って予測できないため、順番に書きます。</translation>
     </message>
     <message>
         <source>The two are written one after the other.</source>
@@ -3851,11 +3858,11 @@
     </message>
     <message>
         <source>The draft saved %1 s: %2× as fast.</source>
-        <translation>ドラフトで %1 秒短縮。速さは %2 倍です。</translation>
+        <translation>ドラフトで %1 秒短縮しました。速さは %2 倍です。</translation>
     </message>
     <message>
         <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation>ドラフトで %1 秒余計にかかりました。ない場合の %2 の速さです。</translation>
+        <translation>ドラフトで %1 秒余計にかかりました。ドラフトなしの %2 の速さです。</translation>
     </message>
 </context>
 <context>
@@ -3949,11 +3956,11 @@
     </message>
     <message>
         <source>draft failed</source>
-        <translation>ドラフト失敗</translation>
+        <translation>ドラフトでエラー</translation>
     </message>
     <message>
         <source>drafting not supported</source>
-        <translation>ドラフトを使えないモデル</translation>
+        <translation>ドラフト非対応</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
@@ -4024,7 +4031,7 @@
     </message>
     <message>
         <source>Tokens per pass</source>
-        <translation>パスあたりのトークン</translation>
+        <translation>トークン / パス</translation>
     </message>
     <message>
         <source>By position</source>
@@ -4060,7 +4067,7 @@
     </message>
     <message>
         <source>draft failed</source>
-        <translation>ドラフト失敗</translation>
+        <translation>ドラフトでエラー</translation>
     </message>
     <message>
         <source>from this chat</source>
@@ -4080,7 +4087,7 @@
     </message>
     <message>
         <source>Tokens per second</source>
-        <translation>秒あたりのトークン</translation>
+        <translation>トークン / 秒</translation>
     </message>
     <message>
         <source>Speed-up</source>
@@ -4103,7 +4110,7 @@
     </message>
     <message>
         <source>Back to the defaults</source>
-        <translation>初期値に戻す</translation>
+        <translation>既定値に戻す</translation>
     </message>
     <message>
         <source>Random</source>
@@ -4361,6 +4368,10 @@
         <translation>%1と%2</translation>
     </message>
     <message>
+        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <translation>削除したチャットは 30 日間「最近削除した項目」に残ります。</translation>
+    </message>
+    <message>
         <source>It holds %1.</source>
         <translation>%1が入っています。</translation>
     </message>
@@ -4377,7 +4388,7 @@
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>速くなる分だけ先読みし、速くならなければ休止します。</translation>
+        <translation>速くなる分だけ先に予測し、速くならなければ休止します。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -4791,11 +4802,11 @@
     </message>
     <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
-        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1 です。自動は自ら休止します。</translation>
+        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1 です。「自動」では自動的に休止します。</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>このペアには自動が最適です。ドラフトなしの %1 の速さです。</translation>
+        <translation>このペアには「自動」が最適です。ドラフトなしの %1 の速さです。</translation>
     </message>
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>

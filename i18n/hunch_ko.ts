@@ -27,12 +27,12 @@
         <translation>모든 설정을 초기화할까요?</translation>
     </message>
     <message>
-        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation>언어, 모양, 샘플링, 추측 디코딩, 허브 주소가 처음 상태로 돌아가요.</translation>
+        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
+        <translation>언어, 모양, 알림, 샘플링, 추측 디코딩, 허브를 비롯한 모든 설정이 처음 상태로 돌아가요.</translation>
     </message>
     <message>
-        <source>Chats, models and the system prompt stay as they are.</source>
-        <translation>채팅, 모델, 시스템 프롬프트는 그대로 남아요.</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
+        <translation>채팅과 모델(각각의 설정 포함), 프리셋, 시스템 프롬프트, 허브 토큰은 그대로 남아요.</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -173,7 +173,7 @@
     </message>
     <message>
         <source>Settings put aside</source>
-        <translation>설정을 따로 보관함</translation>
+        <translation>설정을 따로 보관했어요</translation>
     </message>
     <message>
         <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
@@ -181,7 +181,7 @@
     </message>
     <message>
         <source>Settings not saved</source>
-        <translation>설정이 저장되지 않음</translation>
+        <translation>설정이 저장되지 않았어요</translation>
     </message>
     <message>
         <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
@@ -201,7 +201,7 @@
     </message>
     <message>
         <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 열어 주세요.</translation>
+        <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 여세요.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -565,7 +565,7 @@
     </message>
     <message>
         <source>Drafting</source>
-        <translation>초안</translation>
+        <translation>초안 모델</translation>
     </message>
 </context>
 <context>
@@ -646,11 +646,11 @@
     </message>
     <message>
         <source>Limited to %1 tokens in the settings; the model holds %2</source>
-        <translation>설정에서 %1 토큰으로 제한됨, 모델은 %2까지 가능</translation>
+        <translation>설정에서 %1토큰으로 제한했어요(모델 한도 %2토큰)</translation>
     </message>
     <message>
         <source>Memory has room for about %1 tokens; the model holds %2</source>
-        <translation>메모리에는 약 %1 토큰까지 들어감, 모델은 %2까지 가능</translation>
+        <translation>메모리에는 약 %1토큰까지 들어가요(모델 한도 %2토큰)</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -763,7 +763,7 @@
     </message>
     <message>
         <source>Order</source>
-        <translation>순서</translation>
+        <translation>정렬</translation>
     </message>
     <message>
         <source>Only what fits</source>
@@ -877,11 +877,11 @@
     </message>
     <message>
         <source>The hub is busy; trying again in %1 s</source>
-        <translation>허브가 바빠요. %1초 뒤에 다시 시도해요</translation>
+        <translation>허브가 바빠서 %1초 뒤에 다시 시도해요</translation>
     </message>
     <message>
         <source>Connection lost; trying again in %1 s</source>
-        <translation>연결이 끊겼어요. %1초 뒤에 다시 시도해요</translation>
+        <translation>연결이 끊겨서 %1초 뒤에 다시 시도해요</translation>
     </message>
 </context>
 <context>
@@ -1030,7 +1030,7 @@
     </message>
     <message>
         <source>Export “%1”</source>
-        <translation>“%1” 내보내기</translation>
+        <translation>‘%1’ 채팅 내보내기</translation>
     </message>
     <message>
         <source>Format</source>
@@ -1259,6 +1259,13 @@
     </message>
 </context>
 <context>
+    <name>Formats</name>
+    <message>
+        <source>%1×</source>
+        <translation>%1배</translation>
+    </message>
+</context>
+<context>
     <name>GeneralPage</name>
     <message>
         <source>Never</source>
@@ -1440,7 +1447,7 @@
     </message>
     <message>
         <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
-        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 “conversations” 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 ‘conversations’ 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1779,7 +1786,7 @@
     </message>
     <message>
         <source>Not everything is saved</source>
-        <translation>저장되지 않은 내용이 있음</translation>
+        <translation>저장되지 않은 내용이 있어요</translation>
     </message>
     <message>
         <source>It stays under Recently Deleted for 30 days.</source>
@@ -2183,7 +2190,7 @@
     </message>
     <message>
         <source>It may have been moved or deleted. Choose another model.</source>
-        <translation>옮겨졌거나 삭제되었을 수 있어요. 다른 모델을 선택해 주세요.</translation>
+        <translation>옮겨졌거나 삭제되었을 수 있어요. 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Model without weights</source>
@@ -2195,7 +2202,7 @@
     </message>
     <message>
         <source>Install it again, or choose another model.</source>
-        <translation>다시 설치하거나 다른 모델을 선택해 주세요.</translation>
+        <translation>다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>A file of %1 is damaged or incomplete: %2</source>
@@ -2207,7 +2214,7 @@
     </message>
     <message>
         <source>Delete it and install it again.</source>
-        <translation>삭제하고 다시 설치해 주세요.</translation>
+        <translation>삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
         <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
@@ -2223,7 +2230,7 @@
     </message>
     <message>
         <source>Choose a model of another family.</source>
-        <translation>다른 계열의 모델을 선택해 주세요.</translation>
+        <translation>다른 계열의 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>%1 wants to run program code of its own. Hunch never does that.</source>
@@ -2235,7 +2242,7 @@
     </message>
     <message>
         <source>Choose a model that needs no code of its own.</source>
-        <translation>자체 코드가 필요 없는 모델을 선택해 주세요.</translation>
+        <translation>자체 코드가 필요 없는 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The tokenizer of %1 cannot be used: %2</source>
@@ -2247,7 +2254,7 @@
     </message>
     <message>
         <source>Delete the model and install it again.</source>
-        <translation>모델을 삭제하고 다시 설치해 주세요.</translation>
+        <translation>모델을 삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
         <source>%1 needs %2 of memory; %3 are available.</source>
@@ -2259,7 +2266,7 @@
     </message>
     <message>
         <source>Choose a smaller model or one with fewer bits.</source>
-        <translation>더 작은 모델이나 비트 수가 적은 모델을 선택해 주세요.</translation>
+        <translation>더 작은 모델이나 비트 수가 적은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Another model was chosen before %1 was loaded.</source>
@@ -2275,7 +2282,7 @@
     </message>
     <message>
         <source>Choose a draft from the main model&apos;s own family.</source>
-        <translation>메인 모델과 같은 계열의 초안 모델을 선택해 주세요.</translation>
+        <translation>메인 모델과 같은 계열의 초안 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The same token numbers mean different text to the two models.</source>
@@ -2291,7 +2298,7 @@
     </message>
     <message>
         <source>Choose a smaller model of the same family as the draft.</source>
-        <translation>같은 계열의 더 작은 모델을 초안 모델로 선택해 주세요.</translation>
+        <translation>같은 계열의 더 작은 모델을 초안 모델로 선택하세요.</translation>
     </message>
     <message>
         <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
@@ -2315,7 +2322,7 @@
     </message>
     <message>
         <source>Choose a draft of another kind.</source>
-        <translation>다른 종류의 초안 모델을 선택해 주세요.</translation>
+        <translation>다른 종류의 초안 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>No model is loaded</source>
@@ -2323,7 +2330,7 @@
     </message>
     <message>
         <source>Choose a main model first; your text is kept.</source>
-        <translation>먼저 메인 모델을 선택해 주세요. 쓴 글은 그대로 있어요.</translation>
+        <translation>먼저 메인 모델을 선택하세요. 쓴 글은 그대로 있어요.</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
@@ -2335,7 +2342,7 @@
     </message>
     <message>
         <source>Write something first.</source>
-        <translation>먼저 메시지를 써 주세요.</translation>
+        <translation>먼저 메시지를 쓰세요.</translation>
     </message>
     <message>
         <source>%1 is set to %2; allowed is %3.</source>
@@ -2347,7 +2354,7 @@
     </message>
     <message>
         <source>Change it in Settings and try again.</source>
-        <translation>설정에서 바꾼 뒤 다시 시도해 주세요.</translation>
+        <translation>설정에서 바꾼 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
@@ -2359,7 +2366,7 @@
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>
-        <translation>새 채팅을 시작하거나 컨텍스트가 더 긴 모델을 선택해 주세요.</translation>
+        <translation>새 채팅을 시작하거나 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Chat template failed</source>
@@ -2379,7 +2386,7 @@
     </message>
     <message>
         <source>Check the spelling; a private one needs a token in Settings.</source>
-        <translation>철자를 확인해 주세요. 비공개 저장소라면 설정에 토큰을 넣어야 해요.</translation>
+        <translation>철자를 확인하세요. 비공개 저장소라면 설정에 토큰을 넣어야 해요.</translation>
     </message>
     <message>
         <source>%1 asks you to accept its terms first.</source>
@@ -2387,11 +2394,11 @@
     </message>
     <message>
         <source>Accept them on its page on the hub, then put your token in Settings.</source>
-        <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣어 주세요.</translation>
+        <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣으세요.</translation>
     </message>
     <message>
         <source>Put a token that may read it in Settings.</source>
-        <translation>읽기 권한이 있는 토큰을 설정에 넣어 주세요.</translation>
+        <translation>읽기 권한이 있는 토큰을 설정에 넣으세요.</translation>
     </message>
     <message>
         <source>No access</source>
@@ -2407,7 +2414,7 @@
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
-        <translation>연결을 확인하고 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+        <translation>연결을 확인하고 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
         <source>Hub not trusted</source>
@@ -2419,7 +2426,7 @@
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
-        <translation>설정에서 허브 주소를 확인해 주세요.</translation>
+        <translation>설정에서 허브 주소를 확인하세요.</translation>
     </message>
     <message>
         <source>Download damaged</source>
@@ -2431,7 +2438,7 @@
     </message>
     <message>
         <source>Try again; the other files are kept.</source>
-        <translation>다시 시도해 주세요. 다른 파일은 남아 있어요.</translation>
+        <translation>다시 시도하세요. 다른 파일은 남아 있어요.</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2467,11 +2474,11 @@
     </message>
     <message>
         <source>Its weights may be damaged. Install it again, or choose another model.</source>
-        <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택해 주세요.</translation>
+        <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>No chat model</source>
-        <translation>채팅 모델이 아님</translation>
+        <translation>채팅 모델이 아니에요</translation>
     </message>
     <message>
         <source>%1 only drafts for another model; it cannot chat by itself.</source>
@@ -2483,7 +2490,7 @@
     </message>
     <message>
         <source>Main model in use</source>
-        <translation>메인 모델 사용 중</translation>
+        <translation>메인 모델을 사용 중이에요</translation>
     </message>
     <message>
         <source>%1 was not loaded: replies are being written with another main model.</source>
@@ -2499,7 +2506,7 @@
     </message>
     <message>
         <source>Made for another model</source>
-        <translation>다른 모델용</translation>
+        <translation>다른 모델용이에요</translation>
     </message>
     <message>
         <source>Choose the drafter that was made for this very main model.</source>
@@ -2507,7 +2514,7 @@
     </message>
     <message>
         <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
-        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택해 주세요.</translation>
+        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>It expects a main model of %1 layers; this one has %2.</source>
@@ -2527,7 +2534,7 @@
     </message>
     <message>
         <source>The drafter hardly helps</source>
-        <translation>초안 모델이 거의 도움이 되지 않음</translation>
+        <translation>초안 모델이 거의 도움이 되지 않아요</translation>
     </message>
     <message>
         <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
@@ -2575,11 +2582,11 @@
     </message>
     <message>
         <source>Use an https address, or allow it in Settings.</source>
-        <translation>https 주소를 쓰거나 설정에서 허용해 주세요.</translation>
+        <translation>https 주소를 쓰거나 설정에서 허용하세요.</translation>
     </message>
     <message>
         <source>Delete a model that you no longer use.</source>
-        <translation>쓰지 않는 모델을 삭제해 주세요.</translation>
+        <translation>쓰지 않는 모델을 삭제하세요.</translation>
     </message>
     <message>
         <source>Models folder not usable</source>
@@ -2591,7 +2598,7 @@
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>
-        <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인해 주세요.</translation>
+        <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인하세요.</translation>
     </message>
     <message>
         <source>Not deleted</source>
@@ -2603,11 +2610,11 @@
     </message>
     <message>
         <source>A reply is being written with %1. Stop it first.</source>
-        <translation>%1 모델로 답변을 쓰고 있어요. 먼저 멈춰 주세요.</translation>
+        <translation>%1 모델로 답변을 쓰고 있어요. 먼저 중지하세요.</translation>
     </message>
     <message>
         <source>Hunch did not install %1. Delete it where it came from.</source>
-        <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제해 주세요.</translation>
+        <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제하세요.</translation>
     </message>
     <message>
         <source>%1 could not be deleted: %2</source>
@@ -2623,7 +2630,7 @@
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>
-        <translation>다른 앱을 닫거나, 채팅을 줄이거나, 더 작은 모델을 선택해 주세요.</translation>
+        <translation>다른 앱을 닫거나, 채팅을 줄이거나, 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The engine is closed</source>
@@ -2635,7 +2642,7 @@
     </message>
     <message>
         <source>Open Hunch again and continue.</source>
-        <translation>Hunch를 다시 열고 이어서 해 주세요.</translation>
+        <translation>Hunch를 다시 열고 이어서 하세요.</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -2647,11 +2654,11 @@
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>
-        <translation>다시 시도해 주세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
+        <translation>다시 시도하세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
     </message>
     <message>
         <source>Not saved</source>
-        <translation>저장되지 않음</translation>
+        <translation>저장되지 않았어요</translation>
     </message>
     <message>
         <source>There is no room left on the disk with %1.</source>
@@ -2659,7 +2666,7 @@
     </message>
     <message>
         <source>Free some space, then try again. Your words stay here.</source>
-        <translation>공간을 확보한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>공간을 확보한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>Another program keeps the file with your chats locked.</source>
@@ -2667,7 +2674,7 @@
     </message>
     <message>
         <source>Close that program, then try again. Your words stay here.</source>
-        <translation>그 프로그램을 닫은 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>그 프로그램을 닫은 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>Hunch may not write to %1.</source>
@@ -2675,7 +2682,7 @@
     </message>
     <message>
         <source>Allow it, then try again. Your words stay here.</source>
-        <translation>권한을 허용한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>권한을 허용한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>It could not be written to the disk with %1.</source>
@@ -2683,23 +2690,23 @@
     </message>
     <message>
         <source>Check the disk, then try again. Your words stay here.</source>
-        <translation>디스크를 확인한 뒤 다시 시도해 주세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <translation>디스크를 확인한 다음 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
         <source>Your chats cannot be opened</source>
-        <translation>채팅을 열 수 없음</translation>
+        <translation>채팅을 열 수 없어요</translation>
     </message>
     <message>
         <source>Free some space, then try again.</source>
-        <translation>공간을 확보한 뒤 다시 시도해 주세요.</translation>
+        <translation>공간을 확보한 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>Close that program, then try again.</source>
-        <translation>그 프로그램을 닫은 뒤 다시 시도해 주세요.</translation>
+        <translation>그 프로그램을 닫은 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>Allow it, then try again.</source>
-        <translation>권한을 허용한 뒤 다시 시도해 주세요.</translation>
+        <translation>권한을 허용한 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>The file with them in %1 cannot be read now. It has not been changed.</source>
@@ -2707,7 +2714,7 @@
     </message>
     <message>
         <source>Check the disk, then try again.</source>
-        <translation>디스크를 확인한 뒤 다시 시도해 주세요.</translation>
+        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -2779,7 +2786,7 @@
     </message>
     <message>
         <source>Not saved yet</source>
-        <translation>아직 저장되지 않음</translation>
+        <translation>아직 저장되지 않았어요</translation>
     </message>
     <message>
         <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
@@ -2791,7 +2798,7 @@
     </message>
     <message>
         <source>This message cannot be read</source>
-        <translation>이 메시지를 읽을 수 없음</translation>
+        <translation>이 메시지를 읽을 수 없어요</translation>
     </message>
     <message>
         <source>The file with your chats is damaged here. The others are not affected.</source>
@@ -2819,7 +2826,7 @@
     </message>
     <message>
         <source>Start a new chat, or choose a smaller model.</source>
-        <translation>새 채팅을 시작하거나 더 작은 모델을 선택해 주세요.</translation>
+        <translation>새 채팅을 시작하거나 더 작은 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The context is full</source>
@@ -2839,7 +2846,7 @@
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
-        <translation>이어 쓰게 하거나 설정에서 한도를 늘려 주세요.</translation>
+        <translation>이어 쓰게 하거나 설정에서 한도를 늘리세요.</translation>
     </message>
 </context>
 <context>
@@ -3080,7 +3087,7 @@
     </message>
     <message>
         <source>Drafting</source>
-        <translation>초안</translation>
+        <translation>초안 모델</translation>
     </message>
     <message>
         <source>Languages</source>
@@ -3120,7 +3127,7 @@
     </message>
     <message>
         <source>Reading its files, %1</source>
-        <translation>파일을 읽고 있어요, %1</translation>
+        <translation>파일을 읽는 중… %1</translation>
     </message>
     <message>
         <source>All files are as they were installed.</source>
@@ -3128,7 +3135,7 @@
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>손상되었거나 없는 파일: %1. 복구를 누르면 다시 다운로드해요.</translation>
+        <translation>손상되었거나 없는 파일: %1. ‘복구’를 누르면 다시 다운로드해요.</translation>
     </message>
     <message>
         <source>Hunch did not install it and cannot tell.</source>
@@ -3136,7 +3143,7 @@
     </message>
     <message>
         <source>Asking the hub…</source>
-        <translation>허브에 확인하고 있어요…</translation>
+        <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
         <source>The hub has nothing newer.</source>
@@ -3451,7 +3458,7 @@
     </message>
     <message>
         <source>Different chat templates; the main model&apos;s is used for both</source>
-        <translation>채팅 템플릿이 달라요. 둘 다 메인 모델의 템플릿을 써요</translation>
+        <translation>채팅 템플릿이 달라서 둘 다 메인 모델의 템플릿을 써요</translation>
     </message>
     <message>
         <source>every token</source>
@@ -3489,7 +3496,7 @@
     <name>Picker</name>
     <message>
         <source>Nothing is installed yet.</source>
-        <translation>아직 설치된 모델이 없어요.</translation>
+        <translation>아직 설치한 모델이 없어요.</translation>
     </message>
     <message>
         <source>Comparing…</source>
@@ -3568,7 +3575,7 @@
     </message>
     <message>
         <source>Hunch may not write to %1.</source>
-        <translation>Hunch에 %1 폴더에 쓸 권한이 없어요.</translation>
+        <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
     </message>
     <message>
         <source>Choose another place.</source>
@@ -3592,7 +3599,7 @@
     </message>
     <message>
         <source>Exported to “%1”.</source>
-        <translation>“%1”에 내보냈어요.</translation>
+        <translation>‘%1’에 내보냈어요.</translation>
     </message>
     <message>
         <source>Show</source>
@@ -3969,7 +3976,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>패스당 토큰이 %1개를 넘으면 초안 모델을 쓰는 게 이득이에요.</translation>
+        <translation>패스당 %1토큰부터 초안 모델을 쓰는 게 이득이에요.</translation>
     </message>
 </context>
 <context>
@@ -4359,6 +4366,10 @@
     <message>
         <source>%1 and %2</source>
         <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <translation>삭제한 채팅은 30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
     </message>
     <message>
         <source>It holds %1.</source>

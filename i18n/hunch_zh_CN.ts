@@ -9,7 +9,7 @@
     </message>
     <message>
         <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>在自己的 Mac 上与语言模型对话。小的草稿模型先猜，主模型来检查。</translation>
+        <translation>在自己的 Mac 上与语言模型对话。小型草稿模型先猜测，主模型再检查。</translation>
     </message>
     <message>
         <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
@@ -27,12 +27,12 @@
         <translation>要还原所有设置吗？</translation>
     </message>
     <message>
-        <source>Language, appearance, sampling, speculation and the hub&apos;s address go back to how they were at first.</source>
-        <translation>语言、外观、采样、投机解码和 Hub 地址将恢复为最初的状态。</translation>
+        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
+        <translation>语言、外观、通知、采样、投机解码、Hub 等所有设置将恢复为最初的状态。</translation>
     </message>
     <message>
-        <source>Chats, models and the system prompt stay as they are.</source>
-        <translation>对话、模型和系统提示词保持不变。</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
+        <translation>对话和模型及其各自的设置、预设、系统提示词和 Hub 令牌保持不变。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -145,7 +145,7 @@
     <name>Application</name>
     <message>
         <source>Chat without saving</source>
-        <translation>不保存，继续对话</translation>
+        <translation>不存储，继续对话</translation>
     </message>
     <message>
         <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
@@ -165,7 +165,7 @@
     </message>
     <message>
         <source>Chatting without saving</source>
-        <translation>对话不会保存</translation>
+        <translation>对话不会存储</translation>
     </message>
     <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
@@ -173,15 +173,15 @@
     </message>
     <message>
         <source>Settings put aside</source>
-        <translation>设置已另存</translation>
+        <translation>原设置已保留</translation>
     </message>
     <message>
         <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
-        <translation>设置无法存到磁盘，仅在关闭 Hunch 之前有效。</translation>
+        <translation>设置无法存储到磁盘，仅在关闭 Hunch 之前有效。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
-        <translation>设置未保存</translation>
+        <translation>设置未存储</translation>
     </message>
     <message>
         <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
@@ -294,7 +294,7 @@
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation>另一个键用于换行。同时按 Shift 和回车键始终是换行。</translation>
+        <translation>另一个键用于换行。同时按 Shift 和回车键始终会换行。</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -565,7 +565,7 @@
     </message>
     <message>
         <source>Drafting</source>
-        <translation>草稿</translation>
+        <translation>草稿模型</translation>
     </message>
 </context>
 <context>
@@ -646,11 +646,11 @@
     </message>
     <message>
         <source>Limited to %1 tokens in the settings; the model holds %2</source>
-        <translation>设置中限制为 %1 个 token；模型可容纳 %2</translation>
+        <translation>设置中限制为 %1 个 token；模型可容纳 %2 个</translation>
     </message>
     <message>
         <source>Memory has room for about %1 tokens; the model holds %2</source>
-        <translation>内存约可容纳 %1 个 token；模型可容纳 %2</translation>
+        <translation>内存约可容纳 %1 个 token；模型可容纳 %2 个</translation>
     </message>
     <message>
         <source>%1 full</source>
@@ -699,7 +699,7 @@
     </message>
     <message>
         <source>Search for models, or author/words</source>
-        <translation>搜索模型，或输入 作者/关键词</translation>
+        <translation>搜索模型，或按“作者/关键词”搜索</translation>
     </message>
     <message>
         <source>Search for models</source>
@@ -846,7 +846,7 @@
     </message>
     <message>
         <source>Paused at %1 of %2</source>
-        <translation>已暂停：%1，共 %2</translation>
+        <translation>已暂停，已下载 %1，共 %2</translation>
     </message>
 </context>
 <context>
@@ -903,7 +903,7 @@
     </message>
     <message>
         <source>Whose words</source>
-        <translation>谁说的</translation>
+        <translation>发言者</translation>
     </message>
     <message>
         <source>What you said</source>
@@ -931,7 +931,7 @@
     </message>
     <message>
         <source>Save</source>
-        <translation>保存</translation>
+        <translation>存储</translation>
     </message>
     <message>
         <source>Send</source>
@@ -943,7 +943,7 @@
     </message>
     <message>
         <source>Save and continue</source>
-        <translation>保存并继续生成</translation>
+        <translation>存储并继续生成</translation>
     </message>
     <message>
         <source>Insert and send</source>
@@ -951,7 +951,7 @@
     </message>
     <message>
         <source>Save only</source>
-        <translation>仅保存</translation>
+        <translation>仅存储</translation>
     </message>
     <message>
         <source>What follows stays as it is.</source>
@@ -1154,7 +1154,7 @@
     </message>
     <message>
         <source>Save it as text or PDF, and attach that.</source>
-        <translation>请另存为文本或 PDF 后再添加。</translation>
+        <translation>请存储为文本或 PDF 后再添加。</translation>
     </message>
     <message>
         <source>Attach the files in it.</source>
@@ -1178,7 +1178,7 @@
     </message>
     <message>
         <source>Save it without the password, and attach that.</source>
-        <translation>请另存为无密码的文件后再添加。</translation>
+        <translation>请存储为无密码的文件后再添加。</translation>
     </message>
     <message>
         <source>Have its text recognized first, for example in Preview.</source>
@@ -1186,7 +1186,7 @@
     </message>
     <message>
         <source>Open it in another app and save it anew.</source>
-        <translation>请用其他应用打开并重新保存。</translation>
+        <translation>请用其他应用打开并重新存储。</translation>
     </message>
     <message>
         <source>Attach fewer of its pages.</source>
@@ -1256,6 +1256,13 @@
     <message>
         <source>No longer look in %1</source>
         <translation>不再在 %1 中查找模型</translation>
+    </message>
+</context>
+<context>
+    <name>Formats</name>
+    <message>
+        <source>%1×</source>
+        <translation>%1 倍</translation>
     </message>
 </context>
 <context>
@@ -1349,7 +1356,7 @@
     </message>
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>仅用于私有或需授权的模型，只保存在本机。</translation>
+        <translation>仅用于私有或需授权的模型，只存储在本机。</translation>
     </message>
     <message>
         <source>Send the token unencrypted</source>
@@ -1489,11 +1496,11 @@
     </message>
     <message>
         <source>No draft</source>
-        <translation>不用草稿模型</translation>
+        <translation>无草稿模型</translation>
     </message>
     <message>
         <source>The draft rests</source>
-        <translation>草稿模型暂停中</translation>
+        <translation>草稿模型已暂停</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
@@ -1553,7 +1560,7 @@
     </message>
     <message>
         <source>%1 accepted: %2 of the passes</source>
-        <translation>接受 %1 个：占 %2 的轮次</translation>
+        <translation>接受 %1 个：占轮次的 %2</translation>
     </message>
     <message>
         <source>Tokens per pass</source>
@@ -1565,7 +1572,7 @@
     </message>
     <message>
         <source>Where the time went</source>
-        <translation>时间去向</translation>
+        <translation>时间分布</translation>
     </message>
     <message>
         <source>draft</source>
@@ -1652,7 +1659,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>对此模型对关闭</translation>
+        <translation>为此模型对关闭</translation>
     </message>
     <message>
         <source>Race…</source>
@@ -1757,7 +1764,7 @@
     </message>
     <message>
         <source>Fits only</source>
-        <translation>仅显示可运行的</translation>
+        <translation>仅显示适合的</translation>
     </message>
 </context>
 <context>
@@ -1771,7 +1778,7 @@
     <name>KeptWords</name>
     <message>
         <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>有一条回复的结尾，或你输入的文字，尚未存到磁盘。现在退出将会丢失。</translation>
+        <translation>有一条回复的结尾，或你输入的文字，尚未存储到磁盘。现在退出将会丢失。</translation>
     </message>
     <message>
         <source>Free some space and wait a moment, or quit once more.</source>
@@ -1779,7 +1786,7 @@
     </message>
     <message>
         <source>Not everything is saved</source>
-        <translation>尚有内容未保存</translation>
+        <translation>尚有内容未存储</translation>
     </message>
     <message>
         <source>It stays under Recently Deleted for 30 days.</source>
@@ -1808,7 +1815,7 @@
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
-        <translation>打开 %1？</translation>
+        <translation>要打开 %1 吗？</translation>
     </message>
     <message>
         <source>Open</source>
@@ -1831,7 +1838,7 @@
     </message>
     <message>
         <source>Don&apos;t wait</source>
-        <translation>不等待</translation>
+        <translation>不再等待</translation>
     </message>
 </context>
 <context>
@@ -2599,7 +2606,7 @@
     </message>
     <message>
         <source>%1 comes with Hunch and stays.</source>
-        <translation>%1 随 Hunch 附带，无法删除。</translation>
+        <translation>%1 是 Hunch 自带的，无法删除。</translation>
     </message>
     <message>
         <source>A reply is being written with %1. Stop it first.</source>
@@ -2651,11 +2658,11 @@
     </message>
     <message>
         <source>Not saved</source>
-        <translation>未保存</translation>
+        <translation>未存储</translation>
     </message>
     <message>
         <source>There is no room left on the disk with %1.</source>
-        <translation>%1 所在的磁盘已没有剩余空间。</translation>
+        <translation>%1 所在的磁盘空间已满。</translation>
     </message>
     <message>
         <source>Free some space, then try again. Your words stay here.</source>
@@ -2679,7 +2686,7 @@
     </message>
     <message>
         <source>It could not be written to the disk with %1.</source>
-        <translation>未能存到 %1 所在的磁盘。</translation>
+        <translation>未能存储到 %1 所在的磁盘。</translation>
     </message>
     <message>
         <source>Check the disk, then try again. Your words stay here.</source>
@@ -2735,7 +2742,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>对此模型对关闭</translation>
+        <translation>为此模型对关闭</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -2779,11 +2786,11 @@
     </message>
     <message>
         <source>Not saved yet</source>
-        <translation>尚未保存</translation>
+        <translation>尚未存储</translation>
     </message>
     <message>
         <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
-        <translation>这条回复的结尾尚未存到磁盘。Hunch 会继续尝试。</translation>
+        <translation>这条回复的结尾尚未存储到磁盘。Hunch 会继续尝试。</translation>
     </message>
     <message>
         <source>Free some space on the disk, and leave Hunch open until then.</source>
@@ -2921,7 +2928,7 @@
     </message>
     <message>
         <source>checking it first</source>
-        <translation>正在先行检查</translation>
+        <translation>正在进行使用前检查</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -2968,7 +2975,7 @@
     </message>
     <message>
         <source>Added folder</source>
-        <translation>添加的文件夹</translation>
+        <translation>已添加的文件夹</translation>
     </message>
     <message>
         <source>%1 drafter</source>
@@ -2984,7 +2991,7 @@
     </message>
     <message>
         <source>tight on this Mac</source>
-        <translation>在这台 Mac 上较吃紧</translation>
+        <translation>在这台 Mac 上比较勉强</translation>
     </message>
     <message>
         <source>too large for this Mac</source>
@@ -3032,7 +3039,7 @@
     </message>
     <message>
         <source>drafts for %1</source>
-        <translation>可为 %1 生成草稿</translation>
+        <translation>可作为 %1 的草稿模型</translation>
     </message>
     <message>
         <source>made for %1</source>
@@ -3080,7 +3087,7 @@
     </message>
     <message>
         <source>Drafting</source>
-        <translation>草稿</translation>
+        <translation>草稿模型</translation>
     </message>
     <message>
         <source>Languages</source>
@@ -3088,7 +3095,7 @@
     </message>
     <message>
         <source>Licence</source>
-        <translation>许可</translation>
+        <translation>许可证</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -3120,7 +3127,7 @@
     </message>
     <message>
         <source>Reading its files, %1</source>
-        <translation>正在读取文件，%1</translation>
+        <translation>正在读取文件… %1</translation>
     </message>
     <message>
         <source>All files are as they were installed.</source>
@@ -3128,7 +3135,7 @@
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
-        <translation>已损坏或缺失：%1。修复会重新下载这些文件。</translation>
+        <translation>已损坏或缺失：%1。点按“修复”可重新下载这些文件。</translation>
     </message>
     <message>
         <source>Hunch did not install it and cannot tell.</source>
@@ -3136,7 +3143,7 @@
     </message>
     <message>
         <source>Asking the hub…</source>
-        <translation>正在询问 Hub…</translation>
+        <translation>正在查询 Hub…</translation>
     </message>
     <message>
         <source>The hub has nothing newer.</source>
@@ -3155,7 +3162,7 @@
     <name>ModelsPage</name>
     <message>
         <source>Delete %1?</source>
-        <translation>删除 %1？</translation>
+        <translation>要删除 %1 吗？</translation>
     </message>
     <message>
         <source>This frees %1. It can be installed again.</source>
@@ -3267,7 +3274,7 @@
     </message>
     <message>
         <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation>着色的文字是被主模型保留的草稿猜测；主模型另作选择的地方有下划线。</translation>
+        <translation>着色的文字是主模型保留的草稿猜测；主模型另选的地方有下划线。</translation>
     </message>
 </context>
 <context>
@@ -3290,7 +3297,7 @@
     </message>
     <message>
         <source>Mark Accepted and Corrections</source>
-        <translation>标记接受的猜测与改写处</translation>
+        <translation>标记已接受的猜测和改写处</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
@@ -3317,7 +3324,7 @@
     </message>
     <message>
         <source>off for this pair</source>
-        <translation>对此模型对已关闭</translation>
+        <translation>已为此模型对关闭</translation>
     </message>
     <message>
         <source>several at once</source>
@@ -3459,7 +3466,7 @@
     </message>
     <message>
         <source>a window</source>
-        <translation>最近的窗口</translation>
+        <translation>最近的一段</translation>
     </message>
     <message>
         <source>a state</source>
@@ -3509,7 +3516,7 @@
     </message>
     <message>
         <source>checking it first</source>
-        <translation>正在先行检查</translation>
+        <translation>正在进行使用前检查</translation>
     </message>
     <message>
         <source>No draft</source>
@@ -3525,11 +3532,11 @@
     </message>
     <message>
         <source>Compatible</source>
-        <translation>可用</translation>
+        <translation>兼容</translation>
     </message>
     <message>
         <source>Not compatible</source>
-        <translation>不可用</translation>
+        <translation>不兼容</translation>
     </message>
     <message>
         <source>Main model</source>
@@ -3688,11 +3695,11 @@
     <name>PresetRow</name>
     <message>
         <source>Save as Preset…</source>
-        <translation>存为预设…</translation>
+        <translation>存储为预设…</translation>
     </message>
     <message>
         <source>Save Changes to the Preset</source>
-        <translation>将更改存入预设</translation>
+        <translation>将更改存储到预设</translation>
     </message>
     <message>
         <source>Rename…</source>
@@ -3704,7 +3711,7 @@
     </message>
     <message>
         <source>Delete the preset “%1”?</source>
-        <translation>删除预设“%1”？</translation>
+        <translation>要删除预设“%1”吗？</translation>
     </message>
     <message>
         <source>Chats that use it keep its settings. This cannot be undone.</source>
@@ -3728,7 +3735,7 @@
     </message>
     <message>
         <source>Save, rename or delete presets</source>
-        <translation>保存、重命名或删除预设</translation>
+        <translation>存储、重命名或删除预设</translation>
     </message>
     <message>
         <source>Name of the preset</source>
@@ -3807,11 +3814,11 @@
     </message>
     <message>
         <source>waiting for its turn</source>
-        <translation>等待轮到</translation>
+        <translation>正在排队</translation>
     </message>
     <message>
         <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1 token · %2 秒 · 每秒 %3 token</translation>
+        <translation>%1 个 token · %2 秒 · 每秒 %3 token</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3894,18 +3901,18 @@
     </message>
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation>贪心总是选取概率最高的 token；否则两者使用同一个种子采样。</translation>
+        <translation>“贪心”总是选取概率最高的 token；否则两者使用同一个种子采样。</translation>
     </message>
 </context>
 <context>
     <name>ReplyStats</name>
     <message>
         <source>stopped before the first word</source>
-        <translation>在第一个词之前已停止</translation>
+        <translation>在生成第一个词之前停止</translation>
     </message>
     <message>
         <source>measuring…</source>
-        <translation>测量中…</translation>
+        <translation>正在测量…</translation>
     </message>
     <message>
         <source>same speed as without a draft</source>
@@ -3921,7 +3928,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>对此模型对关闭</translation>
+        <translation>为此模型对关闭</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -3953,7 +3960,7 @@
     </message>
     <message>
         <source>drafting not supported</source>
-        <translation>无法使用草稿模型</translation>
+        <translation>不支持草稿模型</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
@@ -3969,7 +3976,7 @@
     </message>
     <message>
         <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>每轮超过 %1 个 token 时，使用草稿模型才有收益。</translation>
+        <translation>每轮达到 %1 个 token 时，使用草稿模型才有收益。</translation>
     </message>
 </context>
 <context>
@@ -4330,7 +4337,7 @@
     </message>
     <message>
         <source>Delete the folder “%1”?</source>
-        <translation>删除文件夹“%1”？</translation>
+        <translation>要删除文件夹“%1”吗？</translation>
     </message>
     <message>
         <source>Move up what is in it</source>
@@ -4358,7 +4365,11 @@
     </message>
     <message>
         <source>%1 and %2</source>
-        <translation>%1和%2</translation>
+        <translation>%1和 %2</translation>
+    </message>
+    <message>
+        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <translation>删除的对话会在“最近删除”中保留 30 天。</translation>
     </message>
     <message>
         <source>It holds %1.</source>
@@ -4373,7 +4384,7 @@
     </message>
     <message>
         <source>The draft always guesses this many tokens ahead.</source>
-        <translation>草稿模型总是提前猜这么多 token。</translation>
+        <translation>草稿模型始终提前猜测这么多个 token。</translation>
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
@@ -4420,11 +4431,11 @@
     </message>
     <message>
         <source>Off for this pair</source>
-        <translation>对此模型对已关闭</translation>
+        <translation>已为此模型对关闭</translation>
     </message>
     <message>
         <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation>这两个模型使用草稿反而更慢，因此已关闭。</translation>
+        <translation>这两个模型搭配使用反而更慢，因此你关闭了草稿模型。</translation>
     </message>
     <message>
         <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
@@ -4439,7 +4450,7 @@
     <name>SpeculationWiring</name>
     <message>
         <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
-        <translation>现在起，此模型对不再使用草稿。选择“自动”或“固定”即可重新启用。</translation>
+        <translation>此模型对现在不再使用草稿模型。选择“自动”或“固定”即可重新启用。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4505,7 +4516,7 @@
     <name>TotalsCard</name>
     <message>
         <source>Clear all statistics?</source>
-        <translation>清除全部统计？</translation>
+        <translation>要清除全部统计吗？</translation>
     </message>
     <message>
         <source>Chats stay as they are, with the figures under their replies.</source>
@@ -4604,7 +4615,7 @@
     </message>
     <message>
         <source>deleted on %1</source>
-        <translation>%1 删除</translation>
+        <translation>于 %1 删除</translation>
     </message>
 </context>
 <context>
@@ -4623,7 +4634,7 @@
     <message numerus="yes">
         <source>Delete %Ln item(s) for good?</source>
         <translation>
-            <numerusform>永久删除 %Ln 项？</numerusform>
+            <numerusform>要永久删除 %Ln 项吗？</numerusform>
         </translation>
     </message>
     <message>
@@ -4632,7 +4643,7 @@
     </message>
     <message>
         <source>Delete everything in Recently Deleted for good?</source>
-        <translation>永久删除“最近删除”中的所有内容？</translation>
+        <translation>要永久删除“最近删除”中的所有内容吗？</translation>
     </message>
     <message>
         <source>Empty</source>
@@ -4748,7 +4759,7 @@
     </message>
     <message>
         <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a minute or two; your own replies always go first.</source>
-        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，并保留最快的方式。需要一两分钟，你的对话始终优先。</translation>
+        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，并保留最快的方式。需要一两分钟，对话中的回复始终优先。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -4791,15 +4802,15 @@
     </message>
     <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
-        <translation>这个模型对使用草稿模型没有收益：最好的方式也只有不用草稿时的 %1。自动模式会自行暂停。</translation>
+        <translation>这个模型对使用草稿模型没有收益：最好的方式也只有不用草稿模型时的 %1。“自动”会自行暂停。</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>自动模式最适合这个模型对：速度是不用草稿时的 %1。</translation>
+        <translation>“自动”最适合这个模型对：速度是不用草稿模型时的 %1。</translation>
     </message>
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
-        <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿时的 %2。</translation>
+        <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿模型时的 %2。</translation>
     </message>
 </context>
 <context>

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TypeGuard
 from xml.etree import ElementTree
 
 import PySide6
@@ -41,7 +42,7 @@ def update(folder: Path = SOURCES) -> None:
 
 def problems() -> list[str]:
     found = [f"{language}: {problem}" for language in LANGUAGES for problem in ts_problems(ts_file(language))]
-    return found + unseen_plurals(ROOT / "app") + _not_up_to_date()
+    return found + unseen_plurals(ROOT / "app") + unseen_texts(ROOT / "app") + _not_up_to_date()
 
 
 def unseen_plurals(sources: Path) -> list[str]:
@@ -54,6 +55,23 @@ def unseen_plurals(sources: Path) -> list[str]:
                 if len(node.args) > 3 or any(isinstance(text, str) and _COUNT.search(text) for text in texts):
                     found.append(f"{path.name}:{node.lineno}: a text with a count needs self.tr")
     return found
+
+
+def unseen_texts(sources: Path) -> list[str]:
+    """lupdate reads nothing between the braces of an f-string, so that a text there stays English for everybody."""
+    found = []
+    for path in sorted(sources.rglob("*.py")):
+        strings = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.JoinedStr))
+        lines = (node.lineno for string in strings for node in ast.walk(string) if _is_text(node))
+        found += [f"{path.name}:{line}: a text inside an f-string is not translated" for line in lines]
+    return found
+
+
+def _is_text(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Asks for a translation: `tr` and `translate` with words in quotes. `str.translate` has a table."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr in ("tr", "translate") and any(isinstance(each, ast.Constant) for each in node.args)
 
 
 def ts_problems(file: Path) -> list[str]:

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
+from app.words.formats import listed
 from app.words.hub import hub_line
 from engine import FitLevel, HubModel, ModelInfo, PredictedGain
 
@@ -124,7 +125,7 @@ class HubList(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.model.name
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join((entry.model.name, hub_line(entry.model, entry.fit)))
+            return listed(entry.model.name, hub_line(entry.model, entry.fit))
         return None
 
     def canFetchMore(self, _parent: Index) -> bool:  # noqa: N802 - Qt's name

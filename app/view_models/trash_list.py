@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.storage import Deletion
+from app.words.formats import listed
 from app.words.trash import deletion_detail, deletion_title
 
 __all__ = ["DELETION", "Deletion", "TrashListModel"]
@@ -42,9 +43,7 @@ class TrashListModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return deletion_title(deletion)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(
-                part for part in (deletion_title(deletion), deletion_detail(deletion), deletion.words) if part
-            )
+            return listed(deletion_title(deletion), deletion_detail(deletion), deletion.words)
         return deletion if role == DELETION else None
 
     def canFetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> bool:  # noqa: N802 - Qt's name

@@ -9,7 +9,7 @@ from typing import Protocol
 from PySide6.QtCore import QCoreApplication
 
 from app.words.chat_groups import ChatGroup, group_text
-from app.words.formats import count, fill
+from app.words.formats import count, fill, listed
 
 
 class Row(Protocol):
@@ -39,7 +39,7 @@ def spoken_row(row: Row) -> str:
     details = [row.title, *_states(row)]
     if row.depth:
         details.append(fill(QCoreApplication.translate("ChatRows", "level %1"), count(row.depth + 1)))
-    return ", ".join(detail for detail in details if detail)
+    return listed(*details)
 
 
 def _states(row: Row) -> Iterator[str]:

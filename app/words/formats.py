@@ -1,4 +1,4 @@
-"""Values inside translated sentences: placeholders, numbers and sizes as the interface language writes them.
+"""Values inside translated sentences: placeholders, numbers, sizes and marks as the interface language writes them.
 
 The sentences themselves live where they are shown; this file only fills them.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QLocale
+from PySide6.QtCore import QCoreApplication, QLocale
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
+_ENDS = ".!?…。！？"
+_QUOTES = {QLocale.Language.Korean: ("‘", "’"), QLocale.Language.Japanese: ("「", "」")}
 
 
 def fill(sentence: str, *values: str) -> str:
@@ -23,6 +25,43 @@ def sentences(*texts: str) -> str:
     for text in filter(None, texts):
         result += f" {text}" if result and result[-1] not in "。！？" else text
     return result
+
+
+def spoken(*texts: str) -> str:
+    """Titles and sentences one after the other, each with a full stop, so that none runs into the next."""
+    stop = "。" if _is_wide() else "."
+    return sentences(*(text if text[-1] in _ENDS else text + stop for text in filter(None, texts)))
+
+
+def listed(*parts: str) -> str:
+    """Parts of equal rank: "a, b"."""
+    return ("、" if _is_wide() else ", ").join(filter(None, parts))
+
+
+def labelled(name: str, said: str) -> str:
+    """ "name: said" """
+    return f"{name}：{said}" if _is_wide() else f"{name}: {said}"
+
+
+def quoted(name: str) -> str:
+    """A name that somebody gave, in the quotes that the translations have."""
+    first, last = _QUOTES.get(QLocale().language(), ("“", "”"))
+    return f"{first}{name}{last}"
+
+
+def _is_wide() -> bool:
+    """Japanese and Chinese have punctuation marks of their own, which bring their own space."""
+    return QLocale().language() in (QLocale.Language.Japanese, QLocale.Language.Chinese)
+
+
+def times(factor: float) -> str:
+    """ "1.6×", or "0.85×": never nothing at all."""
+    return exact_times(max(factor, 0.01), 1 if factor >= 1 else 2)
+
+
+def exact_times(factor: float, decimals: int = 2) -> str:
+    """ "1.62×" """
+    return fill(QCoreApplication.translate("Formats", "%1×"), number(factor, decimals))
 
 
 def number(value: float, decimals: int = 0) -> str:

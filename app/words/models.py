@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.words.formats import count, fill, number, size
+from app.words.formats import count, fill, listed, number, size
 from engine import DrafterKind, FitLevel, MemoryFit, ModelAbout, ModelSource
 
 _DRAFTERS = {
@@ -67,7 +67,7 @@ def memory_text(fit: MemoryFit, context_tokens: int) -> str:
     )
     if fit.largest_context_tokens:
         most = fill(QCoreApplication.translate("Models", "%1 tokens fit"), count(fit.largest_context_tokens))
-        return f"{needs}; {most}"
+        return f"{needs} · {most}"
     return needs
 
 
@@ -107,7 +107,7 @@ def abilities_text(about: ModelAbout) -> str:
         (about.thinking, QCoreApplication.translate("Models", "thinking")),
         (about.tools, QCoreApplication.translate("Models", "tools")),
     )
-    return ", ".join(word for has, word in able if has)
+    return listed(*(word for has, word in able if has))
 
 
 def drafting_text(about: ModelAbout, drafts_for: tuple[str, ...], *, is_drafter: bool, own_head: bool) -> str:
@@ -129,4 +129,4 @@ def tokens_text(tokens: int) -> str:
 
 def some(names: tuple[str, ...]) -> str:
     """The first few."""
-    return ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+    return listed(*names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")

@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication
 
 import engine
 from app.storage import StorageProblem
-from app.words.formats import count, fill, percent, size
+from app.words.formats import count, fill, listed, percent, size
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
 from app.words.notices_for_deletion import DELETION
@@ -296,4 +296,4 @@ def _value(error: Any, name: str) -> str:
         return percent(value)
     if name.endswith("_tokens"):
         return count(value)
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
+    return listed(*value) if isinstance(value, tuple) else str(value)

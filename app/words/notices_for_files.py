@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication
 
 from app.documents import NotAttached, WhyNot
-from app.words.formats import count, fill, size
+from app.words.formats import count, fill, labelled, size
 from app.words.notices import Notice
 
 _MOST_NAMED = 4
@@ -18,7 +18,7 @@ def not_attached(problems: Sequence[NotAttached]) -> Notice:
     if len(problems) == 1:
         return _of_one(problems[0])
     title = fill(QCoreApplication.translate("Files", "Files not attached: %1"), count(len(problems)))
-    lines = [f"{problem.name}: {_sentence(problem)}" for problem in problems[:_MOST_NAMED]]
+    lines = [labelled(problem.name, _sentence(problem)) for problem in problems[:_MOST_NAMED]]
     more = len(problems) - _MOST_NAMED
     if more > 0:
         lines.append(fill(QCoreApplication.translate("Files", "And %1 more."), count(more)))

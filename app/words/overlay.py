@@ -25,7 +25,8 @@ class CardWords:
     @property
     def sentence(self) -> str:
         """As it is heard."""
-        return f"{self.wanted_label} {self.wanted}. {self.chosen_label} {self.chosen}. {self.place}."
+        wanted, chosen = f"{self.wanted_label} {self.wanted}", f"{self.chosen_label} {self.chosen}"
+        return formats.spoken(wanted, chosen, self.place)
 
 
 def card_words(mark: DraftMark, chosen: str) -> CardWords:

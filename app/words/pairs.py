@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
-from app.words.formats import count, fill, number, size
+from app.words.formats import count, fill, size, times
 from app.words.notices_for_errors import notice_for
 from engine import CacheKind, PairCheck, PredictedGain, Vocabularies
 
 LEAST_TOLD = 1.05  # below, an estimate promises nothing
-
-
-def gain_text(gain: float) -> str:
-    """ "1.6×" """
-    return f"{number(max(gain, 0.01), 1 if gain >= 1 else 2)}×"
 
 
 def predicted_text(predicted: PredictedGain) -> str:
@@ -25,7 +20,7 @@ def predicted_text(predicted: PredictedGain) -> str:
         "code": QCoreApplication.translate("Pairs", "about %1 in code here (estimate)"),
         "math": QCoreApplication.translate("Pairs", "about %1 in maths here (estimate)"),
     }.get(predicted.on, QCoreApplication.translate("Pairs", "about %1 here (estimate)"))
-    return fill(sentence, gain_text(predicted.times))
+    return fill(sentence, times(predicted.times))
 
 
 def partner_text(name: str, predicted: PredictedGain | None) -> str:
@@ -42,7 +37,7 @@ def draft_details(extra_bytes: int, gain: float | None, estimate: PredictedGain 
     """The parts of the line under a draft's name: what it takes, and what it brought or may bring here."""
     parts = [fill(QCoreApplication.translate("Pairs", "%1 more memory"), size(extra_bytes))] if extra_bytes else []
     if gain is not None:
-        parts.append(fill(QCoreApplication.translate("Pairs", "%1 last time"), gain_text(gain)))
+        parts.append(fill(QCoreApplication.translate("Pairs", "%1 last time"), times(gain)))
     elif estimate is not None:
         parts.append(predicted_text(estimate))
     return parts

@@ -10,7 +10,7 @@ from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten
 from app.storage.codec import stats_from_json
 from app.storage.portable import PortableMessage
-from app.words.formats import count, fill
+from app.words.formats import count, fill, labelled, quoted
 from app.words.notices import Notice
 from app.words.replies import SEPARATOR, footer_line
 
@@ -52,8 +52,8 @@ def imported_words(chats: int) -> tuple[str, str, str, str]:
 def not_imported(problem: NotImported) -> str:
     """One line of the list of what cannot be imported."""
     why = _why(problem.why)
-    place = f"{problem.file}{SEPARATOR}“{problem.chat}”" if problem.chat else problem.file
-    return f"{place}: {why}" if place else why
+    place = f"{problem.file}{SEPARATOR}{quoted(problem.chat)}" if problem.chat else problem.file
+    return labelled(place, why) if place else why
 
 
 def _why(why: WhyNotRead) -> str:

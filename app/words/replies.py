@@ -79,7 +79,7 @@ def speed_up_text(stats: RequestStats) -> str:
     """ "1.6×", or a dash where there is nothing to judge by."""
     if stats.speed_up is None or tone_of(stats) is Tone.NONE:
         return "–"
-    return f"{formats.number(max(stats.speed_up, 0.01), 1 if stats.speed_up >= 1 else 2)}×"
+    return formats.times(stats.speed_up)
 
 
 def gain_text(stats: RequestStats, running: bool) -> str:

@@ -95,9 +95,11 @@ def positions_name() -> str:
 
 def positions_words(stats: RequestStats) -> str:
     words = QCoreApplication.translate("Inspector", "position %1: %2")
-    return ", ".join(
-        formats.fill(words, formats.count(number), formats.percent(rate))
-        for number, rate in enumerate(stats.accept_rate_by_position[:MOST_POSITIONS], start=1)
+    return formats.listed(
+        *(
+            formats.fill(words, formats.count(number), formats.percent(rate))
+            for number, rate in enumerate(stats.accept_rate_by_position[:MOST_POSITIONS], start=1)
+        )
     )
 
 
@@ -107,9 +109,11 @@ def passes_name() -> str:
 
 def passes_words(stats: RequestStats) -> str:
     words = QCoreApplication.translate("Inspector", "%1 accepted: %2 of the passes")
-    return ", ".join(
-        formats.fill(words, formats.count(number), formats.percent(share))
-        for number, share in enumerate(stats.share_by_accepted)
+    return formats.listed(
+        *(
+            formats.fill(words, formats.count(number), formats.percent(share))
+            for number, share in enumerate(stats.share_by_accepted)
+        )
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
@@ -61,6 +61,18 @@ def texts(root: QWidget) -> list[str]:
     return [text for text in labels + buttons if text.strip()]
 
 
+def cut_hints(root: QWidget) -> list[str]:
+    """What empty fields say in grey, where the field is too narrow for it."""
+    found = []
+    for field in root.findChildren(QLineEdit):
+        option = QStyleOptionFrame()
+        field.initStyleOption(option)
+        room = field.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, field).width() - 4
+        if field.isVisibleTo(root) and field.fontMetrics().horizontalAdvance(field.placeholderText()) > room:
+            found.append(field.placeholderText())
+    return found
+
+
 def pages(harness: AppHarness) -> Iterator[QWidget]:
     """The chat window, then each page of the settings, shown."""
     yield harness.window
@@ -95,13 +107,21 @@ def test_a_count_whose_plural_forms_would_be_lost_is_found(script: ModuleType, t
     assert script.unseen_plurals(tmp_path) == ["words.py:1: a text with a count needs self.tr"]
 
 
+def test_a_text_that_would_stay_english_is_found(script: ModuleType, tmp_path: Path) -> None:
+    code = "a = f\"{self.tr('Chat')}\"\nb = f'{word.translate(marks)}'\nc = self.tr('Chat')\n"
+    (tmp_path / "words.py").write_text(code, encoding="utf-8")
+    assert script.unseen_texts(tmp_path) == ["words.py:1: a text inside an f-string is not translated"]
+
+
 @pytest.mark.parametrize("language", ["ko", "ja", "zh_CN"])
 def test_everything_on_screen_is_translated(harness: AppHarness, qtbot: QtBot, language: str) -> None:
     harness.application.settings.language = language
+    harness.window.chat_settings.toggle()
     QApplication.processEvents()
     for page in pages(harness):
         shown = texts(page)
         assert len(shown) > 2
+        assert cut_hints(page) == []
         shown = [text for text in shown if str(harness.paths.data) not in text]
         assert [text for text in shown if re.search(r"[A-Za-z]{3,}", _SAME.sub("", text))] == []
 
@@ -125,6 +145,8 @@ def test_a_reply_cut_by_another_model_says_so_in_every_language(harness: AppHarn
     assert len(set(said.values())) == 4
     assert "The model was changed" in said["en"]
     assert "모델이 바뀌었어요" in said["ko"]
+    assert ".." not in said["en"]  # a title gets a full stop, a sentence has one
+    assert "." not in said["ja"] + said["zh_CN"]
 
 
 def test_a_switch_reaches_every_part_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:

@@ -97,7 +97,7 @@ def test_the_chart_shows_each_way_at_its_height(setup: TuningSetup, card: TuneCa
     qtbot.waitUntil(card.chart.isVisible)
     QTest.qWait(0)
     gains = mean_gains(setup.tuning.view.readings)
-    told = dict(part.split(": ") for part in card.chart.accessibleName().split("; "))
+    told = dict(part.split(": ") for part in card.chart.accessibleName().split(", "))
     assert told == {way_text(way): f"{gain:.2f}×" for way, gain in gains.items()}
     picture, ink = card.chart.grab().toImage(), card.theme.palette.draft
     left, right, foot = (card.theme.px(px) for px in (38, 8, 30))

@@ -67,9 +67,13 @@ class AdvancedPage(Translated, Page):
         return DialogText(
             self.tr("Reset all settings?"),
             self.tr(
-                "Language, appearance, sampling, speculation and the hub's address go back to how they were at first."
+                "Language, appearance, notifications, sampling, speculation, the hub and all other settings go back "
+                "to how they were at first."
             ),
-            self.tr("Chats, models and the system prompt stay as they are."),
+            self.tr(
+                "Chats and models with settings of their own, presets, the system prompt and the hub's token "
+                "stay as they are."
+            ),
             self.tr("Reset"),
             self.tr("Cancel"),
         )

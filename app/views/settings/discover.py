@@ -18,7 +18,7 @@ from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
-from app.words.formats import count, fill, sentences
+from app.words.formats import count, fill, spoken
 from app.words.hub import bits_text
 from app.words.notices_for_errors import notice_for
 
@@ -193,7 +193,7 @@ class DiscoverPanel(Translated, QWidget):
         found = len(discover.results.entries)
         if discover.error is not None:
             known = [self.tr("Shown instead: what is known without the hub.")] if found else []
-            return sentences(notice_for(discover.error).sentence, *known)
+            return spoken(notice_for(discover.error).sentence, *known)
         if discover.state is DiscoverState.READING:
             return self.tr("Searching…")
         if not found:

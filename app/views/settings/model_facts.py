@@ -51,7 +51,7 @@ def context_text(entry: ModelEntry) -> str:
         parts.append(fill(QCoreApplication.translate("Models", "%1 fit in memory"), count(fit.largest_context_tokens)))
     if 0 < entry.asked_tokens < holds:
         parts.append(fill(QCoreApplication.translate("Models", "limited to %1 in Settings"), count(entry.asked_tokens)))
-    return "; ".join(parts)
+    return " · ".join(parts)
 
 
 def uses_text(entry: ModelEntry) -> str:

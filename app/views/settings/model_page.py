@@ -16,7 +16,7 @@ from app.views.widgets.cards import Card, Page
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, size
+from app.words.formats import fill, listed, size
 from app.words.hub import hub_line, hub_record
 from app.words.notices_for_errors import notice_for
 from app.words.pairs import partner_text
@@ -103,7 +103,7 @@ class ModelPage(Translated, Page):
         self.facts.setText(hub_line(entry.model, entry.fit))
         parts = [hub_record(entry.model)]
         parts += [fill(self.tr("licence %1"), entry.model.license)] if entry.model.license else []
-        parts += [fill(self.tr("made from %1"), ", ".join(entry.model.base_models))] if entry.model.base_models else []
+        parts += [fill(self.tr("made from %1"), listed(*entry.model.base_models))] if entry.model.base_models else []
         self.record.setText(" · ".join(parts))
         self.note.setVisible(entry.model.gated)
         installable = download_bytes > 0

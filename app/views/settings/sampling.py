@@ -13,14 +13,13 @@ from app.theme import Theme
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.composing import Composing
-from app.views.widgets.fields import LineField, NumberField, Switch, WholeField, field_style
+from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Switch, WholeField, field_style
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 _RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "context_tokens", "thinking")
-_FIELD_PX = 96
 
 
 class SamplingPage(Translated, Page):
@@ -86,19 +85,19 @@ class SamplingPage(Translated, Page):
         return check(-1e9), check(1e9)
 
     def _add_number(self, name: str, step: float) -> None:
-        field = NumberField(self.theme, self._limits(name), step, _FIELD_PX)
+        field = NumberField(self.theme, self._limits(name), step, NUMBER_PX)
         field.valueChanged.connect(lambda value: setattr(self._settings, name, round(value, 2)))
         self._keep(name, field, lambda: field.setValue(getattr(self._settings, name)))
 
     def _add_whole(self, name: str) -> None:
         low, high = self._limits(name)
-        field = WholeField(self.theme, int(low), int(high), _FIELD_PX)
+        field = WholeField(self.theme, int(low), int(high), NUMBER_PX)
         field.valueChanged.connect(lambda value: setattr(self._settings, name, value))
         self._keep(name, field, lambda: field.setValue(getattr(self._settings, name)))
 
     def _add_optional(self, name: str) -> None:
         """A whole number that may be left out; longer than a spin box can hold."""
-        field = LineField(self.theme, _FIELD_PX)
+        field = LineField(self.theme, NUMBER_PX)
         field.setAlignment(Qt.AlignmentFlag.AlignRight)
         field.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), field))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.view_models.tuning import AUTO, PLAIN, Content, TuningState, TuningView, Way, mean_gains
-from app.words.formats import count, fill, number
-from app.words.pairs import gain_text
+from app.words.formats import count, exact_times, fill, labelled, listed, times
 
 
 def way_text(way: Way) -> str:
@@ -40,15 +39,14 @@ def _result(view: TuningView) -> str:
         words = QCoreApplication.translate(
             "Tuning", "No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself."
         )
-        return fill(words, gain_text(view.gain))
+        return fill(words, times(view.gain))
     if view.best == AUTO:
         words = QCoreApplication.translate("Tuning", "Auto is best for this pair: %1 plain speed.")
-        return fill(words, gain_text(view.gain))
+        return fill(words, times(view.gain))
     words = QCoreApplication.translate("Tuning", "Best for this pair is to guess %1 ahead: %2 plain speed.")
-    return fill(words, count(view.best.tokens), gain_text(view.gain))
+    return fill(words, count(view.best.tokens), times(view.gain))
 
 
 def chart_sentence(view: TuningView) -> str:
     """All of the chart, for those who do not see it."""
-    parts = [f"{way_text(way)}: {number(gain, 2)}×" for way, gain in mean_gains(view.readings).items()]
-    return "; ".join(parts)
+    return listed(*(labelled(way_text(way), exact_times(gain)) for way, gain in mean_gains(view.readings).items()))

@@ -17,7 +17,7 @@ from app.views.shell.kept_words import problem_text
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Segments
-from app.words.formats import count, fill
+from app.words.formats import count, fill, spoken
 from app.words.notices import Notice
 from app.words.notices_for_errors import Problem
 from app.words.portable import exported_words, markdown_words, not_exported
@@ -60,7 +60,7 @@ class ExportDialog(FileDialog):
 
     def _sentence(self) -> str:
         if self._problem is not None:
-            return f"{self._problem.title}. {self._problem.sentence} {self._problem.hint}"
+            return spoken(self._problem.title, self._problem.sentence, self._problem.hint)
         if self._is_writing:
             done, total = self._done
             return fill(self.tr("Writing chat %1 of %2…"), count(done), count(total)) if total else self.tr("Writing…")

@@ -18,6 +18,7 @@ from app.views.widgets.dialog import DialogText
 from app.views.widgets.fields import Switch
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.scrolling import ThinScrollBars
+from app.words.formats import spoken
 from app.words.notices_for_errors import Problem
 from app.words.portable import imported_words, not_imported
 
@@ -180,7 +181,7 @@ class ImportDialog(FileDialog):
 
     def _on_refused(self, problem: Problem) -> None:
         words = problem_text(problem)
-        self._refusal = f"{words.title}. {words.sentence} {words.hint}"
+        self._refusal = spoken(words.title, words.sentence, words.hint)
         self._set_stage(_Stage.REFUSED)
 
     def _on_imported(self, imported: Imported) -> None:

@@ -230,7 +230,7 @@ class TimeSplit(Chart):
 
     def words(self) -> str:
         parts = speculation.time_parts(self.stats)
-        return ", ".join(f"{name} {speculation.share(part_s, self.stats)}" for name, part_s in parts)
+        return formats.listed(*(f"{name} {speculation.share(part_s, self.stats)}" for name, part_s in parts))
 
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
         theme, stats, line = self.theme, self.stats, self.line_px

@@ -14,11 +14,10 @@ from app.theme import Theme
 from app.views.settings.sampling import PromptField
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.widgets.buttons import IconButton
-from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
+from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Switch, WholeField
 from app.views.widgets.translated import Translated
 
 STEPS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
-_FIELD_PX = 84
 
 
 class OptionField(Translated, QWidget):
@@ -63,7 +62,7 @@ class OptionField(Translated, QWidget):
 class NumberOption(OptionField):
     def __init__(self, theme: Theme, name: str) -> None:
         check = Settings.options()[name].check
-        self.number = NumberField(theme, (check(-1e9), check(1e9)), STEPS[name], _FIELD_PX)
+        self.number = NumberField(theme, (check(-1e9), check(1e9)), STEPS[name], NUMBER_PX)
         super().__init__(theme, self.number)
         self.number.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
 
@@ -74,7 +73,7 @@ class NumberOption(OptionField):
 class WholeOption(OptionField):
     def __init__(self, theme: Theme, name: str) -> None:
         check = Settings.options()[name].check
-        self.number = WholeField(theme, check(-(10**9)), check(10**9), _FIELD_PX)
+        self.number = WholeField(theme, check(-(10**9)), check(10**9), NUMBER_PX)
         super().__init__(theme, self.number)
         self.number.valueChanged.connect(lambda value: self.chosen.emit(value))  # noqa: PLW0108  another signature
 
@@ -86,7 +85,7 @@ class LongNumberOption(OptionField):
     """A whole number that may be left out; longer than a spin box can hold."""
 
     def __init__(self, theme: Theme) -> None:
-        self.line = LineField(theme, _FIELD_PX)
+        self.line = LineField(theme, NUMBER_PX)
         self.line.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.line.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), self.line))
         super().__init__(theme, self.line)

@@ -23,6 +23,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX, Option, OptionList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
+from app.words.formats import sentences
 from app.words.models import bits_text, model_details, model_kind
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.pairs import draft_details, pair_details, pair_sentence
@@ -172,7 +173,7 @@ class Picker(Translated, QWidget):
     def _draft_option(self, choice: DraftChoice) -> Option:
         if choice.error is not None:
             notice = notice_for(choice.error)
-            return replace(self._option(choice.model, choice.error), reason=f"{notice.sentence} {notice.hint}".strip())
+            return replace(self._option(choice.model, choice.error), reason=sentences(notice.sentence, notice.hint))
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         details = [*model_kind(entry.drafter), *brings, *bits_text(entry.bits)]
         return Option(entry.name, entry.folder, " · ".join(details))

@@ -14,7 +14,7 @@ from app.views.shell.sidebar import Sidebar
 from app.views.shell.trash_menu import TrashMenu
 from app.views.shell.trash_window import TrashWindow
 from app.views.widgets.dialog import Dialog, DialogText
-from app.words.formats import fill
+from app.words.formats import fill, sentences
 
 _ASKS_PX = 560  # the question that has three buttons
 
@@ -144,8 +144,8 @@ class SidebarWiring(QObject):
         within = self.tr("%Ln chat(s)", "", chats)
         if folders:
             within = fill(self.tr("%1 and %2"), within, self.tr("%Ln folder(s)", "", folders))
-        sentence = fill(self.tr("It holds %1."), within)
-        return f"{sentence} {self.tr('Chats that are deleted stay under Recently Deleted for 30 days.')}"
+        kept = self.tr("Chats that are deleted stay under Recently Deleted for 30 days.")
+        return sentences(fill(self.tr("It holds %1."), within), kept)
 
     # The Trash
 

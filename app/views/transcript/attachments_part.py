@@ -9,6 +9,7 @@ from app.view_models.transcript import Attachments
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
+from app.words.formats import listed
 
 _GAP_PX = 6
 _BELOW_PX = 6
@@ -29,7 +30,7 @@ class AttachmentsPart(Hovered, QWidget):
         if part.content != self._shown:
             self._shown = part.content
             self._make_chips()
-        self.setAccessibleName(", ".join(chip.accessibleName() for chip in self.chips))
+        self.setAccessibleName(listed(*(chip.accessibleName() for chip in self.chips)))
         return self._lay(width_px)
 
     def _make_chips(self) -> None:

@@ -18,6 +18,7 @@ from app.views.transcript.parts import Hovered, Part
 from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.selection import Stretch, Unit
 from app.views.transcript.text_parts import ReadOnlyText
+from app.words.formats import labelled
 
 _DISPLAY_FACTOR = 1.2
 _Move = QTextCursor.MoveOperation
@@ -54,7 +55,7 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
         assert isinstance(part.content, Block)
         goes_on = part is self._part and self._is_text and part.content.text.startswith(self._tex)
         self._part, self._tex = part, part.content.text
-        self.setAccessibleName(f"{part.name}: {self._tex}")
+        self.setAccessibleName(labelled(part.name, self._tex))
         self.setAccessibleDescription(self._tex)
         if part.content.closed:
             self._ask()

@@ -23,6 +23,7 @@ from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.sight import Sight
+from app.words.formats import sentences, spoken
 
 _TOLD_CHARS = 2000
 
@@ -106,7 +107,7 @@ class MessageKeys(QObject):
         anchor = self._column.anchor_to_show(row, self._sight.top_px(), self._sight.page_px())
         if anchor is not None:
             self._sight.show_at(anchor)
-        self.announce(f"{self._name(row)}. {self._words(row)}")
+        self.announce(sentences(spoken(self._name(row)), self._words(row)))
 
     def focus(self, row: int) -> None:
         self.highlights.focus(row)

@@ -175,7 +175,7 @@ class NoticePart(Hovered, QWidget):
         self.button.setVisible(notice.action is not None)
         self.button.setText(action_text(notice.action))
         self.button.setAccessibleName(self.button.text())
-        self.words = ". ".join(each for each in (notice.title, notice.sentence, notice.hint) if each)
+        self.words = formats.spoken(notice.title, notice.sentence, notice.hint)
         self.setAccessibleName(self.words)
         return self._arrange(width_px)
 

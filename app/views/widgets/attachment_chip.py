@@ -16,7 +16,7 @@ from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, percent, size
+from app.words.formats import fill, listed, percent, size
 
 _NAME_PX = 220
 _PAD_PX = 10
@@ -65,7 +65,7 @@ class AttachmentChip(Translated, PaintedButton):
             self._retranslate()
 
     def _retranslate(self) -> None:
-        words = ", ".join(part for part in (self.title(), self.detail()) if part)
+        words = listed(self.title(), self.detail())
         self.setAccessibleName(words)
         self.setToolTip(words)
         if self.close_button is not None:

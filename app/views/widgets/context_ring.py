@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, Theme
 from app.views.widgets.translated import Translated
-from app.words.formats import count, fill, percent
+from app.words.formats import count, fill, percent, spoken
 
 _SPEAKS_UP_AT = 0.8
 
@@ -62,7 +62,7 @@ class ContextRing(Translated, QWidget):
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
         words = self._told()
         self.setToolTip("\n".join(words))
-        self.setAccessibleName(". ".join(words))
+        self.setAccessibleName(spoken(*words))
         self.updateGeometry()
         self.update()
 

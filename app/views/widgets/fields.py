@@ -49,6 +49,7 @@ def field_style(theme: Theme) -> str:
     )
 
 
+NUMBER_PX = 116  # a number's field; wide enough for what an empty one says in any language
 _DISABLED = 0.45  # of the usual strength
 
 
