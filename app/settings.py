@@ -32,6 +32,7 @@ KEPT = frozenset(
         "system_prompt",
         "main_folder",
         "draft_folder",
+        "hub_endpoint",  # or the token, which stays too, would go to another hub
         "model_folders",
         "pair_downloads",
         "recent_models",

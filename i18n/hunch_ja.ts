@@ -27,12 +27,12 @@
         <translation>すべての設定をリセットしますか？</translation>
     </message>
     <message>
-        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
-        <translation>言語、外観、通知、サンプリング、投機的デコーディング、ハブなど、すべての設定が最初の状態に戻ります。</translation>
+        <source>Language, appearance, notifications, sampling, speculation, downloads and all other settings go back to how they were at first.</source>
+        <translation>言語、外観、通知、サンプリング、投機的デコーディング、ダウンロードなど、すべての設定が最初の状態に戻ります。</translation>
     </message>
     <message>
-        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
-        <translation>チャットとモデル（個別の設定を含む）、プリセット、システムプロンプト、ハブのトークンはそのまま残ります。</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
+        <translation>チャットとモデル（個別の設定を含む）、プリセット、システムプロンプト、ハブのアドレスとトークンはそのまま残ります。</translation>
     </message>
     <message>
         <source>Reset</source>

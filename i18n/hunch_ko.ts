@@ -27,12 +27,12 @@
         <translation>모든 설정을 초기화할까요?</translation>
     </message>
     <message>
-        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
-        <translation>언어, 모양, 알림, 샘플링, 추측 디코딩, 허브를 비롯한 모든 설정이 처음 상태로 돌아가요.</translation>
+        <source>Language, appearance, notifications, sampling, speculation, downloads and all other settings go back to how they were at first.</source>
+        <translation>언어, 모양, 알림, 샘플링, 추측 디코딩, 다운로드를 비롯한 모든 설정이 처음 상태로 돌아가요.</translation>
     </message>
     <message>
-        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
-        <translation>채팅과 모델(각각의 설정 포함), 프리셋, 시스템 프롬프트, 허브 토큰은 그대로 남아요.</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
+        <translation>채팅과 모델(각각의 설정 포함), 프리셋, 시스템 프롬프트, 허브 주소와 토큰은 그대로 남아요.</translation>
     </message>
     <message>
         <source>Reset</source>

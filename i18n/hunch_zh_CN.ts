@@ -27,12 +27,12 @@
         <translation>要还原所有设置吗？</translation>
     </message>
     <message>
-        <source>Language, appearance, notifications, sampling, speculation, the hub and all other settings go back to how they were at first.</source>
-        <translation>语言、外观、通知、采样、投机解码、Hub 等所有设置将恢复为最初的状态。</translation>
+        <source>Language, appearance, notifications, sampling, speculation, downloads and all other settings go back to how they were at first.</source>
+        <translation>语言、外观、通知、采样、投机解码、下载等所有设置将恢复为最初的状态。</translation>
     </message>
     <message>
-        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s token stay as they are.</source>
-        <translation>对话和模型及其各自的设置、预设、系统提示词和 Hub 令牌保持不变。</translation>
+        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
+        <translation>对话和模型及其各自的设置、预设、系统提示词和 Hub 的地址和令牌保持不变。</translation>
     </message>
     <message>
         <source>Reset</source>

@@ -265,11 +265,25 @@ def test_what_a_forward_takes_is_told_as_it_is(
     assert costs.calibration.round_s == {"draft": 0.0}
 
 
-@pytest.mark.parametrize(("longest", "token_s", "round_s"), [(5, 0.25, 2.0), (2, 0.25, 2.0), (1, 1e-9, 2.25)])
+@pytest.mark.parametrize(
+    ("longest", "costs_s", "told_s"),
+    [
+        (5, (2.0, 0.25), (2.0, 0.25)),
+        (2, (2.0, 0.25), (2.0, 0.25)),
+        (1, (2.0, 0.25), (2.25, 1e-9)),
+        (5, (0.0, 0.25), (1e-9, 0.25)),
+        (5, (2.0, -0.25), (1.75, 1e-9)),
+    ],
+)
 def test_what_a_drafter_takes_is_split_into_its_round_and_its_tokens(
-    main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, longest: int, token_s: float, round_s: float
+    main: LoadedModel,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    longest: int,
+    costs_s: tuple[float, float],
+    told_s: tuple[float, float],
 ) -> None:
-    """The shortest of several, here the second; one that drafts a single token has no price of a further one."""
+    """The shortest of several, here the second. A price is more than nothing also where a token, or a round, is free."""
     for name, value in (("WIDTHS", (1, 33)), ("_ROUNDING_WIDTHS", (1,))):
         monkeypatch.setattr(calibration, name, value)
     config = tiny_drafters.eagle_config()
@@ -279,24 +293,27 @@ def test_what_a_drafter_takes_is_split_into_its_round_and_its_tokens(
 
     def rehearse(_network: object, length: int, _caches: CacheSet) -> mx.array:
         passes[length] += 1
-        clock.put_off(2 + 0.25 * length + abs(passes[length] - 2))
+        clock.put_off(costs_s[0] + costs_s[1] * length + abs(passes[length] - 2))
         return mx.array(length)
 
     monkeypatch.setattr(type(drafter.network), "rehearse", rehearse)
     monkeypatch.setattr(drafter.network, "tokens", longest)
     calibrated = tuned(Tuner(), main, drafter)[0].calibration
-    assert calibrated.draft_s["eagle3"] == token_s
-    assert calibrated.round_s["eagle3"] == pytest.approx(round_s, abs=1e-8)
+    assert (calibrated.round_s["eagle3"], calibrated.draft_s["eagle3"]) == pytest.approx(told_s, rel=1e-8)
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("wrong", [math.nan, -math.inf])
 def test_logits_that_are_no_numbers_leave_the_rounding_unknown(
     main: LoadedModel, wrong: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of wide forwards alone: their distance from those of single tokens is no number, or not finite."""
     monkeypatch.setattr(calibration, "WIDTHS", (1, 33))
 
     def network(tokens: mx.array, cache: Any) -> mx.array:
-        return main.network(tokens, cache=cache) * wrong
+        logits = main.network(tokens, cache=cache)
+        if tokens.shape[1] > 1:
+            logits[..., 0] = wrong
+        return logits  # type: ignore[no-any-return]
 
     assert tuned(Tuner(), replace(main, network=network), None)[0].calibration.rounding == 0
 

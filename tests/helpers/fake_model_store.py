@@ -63,6 +63,7 @@ class FakeModelStore:
         self.damaged: tuple[str, ...] = ()
         self.has_update = False
         self.hub = HubAccess()
+        self.hubs: list[HubAccess] = []
         self.limit = 0
         self.asked: list[str] = []  # repositories to install
         self.tried_now: list[DownloadId] = []
@@ -136,6 +137,7 @@ class FakeModelStore:
 
     def set_hub(self, access: HubAccess) -> None:
         self.hub = access
+        self.hubs.append(access)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second

@@ -297,6 +297,18 @@ def test_delete_that_fails_is_told(harness: ControllerHarness) -> None:
     assert harness.notices[0].sentence == "Other-1B could not be deleted: permission denied"
 
 
+def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
+    """Neither on the way to the next, nor when all settings are reset: the token stays, and so does its hub."""
+    own = HubAccess("https://hub.test", "secret")
+    harness.models.sources.set_hub(own.endpoint, own.token)
+    harness.models.sources.set_hub("https://other.test", "another")
+    harness.models.sources.set_hub(own.endpoint, own.token)
+    harness.settings.reset_all()
+    told = {access for access in harness.store.hubs if access.token}
+    assert told == {own, HubAccess("https://other.test", "another")}
+    assert harness.store.hub == own
+
+
 def test_folders_and_hub_are_kept_and_passed_on(harness: ControllerHarness) -> None:
     harness.models.sources.add_folder("/shared/models")
     harness.models.sources.add_folder("/shared/models")

@@ -254,14 +254,17 @@ def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHar
     settings, hub = harness.application.settings, page.hub
     hub.endpoint.setText("https://hub.example")
     hub.endpoint.editingFinished.emit()
+    hub.mirrors.setText("https://mirror.example")
+    hub.mirrors.editingFinished.emit()
     hub.offline.click()
     hub.proxy.setText("http://half typ")  # a switch takes no focus from it
     settings.reset("hub_offline")
     assert hub.proxy.text() == "http://half typ"
     settings.reset_all()
-    assert (hub.endpoint.text(), hub.offline.isChecked()) == ("", False)
-    hub.token.editingFinished.emit()
-    assert settings.hub_endpoint == ""
+    assert (hub.mirrors.text(), hub.offline.isChecked()) == ("", False)
+    hub.mirrors.editingFinished.emit()
+    assert settings.hub_mirrors == ()
+    assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
 
 
 def test_the_table_follows_a_running_request(harness: AppHarness, window: SettingsWindow, qtbot: QtBot) -> None:

@@ -67,12 +67,12 @@ class AdvancedPage(Translated, Page):
         return DialogText(
             self.tr("Reset all settings?"),
             self.tr(
-                "Language, appearance, notifications, sampling, speculation, the hub and all other settings go back "
-                "to how they were at first."
+                "Language, appearance, notifications, sampling, speculation, downloads and all other settings go "
+                "back to how they were at first."
             ),
             self.tr(
-                "Chats and models with settings of their own, presets, the system prompt and the hub's token "
-                "stay as they are."
+                "Chats and models with settings of their own, presets, the system prompt and the hub's "
+                "address and token stay as they are."
             ),
             self.tr("Reset"),
             self.tr("Cancel"),
