@@ -283,7 +283,7 @@ def test_what_a_drafter_takes_is_split_into_its_round_and_its_tokens(
     costs_s: tuple[float, float],
     told_s: tuple[float, float],
 ) -> None:
-    """The shortest of several, here the second. A price is more than nothing also where a token, or a round, is free."""
+    """The shortest of several, here the second. A price is more than nothing, whatever is free."""
     for name, value in (("WIDTHS", (1, 33)), ("_ROUNDING_WIDTHS", (1,))):
         monkeypatch.setattr(calibration, name, value)
     config = tiny_drafters.eagle_config()
