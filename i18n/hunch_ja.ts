@@ -2578,6 +2578,14 @@
         <translation>https のアドレスを使うか、設定で許可してください。</translation>
     </message>
     <message>
+        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
+    </message>
+    <message>
+        <source>Cancel one of them, or delete a model that you no longer use.</source>
+        <translation>どれかをキャンセルするか、使わなくなったモデルを削除してください。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>使わなくなったモデルを削除してください。</translation>
     </message>

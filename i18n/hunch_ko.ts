@@ -2578,6 +2578,14 @@
         <translation>https 주소를 쓰거나 설정에서 허용해 주세요.</translation>
     </message>
     <message>
+        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
+    </message>
+    <message>
+        <source>Cancel one of them, or delete a model that you no longer use.</source>
+        <translation>그중 하나를 취소하거나 쓰지 않는 모델을 삭제해 주세요.</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>쓰지 않는 모델을 삭제해 주세요.</translation>
     </message>

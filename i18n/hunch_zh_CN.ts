@@ -2578,6 +2578,14 @@
         <translation>请使用 https 地址，或在设置中允许。</translation>
     </message>
     <message>
+        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
+    </message>
+    <message>
+        <source>Cancel one of them, or delete a model that you no longer use.</source>
+        <translation>请取消其中一个下载，或删除不再使用的模型。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>请删除不再使用的模型。</translation>
     </message>

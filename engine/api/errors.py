@@ -249,8 +249,11 @@ class NothingToInstall(DownloadError):
 
 @dataclass(eq=False)
 class DiskFull(DownloadError):
+    """What is free is not enough for `needed_bytes` and `promised_bytes`, which other downloads are still to write."""
+
     needed_bytes: int
     available_bytes: int
+    promised_bytes: int = 0
 
 
 @dataclass(eq=False)
