@@ -2402,8 +2402,12 @@
         <translation>ハブに接続できません</translation>
     </message>
     <message>
-        <source>%1 does not answer: %2</source>
-        <translation>%1 が応答しません：%2</translation>
+        <source>%1 was not found; this Mac may be offline.</source>
+        <translation>%1 が見つかりません。この Mac がオフラインかもしれません。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection, and the hub address in Settings.</source>
+        <translation>インターネット接続と、設定にあるハブのアドレスを確認してください。</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2540,6 +2544,62 @@
     <message>
         <source>%1 is private, or this token has no access.</source>
         <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
+    </message>
+    <message>
+        <source>%1 is not the address of a hub.</source>
+        <translation>%1 はハブのアドレスではありません。</translation>
+    </message>
+    <message>
+        <source>Correct the hub address in Settings.</source>
+        <translation>設定でハブのアドレスを直してください。</translation>
+    </message>
+    <message>
+        <source>There is no connection to %1.</source>
+        <translation>%1 への接続がありません。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <translation>インターネット接続を確認して、もう一度お試しください。ダウンロード済みの分は残っています。</translation>
+    </message>
+    <message>
+        <source>%1 refused the connection.</source>
+        <translation>%1 に接続を拒否されました。</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings, or try again later.</source>
+        <translation>設定でハブのアドレスを確認するか、後でもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>%1 did not answer in time.</source>
+        <translation>%1 から時間内に応答がありませんでした。</translation>
+    </message>
+    <message>
+        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
+        <translation>%1 の証明書が信頼できないため、本物のハブか確認できません。</translation>
+    </message>
+    <message>
+        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <translation>別のネットワークでお試しください。この Mac の日付と、設定にあるハブのアドレスも確認してください。</translation>
+    </message>
+    <message>
+        <source>The proxy on the way to %1 does not work.</source>
+        <translation>%1 への接続に使うプロキシが機能していません。</translation>
+    </message>
+    <message>
+        <source>Check the proxy in Settings.</source>
+        <translation>設定でプロキシを確認してください。</translation>
+    </message>
+    <message>
+        <source>%1 is too busy to answer.</source>
+        <translation>%1 は混み合っていて応答できません。</translation>
+    </message>
+    <message>
+        <source>Try again later; what has arrived is kept.</source>
+        <translation>後でもう一度お試しください。ダウンロード済みの分は残っています。</translation>
+    </message>
+    <message>
+        <source>The connection to %1 broke off.</source>
+        <translation>%1 との接続が切れました。</translation>
     </message>
     <message>
         <source>Offline mode is on</source>

@@ -2402,8 +2402,12 @@
         <translation>허브에 연결할 수 없어요</translation>
     </message>
     <message>
-        <source>%1 does not answer: %2</source>
-        <translation>%1 주소가 응답하지 않아요: %2</translation>
+        <source>%1 was not found; this Mac may be offline.</source>
+        <translation>%1을(를) 찾을 수 없어요. 이 Mac이 오프라인일 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Check the internet connection, and the hub address in Settings.</source>
+        <translation>인터넷 연결과 설정의 허브 주소를 확인해 주세요.</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2540,6 +2544,62 @@
     <message>
         <source>%1 is private, or this token has no access.</source>
         <translation>%1 저장소가 비공개이거나 이 토큰에 접근 권한이 없어요.</translation>
+    </message>
+    <message>
+        <source>%1 is not the address of a hub.</source>
+        <translation>%1은(는) 허브 주소가 아니에요.</translation>
+    </message>
+    <message>
+        <source>Correct the hub address in Settings.</source>
+        <translation>설정에서 허브 주소를 고쳐 주세요.</translation>
+    </message>
+    <message>
+        <source>There is no connection to %1.</source>
+        <translation>%1에 연결할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <translation>인터넷 연결을 확인하고 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 refused the connection.</source>
+        <translation>%1에서 연결을 거부했어요.</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings, or try again later.</source>
+        <translation>설정에서 허브 주소를 확인하거나 나중에 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 did not answer in time.</source>
+        <translation>%1에서 제때 응답하지 않았어요.</translation>
+    </message>
+    <message>
+        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
+        <translation>%1의 인증서를 신뢰할 수 없어서 진짜 허브인지 확인하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <translation>다른 네트워크에서 시도해 보세요. 이 Mac의 날짜와 설정의 허브 주소도 확인해 주세요.</translation>
+    </message>
+    <message>
+        <source>The proxy on the way to %1 does not work.</source>
+        <translation>%1에 연결하는 프록시가 작동하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Check the proxy in Settings.</source>
+        <translation>설정에서 프록시를 확인해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 is too busy to answer.</source>
+        <translation>%1이(가) 너무 바빠서 응답하지 못해요.</translation>
+    </message>
+    <message>
+        <source>Try again later; what has arrived is kept.</source>
+        <translation>나중에 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>The connection to %1 broke off.</source>
+        <translation>%1과의 연결이 끊겼어요.</translation>
     </message>
     <message>
         <source>Offline mode is on</source>

@@ -2402,8 +2402,12 @@
         <translation>无法连接 Hub</translation>
     </message>
     <message>
-        <source>%1 does not answer: %2</source>
-        <translation>%1 没有响应：%2</translation>
+        <source>%1 was not found; this Mac may be offline.</source>
+        <translation>找不到 %1。这台 Mac 可能处于离线状态。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection, and the hub address in Settings.</source>
+        <translation>请检查互联网连接和设置中的 Hub 地址。</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2540,6 +2544,62 @@
     <message>
         <source>%1 is private, or this token has no access.</source>
         <translation>%1 是私有仓库，或此令牌没有访问权限。</translation>
+    </message>
+    <message>
+        <source>%1 is not the address of a hub.</source>
+        <translation>%1 不是 Hub 地址。</translation>
+    </message>
+    <message>
+        <source>Correct the hub address in Settings.</source>
+        <translation>请在设置中更正 Hub 地址。</translation>
+    </message>
+    <message>
+        <source>There is no connection to %1.</source>
+        <translation>无法连接到 %1。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <translation>请检查互联网连接后重试，已下载的部分会保留。</translation>
+    </message>
+    <message>
+        <source>%1 refused the connection.</source>
+        <translation>%1 拒绝了连接。</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings, or try again later.</source>
+        <translation>请检查设置中的 Hub 地址，或稍后重试。</translation>
+    </message>
+    <message>
+        <source>%1 did not answer in time.</source>
+        <translation>%1 未能及时响应。</translation>
+    </message>
+    <message>
+        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
+        <translation>%1 的证书不受信任，无法确认它是真正的 Hub。</translation>
+    </message>
+    <message>
+        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <translation>请换个网络再试，并检查这台 Mac 的日期和设置中的 Hub 地址。</translation>
+    </message>
+    <message>
+        <source>The proxy on the way to %1 does not work.</source>
+        <translation>连接 %1 所用的代理无法工作。</translation>
+    </message>
+    <message>
+        <source>Check the proxy in Settings.</source>
+        <translation>请检查设置中的代理。</translation>
+    </message>
+    <message>
+        <source>%1 is too busy to answer.</source>
+        <translation>%1 太忙，无法响应。</translation>
+    </message>
+    <message>
+        <source>Try again later; what has arrived is kept.</source>
+        <translation>请稍后重试，已下载的部分会保留。</translation>
+    </message>
+    <message>
+        <source>The connection to %1 broke off.</source>
+        <translation>与 %1 的连接中断了。</translation>
     </message>
     <message>
         <source>Offline mode is on</source>

@@ -21,6 +21,7 @@ Being cancelled is a reason for a reply to finish, not an error.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from enum import StrEnum
 
 
 class EngineError(Exception):
@@ -203,10 +204,27 @@ class AccessDenied(DownloadError):
     gated: bool
 
 
+class HubSilence(StrEnum):
+    """Why a hub cannot be reached."""
+
+    ADDRESS = "address"  # it is none
+    NAME = "name"  # nobody knows it: a wrong one, or there is no network
+    NO_ROUTE = "no route"
+    REFUSED = "refused"
+    TIMED_OUT = "timed out"
+    CERTIFICATE = "certificate"  # nobody vouches for it
+    PROXY = "proxy"  # it does not work, or does not let this through
+    BROKE_OFF = "broke off"
+    BUSY = "busy"
+
+
 @dataclass(eq=False)
 class HubUnreachable(DownloadError):
+    """`detail` is what a library said of it: for the log, not for a person."""
+
     endpoint: str
     detail: str
+    reason: HubSilence = HubSilence.BROKE_OFF
 
 
 @dataclass(eq=False)

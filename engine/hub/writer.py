@@ -17,8 +17,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
-from engine.hub.client import HubClient, TryAgain
+from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
+from engine.hub.silence import TryAgain
 from engine.hub.stop import StopSignal
 from engine.models.model_files import MIB
 

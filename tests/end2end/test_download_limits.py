@@ -23,7 +23,7 @@ from engine import (
     HubUnreachable,
     TokenInClear,
 )
-from engine.hub.client import seconds_asked
+from engine.hub.retries import seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore

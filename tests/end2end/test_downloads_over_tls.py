@@ -12,7 +12,7 @@ from pathlib import Path
 import httpcore2  # noqa: F401  before a test says that this is a Mac: its certificates have code of their own there
 import pytest
 
-from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubUnreachable
+from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
 from engine.hub import client as hub_client
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.stop import StopSignal
@@ -53,7 +53,9 @@ def test_a_hub_that_nobody_vouches_for_is_not_asked(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
-    assert isinstance(refusal(store, recorder), HubUnreachable)
+    error = refusal(store, recorder)
+    assert isinstance(error, HubUnreachable)
+    assert error.reason is HubSilence.CERTIFICATE
     assert not hub.seen
 
 

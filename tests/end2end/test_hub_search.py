@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from engine import (
@@ -18,6 +22,7 @@ from engine import (
     HubOffline,
     HubPage,
     HubQuery,
+    HubSilence,
     HubUnreachable,
     PageFailed,
     PageRead,
@@ -27,6 +32,7 @@ from engine import (
     SearchResults,
     TokenInClear,
 )
+from engine.hub.silence import reason_of
 from tests.end2end.conftest import REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore
 from tests.helpers.model_folders import model_files
@@ -125,21 +131,63 @@ def test_a_next_page_elsewhere_is_asked_for_here(hub: TinyHub, store: QuickStore
 
 
 @pytest.mark.parametrize(
-    ("access", "error"),
+    ("access", "error", "reason"),
     [
-        (HubAccess("http://127.0.0.1:1"), HubUnreachable),
-        (HubAccess(offline=True), HubOffline),
-        (HubAccess("http://127.0.0.1:1", proxy="::bad::"), HubUnreachable),
+        (HubAccess("http://127.0.0.1:1"), HubUnreachable, HubSilence.REFUSED),
+        (HubAccess(offline=True), HubOffline, None),
+        (HubAccess("http://127.0.0.1:1", proxy="::bad::"), HubUnreachable, HubSilence.PROXY),
+        (HubAccess("http://127.1.2.3:1", proxy="http://127.0.0.1:1"), HubUnreachable, HubSilence.PROXY),
+        (HubAccess("hub on the moon"), HubUnreachable, HubSilence.ADDRESS),
     ],
-    ids=["absent", "offline", "bad proxy"],
+    ids=["absent", "offline", "bad proxy", "absent proxy", "no address"],
 )
 def test_a_hub_that_cannot_be_asked(
-    store: QuickStore, recorder: EventRecorder, access: HubAccess, error: type[EngineError]
+    store: QuickStore,
+    recorder: EventRecorder,
+    access: HubAccess,
+    error: type[EngineError],
+    reason: HubSilence | None,
 ) -> None:
     store.set_hub(access)
-    assert isinstance(search_error(recorder, store.search(HubQuery())), error)
+    told = search_error(recorder, store.search(HubQuery()))
+    assert isinstance(told, error)
+    assert getattr(told, "reason", None) is reason
     store.read_page(REPO)
     assert isinstance(recorder.wait_for(PageFailed).error, error)
+
+
+def test_a_silent_hub_a_busy_one_and_one_that_hangs_up_are_told_apart(
+    hub: TinyHub, tmp_path: Path, recorder: EventRecorder
+) -> None:
+    class HastyStore(QuickStore):
+        tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=0.05))
+
+    store = HastyStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    for fault, reason in (
+        (Fault(hold_after=1), HubSilence.TIMED_OUT),
+        (Fault(cut_after=1), HubSilence.BROKE_OFF),
+        (Fault(status=503), HubSilence.BUSY),
+    ):
+        hub.faults["search"] = fault
+        error = search_error(recorder, store.search(HubQuery()))
+        assert isinstance(error, HubUnreachable)
+        assert error.reason is reason
+    assert store.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), HubSilence.NAME),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), HubSilence.NO_ROUTE),
+    ],
+    ids=["name", "no route"],
+)
+def test_what_the_system_says_of_the_way_to_a_hub_is_kept(said: OSError, reason: HubSilence) -> None:
+    """Of other hosts than this one, which no test may ask; wrapped as the library wraps it."""
+    with pytest.raises(httpx2.ConnectError) as raised:
+        raise httpx2.ConnectError(str(said)) from said
+    assert reason_of(raised.value) is reason
 
 
 def test_a_mirror_without_lists_says_so(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

@@ -17,11 +17,19 @@ from engine import (
     DraftingState,
     DraftVocabularyDiffers,
     EngineError,
+    HubSilence,
+    HubUnreachable,
     ModelUnsupported,
     NothingToInstall,
 )
 
-_VALUES: dict[str, Any] = {"str": "some-value", "int": 123, "bool": True, "tuple[str, ...]": ("gguf",)}
+_VALUES: dict[str, Any] = {
+    "str": "some-value",
+    "int": 123,
+    "bool": True,
+    "tuple[str, ...]": ("gguf",),
+    "HubSilence": HubSilence.BUSY,
+}
 
 
 def concrete(kind: type[EngineError] = EngineError) -> Iterator[type[EngineError]]:
@@ -51,6 +59,14 @@ def test_every_error_has_a_title_and_a_sentence_of_its_own(kind: type[EngineErro
 def test_titles_tell_errors_apart() -> None:
     titles = [notice_for(build(kind)).title for kind in concrete()]
     assert len(set(titles)) == len(titles)
+
+
+def test_every_reason_for_an_unreachable_hub_is_a_sentence_without_a_librarys_words() -> None:
+    raw = "ConnectError: [Errno -2] Name or service not known"
+    notices = [notice_for(HubUnreachable("org/x", "https://hub.test", raw, reason)) for reason in HubSilence]
+    assert len({notice.sentence for notice in notices}) == len(HubSilence)
+    assert all(notice.sentence.endswith(".") and notice.hint for notice in notices)
+    assert not [notice for notice in notices if "Err" in notice.sentence + notice.hint]
 
 
 @pytest.mark.parametrize("other", [AccessDenied("org/x", gated=False), NothingToInstall("org/x", ())])
