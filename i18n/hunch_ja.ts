@@ -677,6 +677,12 @@
         <source>Shown instead: what is known without the hub.</source>
         <translation>代わりに、ハブなしでわかるモデルを表示しています。</translation>
     </message>
+    <message numerus="yes">
+        <source>%n models; others may be missing.</source>
+        <translation>
+            <numerusform>%n 個のモデルが見つかりました。ほかにもあるかもしれません。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Searching…</source>
         <translation>検索中…</translation>

@@ -677,6 +677,12 @@
         <source>Shown instead: what is known without the hub.</source>
         <translation>대신 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
     </message>
+    <message numerus="yes">
+        <source>%n models; others may be missing.</source>
+        <translation>
+            <numerusform>모델 %n개예요. 빠진 모델이 있을 수 있어요.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Searching…</source>
         <translation>검색 중…</translation>

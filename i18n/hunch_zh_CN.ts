@@ -677,6 +677,12 @@
         <source>Shown instead: what is known without the hub.</source>
         <translation>以下显示无需 Hub 即可得知的模型。</translation>
     </message>
+    <message numerus="yes">
+        <source>%n models; others may be missing.</source>
+        <translation>
+            <numerusform>%n 个模型，可能还有遗漏。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Searching…</source>
         <translation>正在搜索…</translation>

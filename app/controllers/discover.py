@@ -63,6 +63,8 @@ class DiscoverController(QObject):
         self.results = HubList()
         self.state = DiscoverState.RESTING
         self.error: EngineError | None = None
+        self.missing: EngineError | None = None  # why some of what was asked got no answer
+        self.from_hub = False  # what is shown; else it is what is known without it
         self.page_of = ""  # the repository whose page is wanted; "": none
         self.page: HubPage | None = None
         self.page_error: EngineError | None = None
@@ -72,19 +74,24 @@ class DiscoverController(QObject):
     def search(self, wanted: DiscoverFilter) -> None:
         self.filter = wanted
         self.results.clear()
-        self.error, self.state = None, DiscoverState.READING
+        self.from_hub = False
+        self._read_on()
         self._search = self._store.search(_query(wanted))
         self.changed.emit()
 
     def more(self) -> None:
         """Also after a failure: then it tries again."""
         if self._search is not None and self.state is not DiscoverState.READING:
-            self.error, self.state = None, DiscoverState.READING
+            self._read_on()
             self._store.more(self._search)
             self.changed.emit()
 
     def again(self) -> None:
-        self.search(self.filter)
+        """Asks for what failed; what the hub has told stays."""
+        if self.from_hub or self.missing is not None:
+            self.more()
+        else:
+            self.search(self.filter)
 
     def read_page(self, repository: str) -> None:
         self.page_of, self.page, self.page_error = repository, None, None
@@ -143,8 +150,14 @@ class DiscoverController(QObject):
                 self._installed = models
                 self.results.replace([self.entry(entry.model) for entry in self.results.entries])
 
+    def _read_on(self) -> None:
+        self.error = self.missing = None
+        self.state = DiscoverState.READING
+
     def _on_results(self, event: SearchResults) -> None:
         self.results.append([self.entry(model) for model in event.models])
+        self.from_hub = self.from_hub or bool(event.models)
+        self.missing = event.missing
         self.results.has_more = event.has_more and not event.reading
         self.state = DiscoverState.READING if event.reading else DiscoverState.RESTING
         self.changed.emit()

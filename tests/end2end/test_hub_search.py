@@ -17,6 +17,7 @@ from engine import (
     EngineError,
     HubAccess,
     HubCannotSearch,
+    HubKind,
     HubMisbehaved,
     HubModel,
     HubOffline,
@@ -212,6 +213,46 @@ def test_asking_for_more_tries_again(hub: TinyHub, store: QuickStore, recorder: 
     assert isinstance(search_error(recorder, search), HubUnreachable)
     store.more(search)
     assert [model.repository for model in recorder.wait_for(SearchResults).models] == [REPO]
+
+
+def drafters(hub: TinyHub) -> HubQuery:
+    """Asked for in several questions, a kind each."""
+    hub.listed += [entry(f"org/Main-4B-{kind}", tags=[]) for kind in ("DFlash", "DSpark", "EAGLE3")]
+    return HubQuery(kind=HubKind.DRAFTER)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_one_question_that_fails_does_not_end_a_search(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, number: int
+) -> None:
+    query = drafters(hub)
+    kind = ("DFlash", "DSpark")[number]
+    hub.faults[f"search {kind.casefold()}"] = Fault(times=2, status=503)
+    search = store.search(query)
+    answers = [recorder.wait_for(SearchResults)]
+    while answers[-1].reading:
+        answers.append(recorder.wait_for(SearchResults))
+    names = {model.repository for answer in answers for model in answer.models}
+    assert names == {"org/Main-4B-DFlash", "org/Main-4B-DSpark", "org/Main-4B-EAGLE3"} - {f"org/Main-4B-{kind}"}
+    missing = answers[-1].missing
+    assert isinstance(missing, HubUnreachable)
+    assert (missing.reason, answers[-1].has_more) == (HubSilence.BUSY, False)
+    store.more(search)
+    again = recorder.wait_for(SearchResults)
+    assert [model.repository for model in again.models] == [f"org/Main-4B-{kind}"]
+    assert again.missing is None
+
+
+def test_a_hub_that_answers_no_question_is_not_asked_all_of_them(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.faults["search"] = Fault(status=503)
+    search = store.search(drafters(hub))
+    assert isinstance(search_error(recorder, search), HubUnreachable)
+    assert len(hub.seen) == 4  # two questions, twice each
+    hub.faults.clear()
+    store.more(search)
+    assert [model.repository for model in recorder.wait_for(SearchResults).models] == ["org/Main-4B-DFlash"]
 
 
 def test_nobody_looks_at_an_empty_list_for_minutes(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

@@ -70,6 +70,7 @@ class FakeModelStore:
         self.on_hub: list[HubModel] = []  # what a search finds, ten at a time
         self.pages: dict[str, HubPage] = {}
         self.hub_error: DownloadError | None = None  # why it answers nothing
+        self.missing: DownloadError | None = None  # why it answers only a part
         self._told: dict[SearchId, int] = {}
         self.pair_checks: dict[tuple[str, str], PairCheck] = {}
         self.checked: list[tuple[str, str]] = []
@@ -180,7 +181,8 @@ class FakeModelStore:
         start = self._told.get(search, 0)
         self._told[search] = start + 10
         more = len(self.on_hub) > start + 10
-        self._sink(SearchResults(search, tuple(self.on_hub[start : start + 10]), reading=False, has_more=more))
+        found = tuple(self.on_hub[start : start + 10])
+        self._sink(SearchResults(search, found, reading=False, has_more=more, missing=self.missing))
 
     def _read(self, repository: str) -> None:
         page = self.pages.get(repository)

@@ -24,6 +24,7 @@ from engine import (
     HubModel,
     HubOffline,
     HubPage,
+    HubSilence,
     HubSort,
     HubUnreachable,
     ModelMeasured,
@@ -205,6 +206,27 @@ def test_without_the_hub_what_is_known_is_shown(
     panel.again_button.click()
     wait_for_rest(harness, qtbot)
     assert not panel.again_button.isVisible()
+
+
+def test_what_the_hub_has_told_stays_when_the_rest_fails(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    """Of one of several questions, or of a later page; asking again asks for that alone."""
+    harness.store.on_hub = harness.store.on_hub[:10]
+    harness.store.missing = HubUnreachable("hub", "https://hub.test", "HTTP 503", HubSilence.BUSY)
+    panel.search("")
+    wait_for_rest(harness, qtbot)
+    asked = len(harness.store.queries)
+    assert panel.status.text() == "10 models; others may be missing. https://hub.test is too busy to answer."
+    harness.store.hub_error = harness.store.missing
+    panel.again_button.click()
+    wait_for_rest(harness, qtbot)
+    assert panel.status.text() == "https://hub.test is too busy to answer."  # and nothing else is shown instead
+    harness.store.hub_error = harness.store.missing = None
+    panel.again_button.click()
+    wait_for_rest(harness, qtbot)
+    assert (panel.status.text(), panel.again_button.isVisible()) == ("10 models", False)
+    assert len(harness.store.queries) == asked
 
 
 def test_a_model_that_cannot_fit_says_so(harness: AppHarness) -> None:
