@@ -31,7 +31,7 @@ from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit
 from engine.hub.retries import Retries, seconds_asked
 from engine.hub.silence import BEFORE_ANY_ANSWER, TryAgain, reason_of, unreachable
-from engine.hub.stop import StopSignal
+from engine.hub.stop import Lines, StopSignal
 from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class HubClient:
         self.repository = about
         self._hub = hub
         self._stop = stop
+        self._lines = Lines(stop)
         self._retries = retries or Retries(stop)
         self._patience = patience
         if hub.offline:
@@ -308,7 +309,7 @@ class HubClient:
         self._stop.check()
         try:
             with self._http.stream(
-                "GET", url, headers={**headers, **self._authorization()}, extensions={"trace": self._watch}
+                "GET", url, headers={**headers, **self._authorization()}, extensions={"trace": self._lines.watch}
             ) as response:
                 self._check(response)
                 yield response
@@ -325,12 +326,6 @@ class HubClient:
         reason = reason_of(error)
         by_proxy = bool(self._hub.proxy) and not self._is_here()
         return HubSilence.PROXY if by_proxy and reason in BEFORE_ANY_ANSWER else reason
-
-    def _watch(self, event: str, info: Mapping[str, object]) -> None:
-        """Called for each step of a request; new connections are what a stop must be able to end."""
-        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-            stream = info["return_value"]
-            self._stop.adopt(stream.get_extra_info("socket"))  # type: ignore[attr-defined]
 
     def _authorization(self) -> dict[str, str]:
         token = self._hub.token

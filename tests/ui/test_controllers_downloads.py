@@ -155,6 +155,32 @@ def test_cancelling_a_pair_ends_both_halves(harness: ControllerHarness, download
     assert downloads.entries == []
 
 
+def test_a_pause_is_shown_at_once_and_a_resume_is_another_download(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    """The first one may hear of it later, say when a connection has been made; what it tells is not shown any more."""
+    row = harness.models.install(MAIN)
+    tell(harness, progress(FIRST, MAIN, 30, 100))
+    downloads.pause(row)
+    assert [entry.state for entry in downloads.entries] == [DownloadState.PAUSED]
+    entry = tell(harness, progress(FIRST, MAIN, 31, 100))
+    assert (entry.state, entry.done_bytes, entry.bytes_per_second) == (DownloadState.PAUSED, 30, 0)
+    downloads.resume(row)
+    assert [entry.state for entry in downloads.entries] == [DownloadState.WAITING]
+    entry = tell(harness, progress(FIRST, MAIN, 32, 100), DownloadStopped(FIRST, MAIN, 32, 100))
+    assert (entry.id, entry.state) == (row, DownloadState.WAITING)
+    assert tell(harness, progress(SECOND, MAIN, 40, 100)).state is DownloadState.RUNNING
+
+
+def test_a_pause_that_comes_too_late_is_a_finished_download(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    row = harness.models.install(MAIN)
+    downloads.pause(row)
+    entry = tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
+    assert entry.state is DownloadState.FINISHED
+
+
 def test_a_row_leads_to_the_terms_of_a_gated_model(harness: ControllerHarness) -> None:
     harness.models.install(MAIN)
     assert tell(harness, DownloadFailed(FIRST, MAIN, AccessDenied(MAIN, gated=True), 0)).page == f"{PUBLIC_HUB}/{MAIN}"
