@@ -3010,6 +3010,10 @@
         <translation>フォルダに表示</translation>
     </message>
     <message>
+        <source>Stop verifying</source>
+        <translation>検証をやめる</translation>
+    </message>
+    <message>
         <source>Verify</source>
         <translation>検証</translation>
     </message>

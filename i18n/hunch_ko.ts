@@ -3010,6 +3010,10 @@
         <translation>폴더에서 보기</translation>
     </message>
     <message>
+        <source>Stop verifying</source>
+        <translation>검사 중지</translation>
+    </message>
+    <message>
         <source>Verify</source>
         <translation>검사</translation>
     </message>

@@ -3010,6 +3010,10 @@
         <translation>在文件夹中显示</translation>
     </message>
     <message>
+        <source>Stop verifying</source>
+        <translation>停止校验</translation>
+    </message>
+    <message>
         <source>Verify</source>
         <translation>校验</translation>
     </message>

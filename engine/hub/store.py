@@ -81,7 +81,7 @@ class ModelStore:
         self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle(), Space())
         self._searches = Searches(sink, self.tuning.patience)
         self._closed = False
-        self._upkeep: list[tuple[StopSignal, threading.Thread]] = []
+        self._upkeep: list[tuple[str, StopSignal, threading.Thread]] = []  # with the folder that is verified
         self._ready = threading.Event()  # an earlier run's leftovers are put in order
         self._leftovers_told = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -149,7 +149,13 @@ class ModelStore:
         self._shares.throttle.set_limit(bytes_per_second)
 
     def verify(self, folder: Path | str) -> None:
-        self._look_after(lambda stop: upkeep.verified(Path(folder), stop, self._sink))
+        self._look_after(lambda stop: upkeep.verified(Path(folder), stop, self._sink), str(folder))
+
+    def stop_verifying(self, folder: Path | str) -> None:
+        with self._lock:
+            stops = [stop for verified, stop, _ in self._upkeep if verified == str(folder)]
+        for stop in stops:
+            stop.request(StopKind.CANCEL)
 
     def check_for_update(self, folder: Path | str) -> None:
         with self._lock:
@@ -173,10 +179,10 @@ class ModelStore:
             running, upkeep_threads = list(self._running.values()), list(self._upkeep)
         for _, download, _ in running:
             download.stop.request(StopKind.PAUSE)
-        for stop, _ in upkeep_threads:
+        for _, stop, _ in upkeep_threads:
             stop.request(StopKind.CANCEL)
         self._tasks.put(None)
-        threads = [self._clerk, *(thread for _, _, thread in running), *(thread for _, thread in upkeep_threads)]
+        threads = [self._clerk, *(thread for _, _, thread in running), *(thread for _, _, thread in upkeep_threads)]
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         ended = self._searches.close(deadline)
@@ -250,7 +256,7 @@ class ModelStore:
             return 0
         return kept
 
-    def _look_after(self, look: Callable[[StopSignal], StoreEvent]) -> None:
+    def _look_after(self, look: Callable[[StopSignal], StoreEvent], verified: str = "") -> None:
         """On a thread of its own: reading gigabytes must not hold up a scan."""
         stop = StopSignal()
 
@@ -260,8 +266,8 @@ class ModelStore:
 
         thread = threading.Thread(target=lambda: self._attempt(tell), name="models-upkeep", daemon=True)
         with self._lock:
-            self._upkeep = [(each, other) for each, other in self._upkeep if other.is_alive()]
-            self._upkeep.append((stop, thread))
+            self._upkeep = [each for each in self._upkeep if each[2].is_alive()]
+            self._upkeep.append((verified, stop, thread))
             if self._closed:
                 stop.request(StopKind.CANCEL)
             thread.start()
@@ -300,6 +306,7 @@ class ModelStore:
 
     def _delete(self, folder: Path) -> None:
         starter = self._places.starter
+        self.stop_verifying(folder)  # an open file would keep its room on the disk
         try:
             if starter is not None and folder.resolve().is_relative_to(starter.resolve()):
                 raise CannotDelete(DeleteRefusal.STARTER)

@@ -62,6 +62,7 @@ class FakeModelStore:
         self.undeletable: set[str] = set()
         self.damaged: tuple[str, ...] = ()
         self.has_update = False
+        self.no_longer_verified: list[str] = []
         self.hub = HubAccess()
         self.limit = 0
         self.asked: list[str] = []  # repositories to install
@@ -131,6 +132,9 @@ class FakeModelStore:
 
     def verify(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._sink(ModelVerified(str(folder), True, self.damaged)))
+
+    def stop_verifying(self, folder: Path | str) -> None:
+        self.no_longer_verified.append(str(folder))
 
     def check_for_update(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._sink(UpdateChecked(str(folder), "org/model", self.has_update)))

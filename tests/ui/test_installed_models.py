@@ -29,6 +29,9 @@ from engine import (
     ModelAbout,
     ModelMeasured,
     ModelSource,
+    ModelVerified,
+    UpdateChecked,
+    VerifyProgress,
     load_catalog,
 )
 from tests.architecture.project import ROOT
@@ -174,6 +177,25 @@ def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbo
     assert "model.safetensors" in row(page, "Other-4B").upkeep.text()
     click(row(page, "Other-4B").mend_button)
     assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
+
+
+def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness.store, "verify", lambda _folder: None)
+    click(row(page, "Other-4B").more_button)
+    click(row(page, "Other-4B").verify_button)
+    shown = row(page, "Other-4B")
+    harness.application.bridge.post(VerifyProgress(shown.folder, 30, 120))
+    qtbot.waitUntil(lambda: "25%" in shown.upkeep.text())
+    assert row(page, "Other-4B") is shown  # no row is made anew for that
+    click(shown.verify_button)
+    assert harness.store.no_longer_verified == [shown.folder]
+    assert row(page, "Other-4B").verify_button.text() == "Verify"
+    harness.application.bridge.post(VerifyProgress(shown.folder, 60, 120))
+    harness.application.bridge.post(ModelVerified(shown.folder, True, ("model.safetensors",)))
+    harness.application.bridge.post(UpdateChecked(shown.folder, "org/Other-4B"))
+    qtbot.waitUntil(lambda: "nothing newer" in row(page, "Other-4B").upkeep.text())
 
 
 def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:

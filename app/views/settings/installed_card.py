@@ -82,6 +82,12 @@ class InstalledCard(Translated, QWidget):
         self.sort.chosen.connect(lambda sort: self._set_view(sort=sort))
         self.fits.toggled.connect(lambda on: self._set_view(fits_only=on))
         self._models.models_changed.connect(self.show_models)
+        self._models.library.verify_progressed.connect(self._show_progress)
+
+    def _show_progress(self, folder: str) -> None:
+        for row in self.rows:
+            if row.folder == folder:
+                row.show_upkeep(self._models.library.upkeep(folder))
 
     def _set_view(self, **changes: object) -> None:
         self._view = replace(self._view, **changes)  # type: ignore[arg-type]
@@ -120,6 +126,7 @@ class InstalledCard(Translated, QWidget):
         row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
         row.reveal_requested.connect(lambda: reveal(entry.folder))
         row.verify_requested.connect(lambda: self._models.library.verify(entry.folder))
+        row.verify_stop_requested.connect(lambda: self._models.library.stop_verifying(entry.folder))
         row.update_requested.connect(lambda: self._models.library.check_for_update(entry.folder))
         row.mend_requested.connect(lambda: self._models.library.mend(entry.folder))
         return row
