@@ -238,8 +238,8 @@ class DownloadController(QObject):
         self.changed.emit()
 
     def _entry(self, row: _Row) -> DownloadEntry:
-        state = _state(row)
-        error = next((half.error for half in row.halves if half.error), None)
+        error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
+        going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
         running = [half.progress for half in row.halves if half.progress is not None]
         left = [progress.seconds_left for progress in running]
         waits = [progress.retry for progress in running if progress.retry is not None]
@@ -247,15 +247,15 @@ class DownloadController(QObject):
         return DownloadEntry(
             id=row.id,
             repositories=_names(row),
-            done_bytes=sum(half.done_bytes for half in row.halves),
-            total_bytes=sum(half.total_bytes for half in row.halves) if all(_sizes(row)) else 0,
+            done_bytes=sum(half.done_bytes for half in going),
+            total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
             bytes_per_second=sum(progress.bytes_per_second for progress in running),
             seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
             retry=waits[0] if waits and len(waits) == len(running) else None,
             files=tuple(file for some in files for file in some),
-            state=state,
-            error=error if state is DownloadState.FAILED else None,
-            page=self._page(error) if state is DownloadState.FAILED else "",
+            state=_state(row),
+            error=error,
+            page=self._page(error),
         )
 
     def _page(self, error: EngineError | None) -> str:
@@ -293,13 +293,13 @@ def _names(row: _Row) -> tuple[str, ...]:
     return tuple(half.repository for half in row.halves)
 
 
-def _sizes(row: _Row) -> Iterator[bool]:
-    """Whether the size of each half is known; an earlier run's finished half has none that counts."""
-    return (half.total_bytes > 0 or half.state is DownloadState.FINISHED for half in row.halves)
+def _sizes(halves: Iterable[_Half]) -> Iterator[bool]:
+    """Whether the size of each is known; an earlier run's finished half has none that counts."""
+    return (half.total_bytes > 0 or half.state is DownloadState.FINISHED for half in halves)
 
 
 def _state(row: _Row) -> DownloadState:
-    """One row has one state and one set of buttons: it goes on as long as any half does."""
+    """One row has one state and one set of buttons: it goes on as long as any half does, and tells of a failure."""
     order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.FAILED, DownloadState.PAUSED)
     return next((state for state in order if state in row.states()), DownloadState.FINISHED)
 

@@ -83,13 +83,20 @@ def test_a_row_waits_only_while_both_halves_do(harness: ControllerHarness) -> No
     assert sorted(harness.store.tried_now) == [FIRST, SECOND]
 
 
-def test_a_half_that_failed_is_told_when_the_other_has_ended(
+def test_a_half_that_failed_is_told_at_once_and_can_be_tried_again_while_the_other_goes_on(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:
+    """Say the draft is gated: nobody waits for gigabytes of the main model to hear of it."""
     row = harness.models.install_pair(MAIN, DRAFT)
     error = HubUnreachable(DRAFT, "https://hub.test", "timed out")
-    entry = tell(harness, progress(FIRST, MAIN, 30, 100), DownloadFailed(SECOND, DRAFT, error, 3, 10))
-    assert (entry.state, entry.error) == (DownloadState.RUNNING, None)
+    entry = tell(harness, progress(FIRST, MAIN, 30, 100), DownloadFailed(SECOND, DRAFT, error, 0, 0))
+    assert (entry.state, entry.error) == (DownloadState.RUNNING, error)
+    assert (entry.done_bytes, entry.total_bytes) == (30, 100)  # of what is on its way
+    harness.store.asked.clear()
+    downloads.resume(row)
+    assert harness.store.asked == [DRAFT]
+    assert tell(harness).error is None
+    tell(harness, DownloadFailed(SECOND, DRAFT, error, 0, 0))
     entry = tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
     assert (entry.state, entry.error) == (DownloadState.FAILED, error)
     assert downloads.folders(row) == ()
