@@ -2424,10 +2424,6 @@
         <translation>ハブを信頼できません</translation>
     </message>
     <message>
-        <source>The hub sent something that it must not send: %1</source>
-        <translation>ハブから不正な内容が届きました：%1</translation>
-    </message>
-    <message>
         <source>Check the hub address in Settings.</source>
         <translation>設定でハブのアドレスを確認してください。</translation>
     </message>
@@ -2632,6 +2628,10 @@
         <translation>リポジトリ名がわかれば、モデルをインストールできます。</translation>
     </message>
     <message>
+        <source>The hub sent something that it must not send.</source>
+        <translation>ハブから不正な内容が届きました。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>トークンは送信されていません</translation>
     </message>
@@ -2660,8 +2660,16 @@
         <translation>モデルのフォルダを使えません</translation>
     </message>
     <message>
-        <source>%1 cannot be written to: %2</source>
-        <translation>%1 に書き込めません：%2</translation>
+        <source>%1 is just being installed by another running copy of Hunch.</source>
+        <translation>別に起動している Hunch が %1 をインストール中です。</translation>
+    </message>
+    <message>
+        <source>Try again when that is done.</source>
+        <translation>終わってからもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to.</source>
+        <translation>%1 に書き込めません。</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>

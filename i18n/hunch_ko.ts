@@ -2424,10 +2424,6 @@
         <translation>허브를 믿을 수 없어요</translation>
     </message>
     <message>
-        <source>The hub sent something that it must not send: %1</source>
-        <translation>허브에서 받으면 안 되는 내용이 왔어요: %1</translation>
-    </message>
-    <message>
         <source>Check the hub address in Settings.</source>
         <translation>설정에서 허브 주소를 확인해 주세요.</translation>
     </message>
@@ -2632,6 +2628,10 @@
         <translation>저장소 이름을 알면 모델을 설치할 수 있어요.</translation>
     </message>
     <message>
+        <source>The hub sent something that it must not send.</source>
+        <translation>허브에서 받으면 안 되는 내용이 왔어요.</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>토큰을 보내지 않았어요</translation>
     </message>
@@ -2660,8 +2660,16 @@
         <translation>모델 폴더를 쓸 수 없어요</translation>
     </message>
     <message>
-        <source>%1 cannot be written to: %2</source>
-        <translation>%1 폴더에 쓸 수 없어요: %2</translation>
+        <source>%1 is just being installed by another running copy of Hunch.</source>
+        <translation>실행 중인 다른 Hunch에서 %1을(를) 설치하고 있어요.</translation>
+    </message>
+    <message>
+        <source>Try again when that is done.</source>
+        <translation>끝난 뒤에 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to.</source>
+        <translation>%1 폴더에 쓸 수 없어요.</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>

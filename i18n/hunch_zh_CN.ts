@@ -2424,10 +2424,6 @@
         <translation>Hub 不可信</translation>
     </message>
     <message>
-        <source>The hub sent something that it must not send: %1</source>
-        <translation>Hub 返回了不该有的内容：%1</translation>
-    </message>
-    <message>
         <source>Check the hub address in Settings.</source>
         <translation>请在设置中检查 Hub 地址。</translation>
     </message>
@@ -2632,6 +2628,10 @@
         <translation>仍可通过仓库名称安装模型。</translation>
     </message>
     <message>
+        <source>The hub sent something that it must not send.</source>
+        <translation>Hub 返回了不该有的内容。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>未发送令牌</translation>
     </message>
@@ -2660,8 +2660,16 @@
         <translation>模型文件夹无法使用</translation>
     </message>
     <message>
-        <source>%1 cannot be written to: %2</source>
-        <translation>无法写入 %1：%2</translation>
+        <source>%1 is just being installed by another running copy of Hunch.</source>
+        <translation>另一个正在运行的 Hunch 正在安装 %1。</translation>
+    </message>
+    <message>
+        <source>Try again when that is done.</source>
+        <translation>请等它完成后重试。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to.</source>
+        <translation>无法写入 %1。</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>

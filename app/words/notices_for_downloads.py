@@ -135,10 +135,9 @@ DOWNLOAD_TABLE = (
     Row(
         engine.HubMisbehaved,
         QT_TRANSLATE_NOOP("Messages", "Hub not trusted"),
-        QT_TRANSLATE_NOOP("Messages", "The hub sent something that it must not send: %1"),
+        QT_TRANSLATE_NOOP("Messages", "The hub sent something that it must not send."),
         QT_TRANSLATE_NOOP("Messages", "Check the hub address in Settings."),
         NoticeAction.OPEN_MODELS,
-        values=("detail",),
     ),
     Row(
         engine.TokenInClear,
@@ -193,9 +192,18 @@ DOWNLOAD_TABLE = (
     Row(
         engine.StorageFailed,
         QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
-        QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to: %2"),
+        QT_TRANSLATE_NOOP("Messages", "%1 is just being installed by another running copy of Hunch."),
+        QT_TRANSLATE_NOOP("Messages", "Try again when that is done."),
+        NoticeAction.RETRY,
+        values=("repository",),
+        when=lambda error: error.in_use,
+    ),
+    Row(
+        engine.StorageFailed,
+        QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
+        QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to."),
         QT_TRANSLATE_NOOP("Messages", "Check that its disk is connected and that you may write to it."),
         NoticeAction.RETRY,
-        values=("folder", "detail"),
+        values=("folder",),
     ),
 )

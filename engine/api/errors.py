@@ -276,10 +276,11 @@ class DiskFull(DownloadError):
 
 @dataclass(eq=False)
 class StorageFailed(DownloadError):
-    """The models folder cannot be used: not writable, unplugged, or in use by another Hunch."""
+    """The models folder cannot be used: not writable, unplugged, or another Hunch installs this there (`in_use`)."""
 
     folder: str
     detail: str
+    in_use: bool = False
 
 
 @dataclass(eq=False)

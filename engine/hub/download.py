@@ -82,7 +82,7 @@ class Download:
                 meter.finish()
                 remove(self.staging)
         except Busy as error:
-            raise StorageFailed(self.repository, str(self._root), "another process is installing this") from error
+            raise StorageFailed(self.repository, str(self._root), "locked", in_use=True) from error
         except OSError as error:
             raise self._storage_error(error) from error
         return self.target

@@ -58,6 +58,7 @@ class _Search:
 
     def go_on_without(self, error: EngineError) -> None:
         """With the other questions. Raises `error` where they will hardly be answered, either."""
+        _log.info("A part of a search has no answer: %s", error)
         self.unanswered.append(self.left.popleft())
         self.error = self.error or error
         hopeless = not self.answered and (len(self.unanswered) > 1 or not self.left)
@@ -211,6 +212,7 @@ def _may_pass(error: EngineError, answered: bool) -> bool:
 
 def _told(error: Exception) -> EngineError:
     if isinstance(error, EngineError):
+        _log.info("The hub did not answer: %s", error)  # a person reads no more than the reason
         return error
     _log.error("A question to the hub failed", exc_info=error)
     return InternalError(f"{type(error).__name__}: {error}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-import logging
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -12,7 +12,6 @@ from engine.api.errors import HubSilence, HubUnreachable
 
 _NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
 BEFORE_ANY_ANSWER = frozenset({HubSilence.NAME, HubSilence.NO_ROUTE, HubSilence.REFUSED})
-_log = logging.getLogger(__name__)
 
 
 class TryAgain(Exception):
@@ -28,10 +27,8 @@ class TryAgain(Exception):
 
 
 def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
-    """What exactly was said is for the log."""
-    detail = str(error)
-    _log.info("%s cannot be reached (%s): %s", endpoint, reason, detail)
-    return HubUnreachable(about, endpoint, detail, reason)
+    """Errors are logged and shown: a password in an address is in none."""
+    return HubUnreachable(about, re.sub(r"//[^/]*@", "//…@", endpoint), str(error), reason)
 
 
 def reason_of(error: BaseException) -> HubSilence:

@@ -241,6 +241,7 @@ class ModelStore:
         kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
         if error is None or cancelled:
             return DownloadStopped(number, download.repository, kept_bytes, download.total_bytes)
+        _log.info("%s was not installed: %s", download.repository, error)  # a person reads no more than the reason
         return DownloadFailed(number, download.repository, error, kept_bytes, download.total_bytes)
 
     def _settle(self, repository: str, keep: bool) -> int:

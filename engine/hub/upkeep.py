@@ -5,6 +5,7 @@ What is damaged or old is mended by an ordinary download, which leaves a model i
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from engine.hub.stop import StopSignal
 from engine.hub.writer import is_right
 from engine.models.model_files import JsonObject, object_at
 
+_log = logging.getLogger(__name__)
 _TELLS = 100
 
 Tell = Callable[[VerifyProgress], None]
@@ -78,6 +80,7 @@ def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSig
     try:
         commit = from_any(hub.places(), newest)
     except EngineError as error:
+        _log.info("Whether %s is the newest is not known: %s", repository, error)
         return UpdateChecked(str(folder), repository, error=error)
     return UpdateChecked(str(folder), repository, commit != installed)
 

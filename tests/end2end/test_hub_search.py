@@ -157,6 +157,14 @@ def test_a_hub_that_cannot_be_asked(
     assert isinstance(recorder.wait_for(PageFailed).error, error)
 
 
+def test_a_password_in_a_hubs_address_is_neither_used_nor_told(store: QuickStore, recorder: EventRecorder) -> None:
+    for proxy in ("", "foo://me:hf_canary@127.0.0.1:1"):
+        store.set_hub(HubAccess("http://127.0.0.1:1" if proxy else "http://me:hf_canary@127.0.0.1:1", proxy=proxy))
+        error = search_error(recorder, store.search(HubQuery()))
+        assert isinstance(error, HubUnreachable)
+        assert "hf_canary" not in str(error)
+
+
 def test_a_silent_hub_a_busy_one_and_one_that_hangs_up_are_told_apart(
     hub: TinyHub, tmp_path: Path, recorder: EventRecorder
 ) -> None:

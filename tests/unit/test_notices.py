@@ -21,6 +21,7 @@ from engine import (
     HubUnreachable,
     ModelUnsupported,
     NothingToInstall,
+    StorageFailed,
 )
 
 _VALUES: dict[str, Any] = {
@@ -69,7 +70,9 @@ def test_every_reason_for_an_unreachable_hub_is_a_sentence_without_a_librarys_wo
     assert not [notice for notice in notices if "Err" in notice.sentence + notice.hint]
 
 
-@pytest.mark.parametrize("other", [AccessDenied("org/x", gated=False), NothingToInstall("org/x", ())])
+@pytest.mark.parametrize(
+    "other", [AccessDenied("org/x", gated=False), NothingToInstall("org/x", ()), StorageFailed("org/x", "/models", "")]
+)
 def test_variants_of_an_error_are_told_apart(other: EngineError) -> None:
     assert notice_for(other).sentence != notice_for(build(type(other))).sentence
     assert "%" not in notice_for(other).sentence
