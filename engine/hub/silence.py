@@ -28,7 +28,8 @@ class TryAgain(Exception):
 
 def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
     """Errors are logged and shown: a password in an address is in none."""
-    return HubUnreachable(about, re.sub(r"//[^/]*@", "//…@", endpoint), str(error), reason)
+    about, endpoint = (re.sub(r"//[^/]*@", "//…@", text) for text in (about, endpoint))
+    return HubUnreachable(about, endpoint, str(error), reason)
 
 
 def reason_of(error: BaseException) -> HubSilence:
