@@ -30,7 +30,7 @@ from engine.api.errors import (
 from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit
 from engine.hub.retries import Retries, seconds_asked
-from engine.hub.silence import BEFORE_ANY_ANSWER, TryAgain, reason_of, unreachable
+from engine.hub.silence import BEFORE_ANY_ANSWER, TryAgain, reason_of, unreachable, without_password
 from engine.hub.stop import Lines, StopSignal
 from engine.models.model_files import KIB, MIB
 
@@ -109,7 +109,7 @@ class HubClient:
         self._retries = retries or Retries(stop)
         self._patience = patience
         if hub.offline:
-            raise HubOffline(about)
+            raise HubOffline(without_password(about))
         self._http = self._open()
 
     def close(self) -> None:

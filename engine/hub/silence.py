@@ -28,8 +28,11 @@ class TryAgain(Exception):
 
 def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
     """Errors are logged and shown: a password in an address is in none."""
-    about, endpoint = (re.sub(r"//[^/]*@", "//…@", text) for text in (about, endpoint))
-    return HubUnreachable(about, endpoint, str(error), reason)
+    return HubUnreachable(without_password(about), without_password(endpoint), str(error), reason)
+
+
+def without_password(address: str) -> str:
+    return re.sub(r"//[^/]*@", "//…@", address)
 
 
 def reason_of(error: BaseException) -> HubSilence:

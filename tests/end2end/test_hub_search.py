@@ -163,6 +163,8 @@ def test_a_password_in_a_hubs_address_is_neither_used_nor_told(store: QuickStore
         error = search_error(recorder, store.search(HubQuery()))
         assert isinstance(error, HubUnreachable)
         assert "hf_canary" not in str(error)
+    store.set_hub(HubAccess("http://me:hf_canary@127.0.0.1:1", offline=True))
+    assert "hf_canary" not in str(search_error(recorder, store.search(HubQuery())))
 
 
 def test_a_silent_hub_a_busy_one_and_one_that_hangs_up_are_told_apart(
