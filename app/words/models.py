@@ -67,7 +67,7 @@ def memory_text(fit: MemoryFit, context_tokens: int) -> str:
     )
     if fit.largest_context_tokens:
         most = fill(QCoreApplication.translate("Models", "%1 tokens fit"), count(fit.largest_context_tokens))
-        return f"{needs}; {most}"
+        return f"{needs} · {most}"
     return needs
 
 
