@@ -3018,6 +3018,10 @@
         <translation>フォルダに表示</translation>
     </message>
     <message>
+        <source>Chat template</source>
+        <translation>チャットテンプレート</translation>
+    </message>
+    <message>
         <source>Stop verifying</source>
         <translation>検証をやめる</translation>
     </message>
@@ -4534,6 +4538,25 @@
     <message>
         <source>Race…</source>
         <translation>レース…</translation>
+    </message>
+</context>
+<context>
+    <name>TemplateDialog</name>
+    <message>
+        <source>Chat template of %1</source>
+        <translation>%1 のチャットテンプレート</translation>
+    </message>
+    <message>
+        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
+        <translation>チャットをモデルに渡すときの書式です。Hunch はモデルのコードを実行せずに適用します。</translation>
+    </message>
+    <message>
+        <source>Its files hold no chat template that can be read.</source>
+        <translation>読み取れるチャットテンプレートがファイルにありません。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>

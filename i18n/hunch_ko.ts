@@ -3018,6 +3018,10 @@
         <translation>폴더에서 보기</translation>
     </message>
     <message>
+        <source>Chat template</source>
+        <translation>채팅 템플릿</translation>
+    </message>
+    <message>
         <source>Stop verifying</source>
         <translation>검사 중지</translation>
     </message>
@@ -4534,6 +4538,25 @@
     <message>
         <source>Race…</source>
         <translation>속도 대결…</translation>
+    </message>
+</context>
+<context>
+    <name>TemplateDialog</name>
+    <message>
+        <source>Chat template of %1</source>
+        <translation>%1의 채팅 템플릿</translation>
+    </message>
+    <message>
+        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
+        <translation>채팅을 모델에 전달하는 형식이에요. Hunch는 모델의 코드를 실행하지 않고 이 템플릿을 적용해요.</translation>
+    </message>
+    <message>
+        <source>Its files hold no chat template that can be read.</source>
+        <translation>읽을 수 있는 채팅 템플릿이 파일에 없어요.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
     </message>
 </context>
 <context>

@@ -3018,6 +3018,10 @@
         <translation>在文件夹中显示</translation>
     </message>
     <message>
+        <source>Chat template</source>
+        <translation>对话模板</translation>
+    </message>
+    <message>
         <source>Stop verifying</source>
         <translation>停止校验</translation>
     </message>
@@ -4534,6 +4538,25 @@
     <message>
         <source>Race…</source>
         <translation>竞速…</translation>
+    </message>
+</context>
+<context>
+    <name>TemplateDialog</name>
+    <message>
+        <source>Chat template of %1</source>
+        <translation>%1 的对话模板</translation>
+    </message>
+    <message>
+        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
+        <translation>对话传给模型时采用的格式。Hunch 套用它时不会运行模型自带的代码。</translation>
+    </message>
+    <message>
+        <source>Its files hold no chat template that can be read.</source>
+        <translation>文件中没有可读取的对话模板。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>

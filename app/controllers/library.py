@@ -28,6 +28,7 @@ from engine import (
     ModelSource,
     ModelVerified,
     PredictedGain,
+    TemplateRead,
     UpdateChecked,
     VerifyProgress,
 )
@@ -37,6 +38,7 @@ _MOST_REMEMBERED = 200
 
 class LibraryController(QObject):
     changed = Signal()
+    template_read = Signal(str, str)  # folder, text
     verify_progressed = Signal(str)  # folder; nothing else has changed
 
     def __init__(
@@ -104,6 +106,10 @@ class LibraryController(QObject):
     def upkeep(self, folder: str) -> Upkeep:
         return self._upkeep.get(folder, Upkeep())
 
+    def read_template(self, folder: str) -> None:
+        """`template_read` tells it."""
+        self._store.read_template(folder)
+
     def check_for_update(self, folder: str) -> None:
         self._set_upkeep(folder, Upkeep(UpkeepState.ASKING))
         self._store.check_for_update(folder)
@@ -125,6 +131,8 @@ class LibraryController(QObject):
             case LibraryScanned(models=models):
                 self.installed, self.scanned = models, True
                 self._mains, self._offers = mains_of(models), {}
+            case TemplateRead(folder=folder, text=text):
+                self.template_read.emit(folder, text)
             case VerifyProgress() | ModelVerified() if self.upkeep(event.folder).state is not UpkeepState.VERIFYING:
                 pass  # it was stopped meanwhile
             case VerifyProgress(folder=folder):

@@ -211,6 +211,12 @@ class UpdateChecked:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateRead:
+    folder: str
+    text: str  # of its chat template; "" where there is none that can be read
+
+
+@dataclass(frozen=True, slots=True)
 class PairChecked:
     check: PairCheck
 
@@ -308,6 +314,7 @@ StoreEvent = (
     | VerifyProgress
     | ModelVerified
     | UpdateChecked
+    | TemplateRead
     | PairChecked
     | DownloadProgress
     | DownloadFinished

@@ -27,6 +27,7 @@ from engine.api.events import (
     PairChecked,
     Sink,
     StoreEvent,
+    TemplateRead,
 )
 from engine.api.hub import HubAccess, HubQuery, SearchId
 from engine.api.types import DeleteRefusal, DownloadId
@@ -43,6 +44,7 @@ from engine.hub.space import Space
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
+from engine.models.about import template_text
 from engine.models.pair_check import check_pair
 from engine.models.vocabulary import load_known, save_known
 
@@ -140,6 +142,9 @@ class ModelStore:
 
     def check_pair(self, main: Path | str, draft: Path | str) -> None:
         self._tasks.put(lambda: self._sink(PairChecked(check_pair(main, draft))))
+
+    def read_template(self, folder: Path | str) -> None:
+        self._tasks.put(lambda: self._sink(TemplateRead(str(folder), template_text(Path(folder)))))
 
     def set_hub(self, access: HubAccess) -> None:
         with self._lock:

@@ -36,6 +36,7 @@ from engine import (
     SearchId,
     SearchResults,
     Sink,
+    TemplateRead,
     UpdateChecked,
     draft_problem,
 )
@@ -132,6 +133,9 @@ class FakeModelStore:
 
     def verify(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._sink(ModelVerified(str(folder), True, self.damaged)))
+
+    def read_template(self, folder: Path | str) -> None:
+        self._commands.put(lambda: self._sink(TemplateRead(str(folder), "{% for message in messages %}")))
 
     def stop_verifying(self, folder: Path | str) -> None:
         self.no_longer_verified.append(str(folder))

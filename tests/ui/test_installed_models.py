@@ -17,6 +17,7 @@ from app.view_models.installed_list import ModelKind, ModelSort
 from app.views.settings.model_row import ModelRow
 from app.views.settings.models import ModelsPage
 from app.views.settings.recommended_card import OfferRow
+from app.views.settings.template_dialog import TemplateDialog
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import ElidedLabel, TextLabel
 from engine import (
@@ -167,6 +168,19 @@ def test_nothing_of_another_program_can_be_deleted(page: ModelsPage) -> None:
     assert not foreign.delete_button.isVisible()
     click(foreign.more_button)
     assert not foreign.verify_button.isVisible()
+
+
+def test_a_chat_template_can_be_looked_at(page: ModelsPage, qtbot: QtBot) -> None:
+    click(row(page, "Main-8B").more_button)
+    assert not row(page, "Main-8B").template_button.isVisible()  # it has none
+    click(row(page, "Other-4B").more_button)
+    click(row(page, "Other-4B").template_button)
+    qtbot.waitUntil(lambda: bool(page.findChildren(TemplateDialog)))
+    (dialog,) = page.findChildren(TemplateDialog)
+    assert dialog.title.text() == "Chat template of Other-4B"
+    assert (dialog.text.toPlainText(), dialog.text.isReadOnly()) == ("{% for message in messages %}", True)
+    click(dialog.act_button)
+    assert not dialog.isVisible()
 
 
 def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:

@@ -18,7 +18,8 @@ from app.words.models import fit_text, model_details, parameters_text
 from app.words.notices_for_errors import notice_for
 
 _FIRST = ("more_button", "use_button", "delete_button")
-_BUTTONS = (*_FIRST, "reveal_button", "verify_button", "update_button", "mend_button")
+_MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
+_BUTTONS = (*_FIRST, *_MORE)
 
 
 class ModelRow(QWidget):
@@ -27,6 +28,7 @@ class ModelRow(QWidget):
     use_requested = Signal()
     delete_requested = Signal()
     reveal_requested = Signal()
+    template_requested = Signal()
     verify_requested = Signal()
     verify_stop_requested = Signal()
     update_requested = Signal()
@@ -59,6 +61,10 @@ class ModelRow(QWidget):
     @property
     def folder(self) -> str:
         return self._entry.folder
+
+    @property
+    def name(self) -> str:
+        return self._entry.name
 
     def focused_button(self) -> str:
         """The name of the one that has the focus; "" where none has."""
@@ -172,11 +178,13 @@ class ModelRow(QWidget):
     def _actions(self) -> Flow:
         row = Flow()
         self.reveal_button = self._action("folder", self.tr("Show in folder"), self.reveal_requested)
+        self.template_button = self._action("file-text", self.tr("Chat template"), self.template_requested)
         self.verify_button = self._verify_action()
         self.update_button = self._action("refresh-cw", self.tr("Check for update"), self.update_requested)
         self.mend_button = self._action("download", self._mend_text(), self.mend_requested)
-        for button in (self.reveal_button, self.verify_button, self.update_button, self.mend_button):
-            row.addWidget(button)
+        for name in _MORE:
+            row.addWidget(getattr(self, name))
+        self.template_button.setVisible(self._entry.about.template)
         self.mend_button.setVisible(bool(self._mend_text()))
         busy = self._entry.upkeep.state in (UpkeepState.VERIFYING, UpkeepState.ASKING)
         self.verify_button.setEnabled(self._entry.upkeep.state is not UpkeepState.ASKING)
