@@ -31,6 +31,7 @@ from engine import (
     SearchFailed,
     SearchId,
     SearchResults,
+    is_wanted,
     memory_fit,
     model_memory_bytes,
 )
@@ -170,11 +171,16 @@ class DiscoverController(QObject):
         self.changed.emit()
 
     def _known_without_hub(self) -> Sequence[HubModel]:
-        words = self.filter.text.casefold().replace("/", " ").split()
+        """Within the limits of the search, as far as catalog and installed files tell."""
+        query = _query(self.filter)
+        words = query.text.casefold().split()
         here = [_of_installed(model) for model in self._installed if model.repository and model.info is not None]
-        listed = [_of_info(model.repository, model.info()) for model in self._catalog().models]
-        known = {model.repository: model for model in (*listed, *here)}
-        return [model for model in known.values() if all(word in model.repository.casefold() for word in words)]
+        catalog = self._catalog()
+        listed = [_of_info(model.repository, model.info()) for model in catalog.models]
+        drafts = [_of_info(draft.repository, draft.info(), draft.mains) for draft in catalog.drafts]
+        known = {model.repository: model for model in (*drafts, *listed, *here)}
+        named = [model for model in known.values() if all(word in model.repository.casefold() for word in words)]
+        return [model for model in named if is_wanted(model, query)]
 
 
 def _query(wanted: DiscoverFilter) -> HubQuery:
@@ -209,7 +215,7 @@ def _of_installed(model: InstalledModel) -> HubModel:
     return _of_info(model.repository, model.info)
 
 
-def _of_info(repository: str, info: ModelInfo) -> HubModel:
+def _of_info(repository: str, info: ModelInfo, mains: tuple[str, ...] = ()) -> HubModel:
     return HubModel(
         repository,
         info.model_type,
@@ -217,4 +223,6 @@ def _of_info(repository: str, info: ModelInfo) -> HubModel:
         info.bits or 0.0,
         info.weight_bytes,
         size_is_estimated=not info.folder,
+        drafter=info.drafter.kind if info.drafter is not None else None,
+        base_models=mains,
     )
