@@ -23,6 +23,7 @@ from engine.api.errors import (
     HubCannotSearch,
     HubMisbehaved,
     HubOffline,
+    HubSilence,
     HubUnreachable,
     InternalError,
     InvalidRequest,
@@ -79,6 +80,7 @@ from engine.api.events import (
     SearchResults,
     Sink,
     StoreEvent,
+    TemplateRead,
     TextDelta,
     TokensCounted,
     UpdateChecked,
@@ -142,6 +144,7 @@ from engine.hub.catalog import (
     PredictedGain,
     load_catalog,
 )
+from engine.hub.listing import is_wanted
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, is_made_for, may_share_tokens
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
@@ -209,6 +212,7 @@ __all__ = [
     "HubOffline",
     "HubPage",
     "HubQuery",
+    "HubSilence",
     "HubSort",
     "HubUnreachable",
     "InstalledModel",
@@ -275,6 +279,7 @@ __all__ = [
     "StorageFailed",
     "StoreEvent",
     "TemplateFailed",
+    "TemplateRead",
     "TextDelta",
     "TokenDifference",
     "TokenInClear",
@@ -288,6 +293,7 @@ __all__ = [
     "fit_together",
     "inspect_model",
     "is_made_for",
+    "is_wanted",
     "load_catalog",
     "may_share_tokens",
     "memory_fit",

@@ -34,6 +34,13 @@
 <context>
     <name>DiscoverPanel</name>
     <message numerus="yes">
+        <source>%n models; others may be missing.</source>
+        <translation>
+            <numerusform>%n model; others may be missing.</numerusform>
+            <numerusform>%n models; others may be missing.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%n models, and more below</source>
         <translation>
             <numerusform>%n model, and more below</numerusform>

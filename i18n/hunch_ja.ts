@@ -677,6 +677,12 @@
         <source>Shown instead: what is known without the hub.</source>
         <translation>代わりに、ハブなしでわかるモデルを表示しています。</translation>
     </message>
+    <message numerus="yes">
+        <source>%n models; others may be missing.</source>
+        <translation>
+            <numerusform>%n 個のモデルが見つかりました。ほかにもあるかもしれません。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Searching…</source>
         <translation>検索中…</translation>
@@ -2409,8 +2415,12 @@
         <translation>ハブに接続できません</translation>
     </message>
     <message>
-        <source>%1 does not answer: %2</source>
-        <translation>%1 が応答しません：%2</translation>
+        <source>%1 was not found; this Mac may be offline.</source>
+        <translation>%1 が見つかりません。この Mac がオフラインかもしれません。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection, and the hub address in Settings.</source>
+        <translation>インターネット接続と、設定にあるハブのアドレスを確認してください。</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2419,10 +2429,6 @@
     <message>
         <source>Hub not trusted</source>
         <translation>ハブを信頼できません</translation>
-    </message>
-    <message>
-        <source>The hub sent something that it must not send: %1</source>
-        <translation>ハブから不正な内容が届きました：%1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -2549,6 +2555,62 @@
         <translation>%1 は非公開か、このトークンにはアクセス権がありません。</translation>
     </message>
     <message>
+        <source>%1 is not the address of a hub.</source>
+        <translation>%1 はハブのアドレスではありません。</translation>
+    </message>
+    <message>
+        <source>Correct the hub address in Settings.</source>
+        <translation>設定でハブのアドレスを直してください。</translation>
+    </message>
+    <message>
+        <source>There is no connection to %1.</source>
+        <translation>%1 への接続がありません。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <translation>インターネット接続を確認して、もう一度お試しください。ダウンロード済みの分は残っています。</translation>
+    </message>
+    <message>
+        <source>%1 refused the connection.</source>
+        <translation>%1 に接続を拒否されました。</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings, or try again later.</source>
+        <translation>設定でハブのアドレスを確認するか、後でもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>%1 did not answer in time.</source>
+        <translation>%1 から時間内に応答がありませんでした。</translation>
+    </message>
+    <message>
+        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
+        <translation>%1 の証明書が信頼できないため、本物のハブか確認できません。</translation>
+    </message>
+    <message>
+        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <translation>別のネットワークでお試しください。この Mac の日付と、設定にあるハブのアドレスも確認してください。</translation>
+    </message>
+    <message>
+        <source>The proxy on the way to %1 does not work.</source>
+        <translation>%1 への接続に使うプロキシが機能していません。</translation>
+    </message>
+    <message>
+        <source>Check the proxy in Settings.</source>
+        <translation>設定でプロキシを確認してください。</translation>
+    </message>
+    <message>
+        <source>%1 is too busy to answer.</source>
+        <translation>%1 は混み合っていて応答できません。</translation>
+    </message>
+    <message>
+        <source>Try again later; what has arrived is kept.</source>
+        <translation>後でもう一度お試しください。ダウンロード済みの分は残っています。</translation>
+    </message>
+    <message>
+        <source>The connection to %1 broke off.</source>
+        <translation>%1 との接続が切れました。</translation>
+    </message>
+    <message>
         <source>Offline mode is on</source>
         <translation>オフラインモードがオンです</translation>
     </message>
@@ -2573,6 +2635,10 @@
         <translation>リポジトリ名がわかれば、モデルをインストールできます。</translation>
     </message>
     <message>
+        <source>The hub sent something that it must not send.</source>
+        <translation>ハブから不正な内容が届きました。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>トークンは送信されていません</translation>
     </message>
@@ -2585,6 +2651,14 @@
         <translation>https のアドレスを使うか、設定で許可してください。</translation>
     </message>
     <message>
+        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
+    </message>
+    <message>
+        <source>Cancel one of them, or delete a model that you no longer use.</source>
+        <translation>どれかをキャンセルするか、使わなくなったモデルを削除してください。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>使わなくなったモデルを削除してください。</translation>
     </message>
@@ -2593,8 +2667,16 @@
         <translation>モデルのフォルダを使えません</translation>
     </message>
     <message>
-        <source>%1 cannot be written to: %2</source>
-        <translation>%1 に書き込めません：%2</translation>
+        <source>%1 is just being installed by another running copy of Hunch.</source>
+        <translation>別に起動している Hunch が %1 をインストール中です。</translation>
+    </message>
+    <message>
+        <source>Try again when that is done.</source>
+        <translation>終わってからもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to.</source>
+        <translation>%1 に書き込めません。</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>
@@ -2941,6 +3023,14 @@
     <message>
         <source>Show in folder</source>
         <translation>フォルダに表示</translation>
+    </message>
+    <message>
+        <source>Chat template</source>
+        <translation>チャットテンプレート</translation>
+    </message>
+    <message>
+        <source>Stop verifying</source>
+        <translation>検証をやめる</translation>
     </message>
     <message>
         <source>Verify</source>
@@ -4459,6 +4549,25 @@
     <message>
         <source>Race…</source>
         <translation>レース…</translation>
+    </message>
+</context>
+<context>
+    <name>TemplateDialog</name>
+    <message>
+        <source>Chat template of %1</source>
+        <translation>%1 のチャットテンプレート</translation>
+    </message>
+    <message>
+        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
+        <translation>チャットをモデルに渡すときの書式です。Hunch はモデルのコードを実行せずに適用します。</translation>
+    </message>
+    <message>
+        <source>Its files hold no chat template that can be read.</source>
+        <translation>読み取れるチャットテンプレートがファイルにありません。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>

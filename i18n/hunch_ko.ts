@@ -677,6 +677,12 @@
         <source>Shown instead: what is known without the hub.</source>
         <translation>대신 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
     </message>
+    <message numerus="yes">
+        <source>%n models; others may be missing.</source>
+        <translation>
+            <numerusform>모델 %n개예요. 빠진 모델이 있을 수 있어요.</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Searching…</source>
         <translation>검색 중…</translation>
@@ -2409,8 +2415,12 @@
         <translation>허브에 연결할 수 없어요</translation>
     </message>
     <message>
-        <source>%1 does not answer: %2</source>
-        <translation>%1 주소가 응답하지 않아요: %2</translation>
+        <source>%1 was not found; this Mac may be offline.</source>
+        <translation>%1을(를) 찾을 수 없어요. 이 Mac이 오프라인일 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Check the internet connection, and the hub address in Settings.</source>
+        <translation>인터넷 연결과 설정의 허브 주소를 확인해 주세요.</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2419,10 +2429,6 @@
     <message>
         <source>Hub not trusted</source>
         <translation>허브를 믿을 수 없어요</translation>
-    </message>
-    <message>
-        <source>The hub sent something that it must not send: %1</source>
-        <translation>허브에서 받으면 안 되는 내용이 왔어요: %1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -2549,6 +2555,62 @@
         <translation>%1 저장소가 비공개이거나 이 토큰에 접근 권한이 없어요.</translation>
     </message>
     <message>
+        <source>%1 is not the address of a hub.</source>
+        <translation>%1은(는) 허브 주소가 아니에요.</translation>
+    </message>
+    <message>
+        <source>Correct the hub address in Settings.</source>
+        <translation>설정에서 허브 주소를 고쳐 주세요.</translation>
+    </message>
+    <message>
+        <source>There is no connection to %1.</source>
+        <translation>%1에 연결할 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <translation>인터넷 연결을 확인하고 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 refused the connection.</source>
+        <translation>%1에서 연결을 거부했어요.</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings, or try again later.</source>
+        <translation>설정에서 허브 주소를 확인하거나 나중에 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 did not answer in time.</source>
+        <translation>%1에서 제때 응답하지 않았어요.</translation>
+    </message>
+    <message>
+        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
+        <translation>%1의 인증서를 신뢰할 수 없어서 진짜 허브인지 확인하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <translation>다른 네트워크에서 시도해 보세요. 이 Mac의 날짜와 설정의 허브 주소도 확인해 주세요.</translation>
+    </message>
+    <message>
+        <source>The proxy on the way to %1 does not work.</source>
+        <translation>%1에 연결하는 프록시가 작동하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Check the proxy in Settings.</source>
+        <translation>설정에서 프록시를 확인해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 is too busy to answer.</source>
+        <translation>%1이(가) 너무 바빠서 응답하지 못해요.</translation>
+    </message>
+    <message>
+        <source>Try again later; what has arrived is kept.</source>
+        <translation>나중에 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>The connection to %1 broke off.</source>
+        <translation>%1과의 연결이 끊겼어요.</translation>
+    </message>
+    <message>
         <source>Offline mode is on</source>
         <translation>오프라인 모드가 켜져 있어요</translation>
     </message>
@@ -2573,6 +2635,10 @@
         <translation>저장소 이름을 알면 모델을 설치할 수 있어요.</translation>
     </message>
     <message>
+        <source>The hub sent something that it must not send.</source>
+        <translation>허브에서 받으면 안 되는 내용이 왔어요.</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>토큰을 보내지 않았어요</translation>
     </message>
@@ -2585,6 +2651,14 @@
         <translation>https 주소를 쓰거나 설정에서 허용하세요.</translation>
     </message>
     <message>
+        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
+    </message>
+    <message>
+        <source>Cancel one of them, or delete a model that you no longer use.</source>
+        <translation>그중 하나를 취소하거나 쓰지 않는 모델을 삭제해 주세요.</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>쓰지 않는 모델을 삭제하세요.</translation>
     </message>
@@ -2593,8 +2667,16 @@
         <translation>모델 폴더를 쓸 수 없어요</translation>
     </message>
     <message>
-        <source>%1 cannot be written to: %2</source>
-        <translation>%1 폴더에 쓸 수 없어요: %2</translation>
+        <source>%1 is just being installed by another running copy of Hunch.</source>
+        <translation>실행 중인 다른 Hunch에서 %1을(를) 설치하고 있어요.</translation>
+    </message>
+    <message>
+        <source>Try again when that is done.</source>
+        <translation>끝난 뒤에 다시 시도해 주세요.</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to.</source>
+        <translation>%1 폴더에 쓸 수 없어요.</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>
@@ -2941,6 +3023,14 @@
     <message>
         <source>Show in folder</source>
         <translation>폴더에서 보기</translation>
+    </message>
+    <message>
+        <source>Chat template</source>
+        <translation>채팅 템플릿</translation>
+    </message>
+    <message>
+        <source>Stop verifying</source>
+        <translation>검사 중지</translation>
     </message>
     <message>
         <source>Verify</source>
@@ -4459,6 +4549,25 @@
     <message>
         <source>Race…</source>
         <translation>속도 대결…</translation>
+    </message>
+</context>
+<context>
+    <name>TemplateDialog</name>
+    <message>
+        <source>Chat template of %1</source>
+        <translation>%1의 채팅 템플릿</translation>
+    </message>
+    <message>
+        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
+        <translation>채팅을 모델에 전달하는 형식이에요. Hunch는 모델의 코드를 실행하지 않고 이 템플릿을 적용해요.</translation>
+    </message>
+    <message>
+        <source>Its files hold no chat template that can be read.</source>
+        <translation>읽을 수 있는 채팅 템플릿이 파일에 없어요.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
     </message>
 </context>
 <context>

@@ -677,6 +677,12 @@
         <source>Shown instead: what is known without the hub.</source>
         <translation>以下显示无需 Hub 即可得知的模型。</translation>
     </message>
+    <message numerus="yes">
+        <source>%n models; others may be missing.</source>
+        <translation>
+            <numerusform>%n 个模型，可能还有遗漏。</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Searching…</source>
         <translation>正在搜索…</translation>
@@ -2409,8 +2415,12 @@
         <translation>无法连接 Hub</translation>
     </message>
     <message>
-        <source>%1 does not answer: %2</source>
-        <translation>%1 没有响应：%2</translation>
+        <source>%1 was not found; this Mac may be offline.</source>
+        <translation>找不到 %1。这台 Mac 可能处于离线状态。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection, and the hub address in Settings.</source>
+        <translation>请检查互联网连接和设置中的 Hub 地址。</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2419,10 +2429,6 @@
     <message>
         <source>Hub not trusted</source>
         <translation>Hub 不可信</translation>
-    </message>
-    <message>
-        <source>The hub sent something that it must not send: %1</source>
-        <translation>Hub 返回了不该有的内容：%1</translation>
     </message>
     <message>
         <source>Check the hub address in Settings.</source>
@@ -2549,6 +2555,62 @@
         <translation>%1 是私有仓库，或此令牌没有访问权限。</translation>
     </message>
     <message>
+        <source>%1 is not the address of a hub.</source>
+        <translation>%1 不是 Hub 地址。</translation>
+    </message>
+    <message>
+        <source>Correct the hub address in Settings.</source>
+        <translation>请在设置中更正 Hub 地址。</translation>
+    </message>
+    <message>
+        <source>There is no connection to %1.</source>
+        <translation>无法连接到 %1。</translation>
+    </message>
+    <message>
+        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <translation>请检查互联网连接后重试，已下载的部分会保留。</translation>
+    </message>
+    <message>
+        <source>%1 refused the connection.</source>
+        <translation>%1 拒绝了连接。</translation>
+    </message>
+    <message>
+        <source>Check the hub address in Settings, or try again later.</source>
+        <translation>请检查设置中的 Hub 地址，或稍后重试。</translation>
+    </message>
+    <message>
+        <source>%1 did not answer in time.</source>
+        <translation>%1 未能及时响应。</translation>
+    </message>
+    <message>
+        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
+        <translation>%1 的证书不受信任，无法确认它是真正的 Hub。</translation>
+    </message>
+    <message>
+        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <translation>请换个网络再试，并检查这台 Mac 的日期和设置中的 Hub 地址。</translation>
+    </message>
+    <message>
+        <source>The proxy on the way to %1 does not work.</source>
+        <translation>连接 %1 所用的代理无法工作。</translation>
+    </message>
+    <message>
+        <source>Check the proxy in Settings.</source>
+        <translation>请检查设置中的代理。</translation>
+    </message>
+    <message>
+        <source>%1 is too busy to answer.</source>
+        <translation>%1 太忙，无法响应。</translation>
+    </message>
+    <message>
+        <source>Try again later; what has arrived is kept.</source>
+        <translation>请稍后重试，已下载的部分会保留。</translation>
+    </message>
+    <message>
+        <source>The connection to %1 broke off.</source>
+        <translation>与 %1 的连接中断了。</translation>
+    </message>
+    <message>
         <source>Offline mode is on</source>
         <translation>离线模式已开启</translation>
     </message>
@@ -2573,6 +2635,10 @@
         <translation>仍可通过仓库名称安装模型。</translation>
     </message>
     <message>
+        <source>The hub sent something that it must not send.</source>
+        <translation>Hub 返回了不该有的内容。</translation>
+    </message>
+    <message>
         <source>Token not sent</source>
         <translation>未发送令牌</translation>
     </message>
@@ -2585,6 +2651,14 @@
         <translation>请使用 https 地址，或在设置中允许。</translation>
     </message>
     <message>
+        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
+    </message>
+    <message>
+        <source>Cancel one of them, or delete a model that you no longer use.</source>
+        <translation>请取消其中一个下载，或删除不再使用的模型。</translation>
+    </message>
+    <message>
         <source>Delete a model that you no longer use.</source>
         <translation>请删除不再使用的模型。</translation>
     </message>
@@ -2593,8 +2667,16 @@
         <translation>模型文件夹无法使用</translation>
     </message>
     <message>
-        <source>%1 cannot be written to: %2</source>
-        <translation>无法写入 %1：%2</translation>
+        <source>%1 is just being installed by another running copy of Hunch.</source>
+        <translation>另一个正在运行的 Hunch 正在安装 %1。</translation>
+    </message>
+    <message>
+        <source>Try again when that is done.</source>
+        <translation>请等它完成后重试。</translation>
+    </message>
+    <message>
+        <source>%1 cannot be written to.</source>
+        <translation>无法写入 %1。</translation>
     </message>
     <message>
         <source>Check that its disk is connected and that you may write to it.</source>
@@ -2941,6 +3023,14 @@
     <message>
         <source>Show in folder</source>
         <translation>在文件夹中显示</translation>
+    </message>
+    <message>
+        <source>Chat template</source>
+        <translation>对话模板</translation>
+    </message>
+    <message>
+        <source>Stop verifying</source>
+        <translation>停止校验</translation>
     </message>
     <message>
         <source>Verify</source>
@@ -4459,6 +4549,25 @@
     <message>
         <source>Race…</source>
         <translation>竞速…</translation>
+    </message>
+</context>
+<context>
+    <name>TemplateDialog</name>
+    <message>
+        <source>Chat template of %1</source>
+        <translation>%1 的对话模板</translation>
+    </message>
+    <message>
+        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
+        <translation>对话传给模型时采用的格式。Hunch 套用它时不会运行模型自带的代码。</translation>
+    </message>
+    <message>
+        <source>Its files hold no chat template that can be read.</source>
+        <translation>文件中没有可读取的对话模板。</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>

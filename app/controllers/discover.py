@@ -31,6 +31,7 @@ from engine import (
     SearchFailed,
     SearchId,
     SearchResults,
+    is_wanted,
     memory_fit,
     model_memory_bytes,
 )
@@ -63,6 +64,8 @@ class DiscoverController(QObject):
         self.results = HubList()
         self.state = DiscoverState.RESTING
         self.error: EngineError | None = None
+        self.missing: EngineError | None = None  # why some of what was asked got no answer
+        self.from_hub = False  # what is shown; else it is what is known without it
         self.page_of = ""  # the repository whose page is wanted; "": none
         self.page: HubPage | None = None
         self.page_error: EngineError | None = None
@@ -72,19 +75,24 @@ class DiscoverController(QObject):
     def search(self, wanted: DiscoverFilter) -> None:
         self.filter = wanted
         self.results.clear()
-        self.error, self.state = None, DiscoverState.READING
+        self.from_hub = False
+        self._read_on()
         self._search = self._store.search(_query(wanted))
         self.changed.emit()
 
     def more(self) -> None:
         """Also after a failure: then it tries again."""
         if self._search is not None and self.state is not DiscoverState.READING:
-            self.error, self.state = None, DiscoverState.READING
+            self._read_on()
             self._store.more(self._search)
             self.changed.emit()
 
     def again(self) -> None:
-        self.search(self.filter)
+        """Asks for what failed; what the hub has told stays."""
+        if self.from_hub or self.missing is not None:
+            self.more()
+        else:
+            self.search(self.filter)
 
     def read_page(self, repository: str) -> None:
         self.page_of, self.page, self.page_error = repository, None, None
@@ -143,8 +151,14 @@ class DiscoverController(QObject):
                 self._installed = models
                 self.results.replace([self.entry(entry.model) for entry in self.results.entries])
 
+    def _read_on(self) -> None:
+        self.error = self.missing = None
+        self.state = DiscoverState.READING
+
     def _on_results(self, event: SearchResults) -> None:
         self.results.append([self.entry(model) for model in event.models])
+        self.from_hub = self.from_hub or bool(event.models)
+        self.missing = event.missing
         self.results.has_more = event.has_more and not event.reading
         self.state = DiscoverState.READING if event.reading else DiscoverState.RESTING
         self.changed.emit()
@@ -157,11 +171,16 @@ class DiscoverController(QObject):
         self.changed.emit()
 
     def _known_without_hub(self) -> Sequence[HubModel]:
-        words = self.filter.text.casefold().replace("/", " ").split()
+        """Within the limits of the search, as far as catalog and installed files tell."""
+        query = _query(self.filter)
+        words = query.text.casefold().split()
         here = [_of_installed(model) for model in self._installed if model.repository and model.info is not None]
-        listed = [_of_info(model.repository, model.info()) for model in self._catalog().models]
-        known = {model.repository: model for model in (*listed, *here)}
-        return [model for model in known.values() if all(word in model.repository.casefold() for word in words)]
+        catalog = self._catalog()
+        listed = [_of_info(model.repository, model.info()) for model in catalog.models]
+        drafts = [_of_info(draft.repository, draft.info(), draft.mains) for draft in catalog.drafts]
+        known = {model.repository: model for model in (*drafts, *listed, *here)}
+        named = [model for model in known.values() if all(word in model.repository.casefold() for word in words)]
+        return [model for model in named if is_wanted(model, query)]
 
 
 def _query(wanted: DiscoverFilter) -> HubQuery:
@@ -196,7 +215,7 @@ def _of_installed(model: InstalledModel) -> HubModel:
     return _of_info(model.repository, model.info)
 
 
-def _of_info(repository: str, info: ModelInfo) -> HubModel:
+def _of_info(repository: str, info: ModelInfo, mains: tuple[str, ...] = ()) -> HubModel:
     return HubModel(
         repository,
         info.model_type,
@@ -204,4 +223,6 @@ def _of_info(repository: str, info: ModelInfo) -> HubModel:
         info.bits or 0.0,
         info.weight_bytes,
         size_is_estimated=not info.folder,
+        drafter=info.drafter.kind if info.drafter is not None else None,
+        base_models=mains,
     )

@@ -72,7 +72,7 @@ class DownloadController(QObject):
         self._settings = settings
         self._ids = itertools.count(1)
         self._rows: dict[int, _Row] = {}
-        self._cancelled: set[int] = set()
+        self._left: set[DownloadId] = set()  # rows have gone on without them; they may not have heard of it yet
         self._here: dict[str, str] = {}  # folders of installed models, wherever they are, by repository
         bridge.event_arrived.connect(self._on_event)
 
@@ -93,12 +93,14 @@ class DownloadController(QObject):
         return self._install(pair)
 
     def pause(self, row: int) -> None:
+        """Shown at once; that it has stopped may come later, when a connection is just being made."""
         for half in self._halves(row, _RUNNING):
             if half.download is not None:
                 self._store.pause(half.download)
+                self._show_paused(half.download)
 
     def resume(self, row: int) -> None:
-        """Goes on where it stopped."""
+        """Goes on where it stopped, as soon as it has."""
         self._start(row, self._halves(row, (DownloadState.PAUSED, DownloadState.FAILED)))
 
     def try_now(self, row: int) -> None:
@@ -110,7 +112,7 @@ class DownloadController(QObject):
         """Ends a download, throws away what has arrived, and takes its row away."""
         for half in self._halves(row, (*_RUNNING, DownloadState.PAUSED, DownloadState.FAILED)):
             if half.download is not None and not self._is_shared(half.download):
-                self._cancelled.add(half.download)
+                self._left.add(half.download)
                 self._store.cancel(half.download)
         self.dismiss(row)
 
@@ -161,6 +163,8 @@ class DownloadController(QObject):
     def _start(self, number: int, halves: Iterable[_Half]) -> None:
         for half in halves:
             download = self._store.install(half.repository, half.revision)
+            if half.download not in (None, download):
+                self._left.add(half.download)
             self._put(number, replace(half, download=download, state=DownloadState.WAITING, error=None, progress=None))
 
     # What arrives
@@ -168,10 +172,7 @@ class DownloadController(QObject):
     def _on_event(self, event: Event) -> None:
         match event:
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
-                if event.download not in self._cancelled:
-                    self._on_download(event)
-                elif isinstance(event, DownloadFinished):  # it was too late
-                    self.installed.emit(event.repository, event.folder)
+                self._on_download(event)
             case ModelDeleted(folder=folder):
                 for number, _ in self._every(lambda half: half.folder == folder):
                     self.dismiss(number)
@@ -184,6 +185,8 @@ class DownloadController(QObject):
 
     def _on_download(self, event: _DownloadEvent) -> None:
         for number, half in self._halves_of(event.download, event.repository):
+            if isinstance(event, DownloadProgress) and half.download and half.state is DownloadState.PAUSED:
+                continue  # from before it heard of that
             self._put(number, _told(replace(half, download=event.download), event))
             self._forget_pair_when_done(number)
         if isinstance(event, DownloadFinished):
@@ -196,6 +199,8 @@ class DownloadController(QObject):
             unknown = half.download is None and half.state is not DownloadState.FINISHED
             return half.download == download or (unknown and half.repository == repository)
 
+        if download in self._left:
+            return self._every(lambda half: half.download == download)
         if found := self._every(is_meant):
             return found
         pairs = [tuple(pair.split(" ")) for pair in self._settings.pair_downloads]
@@ -214,6 +219,10 @@ class DownloadController(QObject):
 
     # Small parts
 
+    def _show_paused(self, download: DownloadId) -> None:
+        for number, half in self._every(lambda half: half.download == download):
+            self._put(number, replace(half, state=DownloadState.PAUSED, progress=None))
+
     def _is_shared(self, download: DownloadId) -> bool:
         """Whether another row goes on with it."""
         return len(self._every(lambda half: half.download == download)) > 1
@@ -229,8 +238,8 @@ class DownloadController(QObject):
         self.changed.emit()
 
     def _entry(self, row: _Row) -> DownloadEntry:
-        state = _state(row)
-        error = next((half.error for half in row.halves if half.error), None)
+        error = next((half.error for half in row.halves if half.state is DownloadState.FAILED), None)
+        going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
         running = [half.progress for half in row.halves if half.progress is not None]
         left = [progress.seconds_left for progress in running]
         waits = [progress.retry for progress in running if progress.retry is not None]
@@ -238,15 +247,15 @@ class DownloadController(QObject):
         return DownloadEntry(
             id=row.id,
             repositories=_names(row),
-            done_bytes=sum(half.done_bytes for half in row.halves),
-            total_bytes=sum(half.total_bytes for half in row.halves) if all(_sizes(row)) else 0,
+            done_bytes=sum(half.done_bytes for half in going),
+            total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
             bytes_per_second=sum(progress.bytes_per_second for progress in running),
             seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
             retry=waits[0] if waits and len(waits) == len(running) else None,
             files=tuple(file for some in files for file in some),
-            state=state,
-            error=error if state is DownloadState.FAILED else None,
-            page=self._page(error) if state is DownloadState.FAILED else "",
+            state=_state(row),
+            error=error,
+            page=self._page(error),
         )
 
     def _page(self, error: EngineError | None) -> str:
@@ -284,13 +293,13 @@ def _names(row: _Row) -> tuple[str, ...]:
     return tuple(half.repository for half in row.halves)
 
 
-def _sizes(row: _Row) -> Iterator[bool]:
-    """Whether the size of each half is known; an earlier run's finished half has none that counts."""
-    return (half.total_bytes > 0 or half.state is DownloadState.FINISHED for half in row.halves)
+def _sizes(halves: Iterable[_Half]) -> Iterator[bool]:
+    """Whether the size of each is known; an earlier run's finished half has none that counts."""
+    return (half.total_bytes > 0 or half.state is DownloadState.FINISHED for half in halves)
 
 
 def _state(row: _Row) -> DownloadState:
-    """One row has one state and one set of buttons: it goes on as long as any half does."""
+    """One row has one state and one set of buttons: it goes on as long as any half does, and tells of a failure."""
     order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.FAILED, DownloadState.PAUSED)
     return next((state for state in order if state in row.states()), DownloadState.FINISHED)
 

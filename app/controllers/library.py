@@ -28,6 +28,7 @@ from engine import (
     ModelSource,
     ModelVerified,
     PredictedGain,
+    TemplateRead,
     UpdateChecked,
     VerifyProgress,
 )
@@ -37,6 +38,8 @@ _MOST_REMEMBERED = 200
 
 class LibraryController(QObject):
     changed = Signal()
+    template_read = Signal(str, str)  # folder, text
+    verify_progressed = Signal(str)  # folder; nothing else has changed
 
     def __init__(
         self,
@@ -74,7 +77,7 @@ class LibraryController(QObject):
             drafts_for=self._mains.get(model.folder, ()),
             last_used=len(recent) - recent.index(model.folder) if model.folder in recent else 0,
             is_checking=model.folder == self._checking,
-            upkeep=self._upkeep.get(model.folder, Upkeep()),
+            upkeep=self.upkeep(model.folder),
         )
 
     def offers(self, language: str) -> list[PairOffer]:
@@ -96,6 +99,17 @@ class LibraryController(QObject):
         self._set_upkeep(folder, Upkeep(UpkeepState.VERIFYING))
         self._store.verify(folder)
 
+    def stop_verifying(self, folder: str) -> None:
+        self._store.stop_verifying(folder)
+        self._set_upkeep(folder, Upkeep())
+
+    def upkeep(self, folder: str) -> Upkeep:
+        return self._upkeep.get(folder, Upkeep())
+
+    def read_template(self, folder: str) -> None:
+        """`template_read` tells it."""
+        self._store.read_template(folder)
+
     def check_for_update(self, folder: str) -> None:
         self._set_upkeep(folder, Upkeep(UpkeepState.ASKING))
         self._store.check_for_update(folder)
@@ -103,7 +117,7 @@ class LibraryController(QObject):
     def mend(self, folder: str) -> None:
         """Downloads what is damaged, as it was installed, or what is newer. The model stays until that is whole."""
         if repository := self.repository(folder):
-            revision = self._upkeep.get(folder, Upkeep()).revision
+            revision = self.upkeep(folder).revision
             self._set_upkeep(folder, Upkeep())
             self._install(repository, revision or NEWEST)
 
@@ -117,7 +131,14 @@ class LibraryController(QObject):
             case LibraryScanned(models=models):
                 self.installed, self.scanned = models, True
                 self._mains, self._offers = mains_of(models), {}
-            case VerifyProgress() | ModelVerified() | UpdateChecked():
+            case TemplateRead(folder=folder, text=text):
+                self.template_read.emit(folder, text)
+            case VerifyProgress() | ModelVerified() if self.upkeep(event.folder).state is not UpkeepState.VERIFYING:
+                pass  # it was stopped meanwhile
+            case VerifyProgress(folder=folder):
+                self._upkeep[folder] = _upkeep(event)
+                self.verify_progressed.emit(folder)
+            case ModelVerified() | UpdateChecked():
                 self._set_upkeep(event.folder, _upkeep(event))
             case ModelMeasured(times=times, others=others):
                 self._measured, self._offers = (times, *others), {}

@@ -49,6 +49,7 @@ class ModelController(QObject):
     pair_changed = Signal()
     speculation_chosen = Signal(str)  # mode
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
+    wait_ended = Signal()  # it waits no more
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
     chat_wanted = Signal()  # what was downloaded is to be used now
 
@@ -87,6 +88,7 @@ class ModelController(QObject):
         loading.changed.connect(self.pair_changed)
         loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
         loading.main_waits.connect(self.main_waits)
+        loading.residence.wait_ended.connect(self.wait_ended)
         loading.problem_raised.connect(self.problem_raised)
         return loading
 
@@ -219,6 +221,10 @@ class ModelController(QObject):
         if folder == self._loading.main_folder and (state.running or state.queued):
             self.problem_raised.emit(DeleteFailed(folder, "", DeleteRefusal.IN_USE))
             return
+        if self.residence.waits_for(folder):
+            self.residence.forget_wait()
+        if self._to_compare is not None and folder in self._to_compare:
+            self._to_compare = None
         if folder == self._loading.draft_folder:
             self.choose_draft(None)
         if folder == self._loading.main_folder:

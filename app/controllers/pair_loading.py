@@ -154,11 +154,11 @@ class PairLoading(QObject):
 
     def when_free(self, folder: str, change: Callable[[], None]) -> None:
         """Calls `change` when no reply is under way that it would end. Then `folder` is the main model; "": none."""
-        self.residence.waiting = None
+        self.residence.forget_wait()
         if self._loaded.state is not PairState.READY or not self.residence.busy:
             change()
         elif folder != self._loaded.main_folder:
-            self.residence.waiting = change
+            self.residence.wait_to(change, folder)
             self.main_waits.emit(model_name(Path(folder)) if folder else "")
 
     # What arrives

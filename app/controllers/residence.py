@@ -1,6 +1,6 @@
 """When the loaded pair leaves memory: after a time without replies, and not while replies are written.
 
-`waiting` is what is to be done as soon as no reply is written that somebody waits for.
+What `wait_to` was given is done as soon as no reply is written that somebody waits for.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from engine import ChatEngine, Event, Failed, Finished, ModelReady, Queued, Requ
 class Residence(QObject):
     idle = Signal()  # nobody has asked for anything for as long as the settings say
     free = Signal()  # the replies that something waits for have ended
+    wait_ended = Signal()  # what waited is done or forgotten
 
     def __init__(self, engine: ChatEngine, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.background: set[RequestId] = set()  # requests that nobody waits for
-        self.waiting: Callable[[], None] | None = None
+        self._waiting: Callable[[], None] | None = None
+        self._awaited = ""
         self._engine = engine
         self._settings = settings
         self.timer = QTimer(self, singleShot=True)
@@ -38,12 +40,25 @@ class Residence(QObject):
             self.timer.stop()
         elif isinstance(event, Finished | Failed | ModelReady) and not self.busy:
             self._start()
-            if self.waiting is not None:
+            if self._waiting is not None:
                 self.free.emit()
+
+    def wait_to(self, act: Callable[[], None], folder: str) -> None:
+        """`folder`: of the main model that is loaded then; "": none."""
+        self._waiting, self._awaited = act, folder
+
+    def waits_for(self, folder: str) -> bool:
+        return self._waiting is not None and self._awaited == folder
+
+    def forget_wait(self) -> None:
+        if self._waiting is not None:
+            self._waiting = None
+            self.wait_ended.emit()
 
     def act_now(self) -> None:
         """Do what waits for replies, whether they have ended or not."""
-        act, self.waiting = self.waiting, None
+        act = self._waiting
+        self.forget_wait()
         if act is not None:
             act()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import engine
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import NoticeAction
+from engine import HubSilence
 
 DOWNLOAD_TABLE = (
     Row(
@@ -35,10 +36,84 @@ DOWNLOAD_TABLE = (
     Row(
         engine.HubUnreachable,
         QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
-        QT_TRANSLATE_NOOP("Messages", "%1 does not answer: %2"),
+        QT_TRANSLATE_NOOP("Messages", "%1 is not the address of a hub."),
+        QT_TRANSLATE_NOOP("Messages", "Correct the hub address in Settings."),
+        NoticeAction.OPEN_MODELS,
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.ADDRESS,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "%1 was not found; this Mac may be offline."),
+        QT_TRANSLATE_NOOP("Messages", "Check the internet connection, and the hub address in Settings."),
+        NoticeAction.RETRY,
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.NAME,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "There is no connection to %1."),
+        QT_TRANSLATE_NOOP("Messages", "Check the internet connection and try again; what has arrived is kept."),
+        NoticeAction.RETRY,
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.NO_ROUTE,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "%1 refused the connection."),
+        QT_TRANSLATE_NOOP("Messages", "Check the hub address in Settings, or try again later."),
+        NoticeAction.RETRY,
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.REFUSED,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "%1 did not answer in time."),
         QT_TRANSLATE_NOOP("Messages", "Check the connection and try again; what has arrived is kept."),
         NoticeAction.RETRY,
-        values=("endpoint", "detail"),
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.TIMED_OUT,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "%1 could not prove that it is this hub: its certificate is not trusted."),
+        QT_TRANSLATE_NOOP(
+            "Messages", "Another network may help. Check the date of this Mac and the hub address in Settings."
+        ),
+        NoticeAction.OPEN_MODELS,
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.CERTIFICATE,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "The proxy on the way to %1 does not work."),
+        QT_TRANSLATE_NOOP("Messages", "Check the proxy in Settings."),
+        NoticeAction.OPEN_MODELS,
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.PROXY,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "%1 is too busy to answer."),
+        QT_TRANSLATE_NOOP("Messages", "Try again later; what has arrived is kept."),
+        NoticeAction.RETRY,
+        values=("endpoint",),
+        when=lambda error: error.reason is HubSilence.BUSY,
+    ),
+    Row(
+        engine.HubUnreachable,
+        QT_TRANSLATE_NOOP("Messages", "Hub not reachable"),
+        QT_TRANSLATE_NOOP("Messages", "The connection to %1 broke off."),
+        QT_TRANSLATE_NOOP("Messages", "Check the connection and try again; what has arrived is kept."),
+        NoticeAction.RETRY,
+        values=("endpoint",),
     ),
     Row(
         engine.HubOffline,
@@ -60,10 +135,9 @@ DOWNLOAD_TABLE = (
     Row(
         engine.HubMisbehaved,
         QT_TRANSLATE_NOOP("Messages", "Hub not trusted"),
-        QT_TRANSLATE_NOOP("Messages", "The hub sent something that it must not send: %1"),
+        QT_TRANSLATE_NOOP("Messages", "The hub sent something that it must not send."),
         QT_TRANSLATE_NOOP("Messages", "Check the hub address in Settings."),
         NoticeAction.OPEN_MODELS,
-        values=("detail",),
     ),
     Row(
         engine.TokenInClear,
@@ -101,6 +175,15 @@ DOWNLOAD_TABLE = (
     Row(
         engine.DiskFull,
         QT_TRANSLATE_NOOP("Messages", "Not enough disk space"),
+        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 on the disk; %3 are free, of which other downloads still need %4."),
+        QT_TRANSLATE_NOOP("Messages", "Cancel one of them, or delete a model that you no longer use."),
+        NoticeAction.OPEN_MODELS,
+        values=("repository", "needed_bytes", "available_bytes", "promised_bytes"),
+        when=lambda error: error.promised_bytes > 0,
+    ),
+    Row(
+        engine.DiskFull,
+        QT_TRANSLATE_NOOP("Messages", "Not enough disk space"),
         QT_TRANSLATE_NOOP("Messages", "%1 needs %2 on the disk; %3 are free."),
         QT_TRANSLATE_NOOP("Messages", "Delete a model that you no longer use."),
         NoticeAction.OPEN_MODELS,
@@ -109,9 +192,18 @@ DOWNLOAD_TABLE = (
     Row(
         engine.StorageFailed,
         QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
-        QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to: %2"),
+        QT_TRANSLATE_NOOP("Messages", "%1 is just being installed by another running copy of Hunch."),
+        QT_TRANSLATE_NOOP("Messages", "Try again when that is done."),
+        NoticeAction.RETRY,
+        values=("repository",),
+        when=lambda error: error.in_use,
+    ),
+    Row(
+        engine.StorageFailed,
+        QT_TRANSLATE_NOOP("Messages", "Models folder not usable"),
+        QT_TRANSLATE_NOOP("Messages", "%1 cannot be written to."),
         QT_TRANSLATE_NOOP("Messages", "Check that its disk is connected and that you may write to it."),
         NoticeAction.RETRY,
-        values=("folder", "detail"),
+        values=("folder",),
     ),
 )

@@ -21,6 +21,7 @@ Being cancelled is a reason for a reply to finish, not an error.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from enum import StrEnum
 
 
 class EngineError(Exception):
@@ -203,10 +204,27 @@ class AccessDenied(DownloadError):
     gated: bool
 
 
+class HubSilence(StrEnum):
+    """Why a hub cannot be reached."""
+
+    ADDRESS = "address"  # it is none
+    NAME = "name"  # nobody knows it: a wrong one, or there is no network
+    NO_ROUTE = "no route"
+    REFUSED = "refused"
+    TIMED_OUT = "timed out"
+    CERTIFICATE = "certificate"  # nobody vouches for it
+    PROXY = "proxy"  # it does not work, or does not let this through
+    BROKE_OFF = "broke off"
+    BUSY = "busy"
+
+
 @dataclass(eq=False)
 class HubUnreachable(DownloadError):
+    """`detail` is what a library said of it: for the log, not for a person."""
+
     endpoint: str
     detail: str
+    reason: HubSilence = HubSilence.BROKE_OFF
 
 
 @dataclass(eq=False)
@@ -249,16 +267,20 @@ class NothingToInstall(DownloadError):
 
 @dataclass(eq=False)
 class DiskFull(DownloadError):
+    """What is free is not enough for `needed_bytes` and `promised_bytes`, which other downloads are still to write."""
+
     needed_bytes: int
     available_bytes: int
+    promised_bytes: int = 0
 
 
 @dataclass(eq=False)
 class StorageFailed(DownloadError):
-    """The models folder cannot be used: not writable, unplugged, or in use by another Hunch."""
+    """The models folder cannot be used: not writable, unplugged, or another Hunch installs this there (`in_use`)."""
 
     folder: str
     detail: str
+    in_use: bool = False
 
 
 @dataclass(eq=False)

@@ -211,6 +211,12 @@ class UpdateChecked:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateRead:
+    folder: str
+    text: str  # of its chat template; "" where there is none that can be read
+
+
+@dataclass(frozen=True, slots=True)
 class PairChecked:
     check: PairCheck
 
@@ -258,12 +264,17 @@ class DownloadFailed:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """More of what a search has found. One that is not `reading` waits to be asked for more, if there is any."""
+    """More of what a search has found. One that is not `reading` waits to be asked for more, if there is any.
+
+    A search may be several questions to the hub. `missing` says why some of them got no answer; asking for more asks
+    those again, also where there is no more otherwise.
+    """
 
     search: SearchId
     models: tuple[HubModel, ...]
     reading: bool
     has_more: bool
+    missing: EngineError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +314,7 @@ StoreEvent = (
     | VerifyProgress
     | ModelVerified
     | UpdateChecked
+    | TemplateRead
     | PairChecked
     | DownloadProgress
     | DownloadFinished

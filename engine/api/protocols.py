@@ -87,6 +87,12 @@ class ModelLibrary(Protocol):
     def verify(self, folder: Path | str) -> None:
         """Compare an installed model's files with what was downloaded: VerifyProgress, then ModelVerified."""
 
+    def stop_verifying(self, folder: Path | str) -> None:
+        """Then nothing more is told of it."""
+
+    def read_template(self, folder: Path | str) -> None:
+        """TemplateRead tells the chat template of a model, as its files have it."""
+
     def check_for_update(self, folder: Path | str) -> None:
         """Ask the hub whether it has a newer commit: UpdateChecked."""
 

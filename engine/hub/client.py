@@ -13,8 +13,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
@@ -24,14 +22,16 @@ from engine.api.errors import (
     HubCannotSearch,
     HubMisbehaved,
     HubOffline,
+    HubSilence,
     HubUnreachable,
     RepositoryNotFound,
     TokenInClear,
 )
 from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit
-from engine.hub.retries import Retries
-from engine.hub.stop import StopSignal
+from engine.hub.retries import Retries, seconds_asked
+from engine.hub.silence import BEFORE_ANY_ANSWER, TryAgain, reason_of, unreachable, without_password
+from engine.hub.stop import Lines, StopSignal
 from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:
@@ -92,14 +92,6 @@ class Patience:
         return min(self.first_delay_s * 2.0 ** (failures - 1), self.longest_delay_s)
 
 
-class TryAgain(Exception):
-    """A failure that may pass: the line, or a busy hub. It may have said how long to wait."""
-
-    def __init__(self, detail: str, asked_s: float = 0.0, hub_is_busy: bool = False) -> None:
-        super().__init__(detail)
-        self.asked_s, self.hub_is_busy = asked_s, hub_is_busy
-
-
 class _NotJson(Exception):
     pass
 
@@ -113,10 +105,11 @@ class HubClient:
         self.repository = about
         self._hub = hub
         self._stop = stop
+        self._lines = Lines(stop)
         self._retries = retries or Retries(stop)
         self._patience = patience
         if hub.offline:
-            raise HubOffline(about)
+            raise HubOffline(without_password(about))
         self._http = self._open()
 
     def close(self) -> None:
@@ -245,7 +238,7 @@ class HubClient:
                 self._stop.check()  # then it was us who ended the line
                 best, failures = (progress(), 1) if progress() > best else (best, failures + 1)
                 if failures >= tries or error.asked_s > self._patience.longest_asked_s:
-                    raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
+                    raise unreachable(self.repository, self._hub.endpoint, error, error.reason) from error
                 asked_s, busy = error.asked_s, error.hub_is_busy
             self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
 
@@ -258,6 +251,9 @@ class HubClient:
             url = httpx2.URL(self._hub.endpoint)
             if url.scheme not in {"http", "https"} or not url.host or url.userinfo or not 0 < (url.port or 1) < 65536:
                 raise ValueError("not an address")
+        except (ValueError, httpx2.InvalidURL) as error:
+            raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.ADDRESS) from error
+        try:
             return httpx2.Client(
                 headers={"User-Agent": "hunch", "Accept-Encoding": "identity"},
                 timeout=httpx2.Timeout(self._patience.read_s, connect=self._patience.connect_s),
@@ -267,8 +263,10 @@ class HubClient:
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
                 verify=True if platform.system() == "Darwin" else _trusted(),
             )
-        except (ValueError, ImportError, OSError, httpx2.InvalidURL) as error:  # a proxy's address may be bad, too
-            raise HubUnreachable(self.repository, self._hub.endpoint, str(error)) from error
+        except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its address is none, or of no known kind
+            raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.PROXY) from error
+        except OSError as error:
+            raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.CERTIFICATE) from error
 
     def _url(self, path: str) -> str:
         return f"{self._hub.endpoint.rstrip('/')}/{path}"
@@ -311,7 +309,7 @@ class HubClient:
         self._stop.check()
         try:
             with self._http.stream(
-                "GET", url, headers={**headers, **self._authorization()}, extensions={"trace": self._watch}
+                "GET", url, headers={**headers, **self._authorization()}, extensions={"trace": self._lines.watch}
             ) as response:
                 self._check(response)
                 yield response
@@ -319,15 +317,15 @@ class HubClient:
             raise HubMisbehaved(self.repository, f"a redirect to {str(error)[:200]}") from error
         except (httpx2.TransportError, httpcore2.NetworkError, httpcore2.TimeoutException) as error:
             self._stop.check()  # then it was us who shut the line
-            raise TryAgain(f"{type(error).__name__}: {error}") from error
+            raise TryAgain(f"{type(error).__name__}: {error}", reason=self._reason(error)) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise HubMisbehaved(self.repository, f"{type(error).__name__}: {str(error)[:200]}") from error
 
-    def _watch(self, event: str, info: Mapping[str, object]) -> None:
-        """Called for each step of a request; new connections are what a stop must be able to end."""
-        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
-            stream = info["return_value"]
-            self._stop.adopt(stream.get_extra_info("socket"))  # type: ignore[attr-defined]
+    def _reason(self, error: Exception) -> HubSilence:
+        """Through a proxy, that is the only one to be called or to refuse."""
+        reason = reason_of(error)
+        by_proxy = bool(self._hub.proxy) and not self._is_here()
+        return HubSilence.PROXY if by_proxy and reason in BEFORE_ANY_ANSWER else reason
 
     def _authorization(self) -> dict[str, str]:
         token = self._hub.token
@@ -341,8 +339,10 @@ class HubClient:
 
     def _is_private_line(self) -> bool:
         """Nobody between here and there can read along."""
-        url = self._http.build_request("GET", self._hub.endpoint).url
-        return url.scheme == "https" or url.host in _LOOPBACK_NAMES
+        return self._hub.endpoint.startswith("https:") or self._is_here()
+
+    def _is_here(self) -> bool:
+        return self._http.build_request("GET", self._hub.endpoint).url.host in _LOOPBACK_NAMES
 
     def _check(self, response: httpx2.Response) -> None:
         schemes = [step.url.scheme for step in (*response.history, response)]
@@ -361,7 +361,7 @@ class HubClient:
         if status in {401, 403}:
             return AccessDenied(self.repository, gated=False)
         if status in _BUSY:
-            return TryAgain(f"HTTP {status}", asked_s, hub_is_busy=True)
+            return TryAgain(f"HTTP {status}", asked_s, HubSilence.BUSY)
         return HubMisbehaved(self.repository, f"HTTP {status}")
 
 
@@ -386,14 +386,3 @@ def _trusted() -> ssl.SSLContext:
 
 def _path_of(url: httpx2.URL | None) -> str | None:
     return None if url is None else url.raw_path.decode("ascii").lstrip("/")
-
-
-def seconds_asked(header: str, now: float) -> float:
-    """What Retry-After asks for, in seconds or as a date; 0 when it makes no sense."""
-    if header.isascii() and header.isdecimal():
-        return float(header[:9])
-    try:
-        date = parsedate_to_datetime(header)
-    except (ValueError, IndexError, OverflowError):
-        return 0.0
-    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)

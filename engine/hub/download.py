@@ -22,19 +22,21 @@ from engine.hub.manifest import lists, write_json, write_manifest
 from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision, is_commit
 from engine.hub.retries import Retries
+from engine.hub.space import Ahead, Space
 from engine.hub.staging import FILES, RECORD, begun_commit, publish, recover, remove, staging_of, tidy
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
-from engine.hub.writer import fetch_file, is_right, part_path
+from engine.hub.writer import fetch_file, is_right
 from engine.models.inspect import check_config, read_config
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What all downloads have together: lines to hubs at one time, and bytes a second."""
+    """What all downloads have together: lines to hubs at one time, bytes a second, and room on the disk."""
 
     slots: threading.Semaphore
     throttle: Throttle
+    space: Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Download:
         self.retries = Retries(self.stop)
         self.total_bytes = 0
         self._root, self._hub, self._tuning = root, hub, tuning
-        self._needed_bytes = 0
+        self._ahead: Ahead | None = None  # None: nobody knows yet what is to come
         self._begun = ""  # the commit that what has arrived is of
 
     @property
@@ -80,7 +82,7 @@ class Download:
                 meter.finish()
                 remove(self.staging)
         except Busy as error:
-            raise StorageFailed(self.repository, str(self._root), "another process is installing this") from error
+            raise StorageFailed(self.repository, str(self._root), "locked", in_use=True) from error
         except OSError as error:
             raise self._storage_error(error) from error
         return self.target
@@ -151,7 +153,10 @@ class Download:
 
     def _fetch(self, client: HubClient, commit: str, files: list[RemoteFile], meter: Meter, shares: Shares) -> None:
         missing = [file for file in files if not self._is_right(self._folder, file, meter)]
-        self._check_space(missing)
+        for file in missing:
+            (self._folder / file.name).unlink(missing_ok=True)
+        tuning = self._tuning
+        self._ahead = Ahead(self.repository, self._folder, missing, tuning.disk_factor, tuning.disk_reserve_bytes)
 
         def fetch(file: RemoteFile) -> None:
             def report(count_bytes: int, fresh: bool) -> None:
@@ -162,22 +167,16 @@ class Download:
             line = partial(_slot, shares.slots, self.stop)
             fetch_file(client, commit, file, self._folder, self.stop, report, line)
 
-        self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
-        check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
-        self._in_parallel(fetch, [file for file in missing if file.is_weights], meter)
-
-    def _check_space(self, missing: Sequence[RemoteFile]) -> None:
-        parts = [part_path(self._folder, file) for file in missing]
-        here_bytes = sum(part.stat().st_size for part in parts if part.exists())
-        ahead_bytes = max(0, sum(file.size_bytes for file in missing) - here_bytes)
-        self._needed_bytes = int(ahead_bytes * self._tuning.disk_factor) + self._tuning.disk_reserve_bytes
-        free_bytes = shutil.disk_usage(self._folder).free
-        if missing and free_bytes < self._needed_bytes:
-            raise DiskFull(self.repository, self._needed_bytes, free_bytes)
+        with shares.space.promised(self._ahead):
+            self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
+            check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
+            self._in_parallel(fetch, [file for file in missing if file.is_weights], meter)
 
     def _storage_error(self, error: OSError) -> DownloadError:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            return DiskFull(self.repository, self._needed_bytes, shutil.disk_usage(self._root).free)
+            if self._ahead is not None:
+                return self._ahead.disk_full()
+            return DiskFull(self.repository, self._tuning.disk_reserve_bytes, shutil.disk_usage(self._root).free)
         return StorageFailed(self.repository, str(self._root), error.strerror or str(error))
 
     def _in_parallel(self, fetch: Callable[[RemoteFile], None], files: Sequence[RemoteFile], meter: Meter) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 
 from engine.api.hub import Retry
 from engine.hub.stop import StopSignal
@@ -47,3 +49,14 @@ class Retries:
                 return None
             until, busy = min(self._waiting.values())
         return Retry(max(0.0, until - time.monotonic()), busy)
+
+
+def seconds_asked(header: str, now: float) -> float:
+    """What Retry-After asks for, in seconds or as a date; 0 when it makes no sense."""
+    if header.isascii() and header.isdecimal():
+        return float(header[:9])
+    try:
+        date = parsedate_to_datetime(header)
+    except (ValueError, IndexError, OverflowError):
+        return 0.0
+    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from engine.api.errors import (
     EngineError,
     HubMisbehaved,
+    HubSilence,
+    HubUnreachable,
     InternalError,
 )
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
@@ -43,9 +45,28 @@ class _Search:
     query: HubQuery
     places: list[Hub]
     left: deque[str]  # questions, as paths below the hub's address
+    unanswered: list[str] = field(default_factory=list)  # those that failed
+    error: EngineError | None = None  # why
+    answered: bool = False  # any of them
     seen: set[str] = field(default_factory=set)
     stop: StopSignal = field(default_factory=StopSignal)
     turn: threading.Lock = field(default_factory=threading.Lock)  # steps of one search follow each other
+
+    def ask_again(self) -> None:
+        self.left.extendleft(reversed(self.unanswered))
+        self.unanswered, self.error = [], None
+
+    def go_on_without(self, error: EngineError) -> None:
+        """With the other questions. Raises `error` where they will hardly be answered, either."""
+        _log.info("A part of a search has no answer: %s", error)
+        self.unanswered.append(self.left.popleft())
+        self.error = self.error or error
+        hopeless = not self.answered and (len(self.unanswered) > 1 or not self.left)
+        if hopeless or not _may_pass(error, self.answered):
+            raise error
+
+    def results(self, models: list[HubModel], reading: bool) -> SearchResults:
+        return SearchResults(self.number, tuple(models), reading, bool(self.left), None if reading else self.error)
 
 
 class Searches:
@@ -114,22 +135,28 @@ class Searches:
                 self._tell(SearchFailed(search.number, _told(error)), search.stop)
 
     def _read_lists(self, search: _Search) -> None:
+        search.ask_again()
         found = 0
         for answer in range(_STEP_ANSWERS):
             if not search.left:
                 break
-            models = self._next_answer(search)
+            try:
+                models = self._next_answer(search)
+            except EngineError as error:
+                search.go_on_without(error)
+                continue
             found += len(models)
             reading = bool(search.left) and found < _STEP_MODELS and answer + 1 < _STEP_ANSWERS
-            self._tell(SearchResults(search.number, tuple(models), reading, bool(search.left)), search.stop)
+            self._tell(search.results(models, reading), search.stop)
             if not reading:
                 return
-        self._tell(SearchResults(search.number, (), reading=False, has_more=False), search.stop)
+        self._tell(search.results([], reading=False), search.stop)
 
     def _next_answer(self, search: _Search) -> list[HubModel]:
         """What is new and wanted in the next list; that list is then behind us."""
         path = search.left[0]
         answer, following = from_any(search.places, lambda hub: self._ask(hub, path, search.stop))
+        search.answered = True
         search.left.popleft()
         if following is not None:
             search.left.appendleft(following)
@@ -172,8 +199,20 @@ class Searches:
         )
 
 
+def _may_pass(error: EngineError, answered: bool) -> bool:
+    """Whether another question may be answered: this one was too much for the hub, or its answer made no sense.
+
+    A hub that has `answered` nothing so far is not waited for again and again.
+    """
+    if isinstance(error, HubUnreachable):
+        slow = error.reason is HubSilence.TIMED_OUT and answered
+        return slow or error.reason in (HubSilence.BUSY, HubSilence.BROKE_OFF)
+    return isinstance(error, HubMisbehaved)
+
+
 def _told(error: Exception) -> EngineError:
     if isinstance(error, EngineError):
+        _log.info("The hub did not answer: %s", error)  # a person reads no more than the reason
         return error
     _log.error("A question to the hub failed", exc_info=error)
     return InternalError(f"{type(error).__name__}: {error}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import weakref
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import IntEnum
 
@@ -66,6 +68,29 @@ class StopSignal:
             late = self._event.is_set()
         if late:
             _shut_down(connection)
+
+
+class Lines:
+    """The connections of one client, as its library tells of them: a stop ends each of them at any time."""
+
+    def __init__(self, stop: StopSignal) -> None:
+        self._stop = stop
+        self._here = threading.local()  # of the thread that makes a connection
+
+    def watch(self, event: str, info: Mapping[str, object]) -> None:
+        """Called for each step of a request.
+
+        A handshake takes the connection out of its socket, and the next one is there only when it is over. Meanwhile
+        a second socket of the same connection can end it.
+        """
+        if event.endswith("start_tls.started"):
+            self._here.spare = socket.socket(fileno=os.dup(self._here.socket.fileno()))
+            self._stop.adopt(self._here.spare)
+        elif event.endswith(("start_tls.complete", "start_tls.failed")):
+            self._here.spare.close()
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            self._here.socket = info["return_value"].get_extra_info("socket")  # type: ignore[attr-defined]
+            self._stop.adopt(self._here.socket)
 
 
 def _shut_down(connection: socket.socket) -> None:

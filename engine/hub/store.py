@@ -27,6 +27,7 @@ from engine.api.events import (
     PairChecked,
     Sink,
     StoreEvent,
+    TemplateRead,
 )
 from engine.api.hub import HubAccess, HubQuery, SearchId
 from engine.api.types import DeleteRefusal, DownloadId
@@ -39,9 +40,11 @@ from engine.hub.neighbours import neighbours
 from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.searches import Searches
+from engine.hub.space import Space
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
+from engine.models.about import template_text
 from engine.models.pair_check import check_pair
 from engine.models.vocabulary import load_known, save_known
 
@@ -77,10 +80,10 @@ class ModelStore:
         self._ids = itertools.count(1)
         self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
         self._stopped: dict[DownloadId, str] = {}
-        self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
+        self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle(), Space())
         self._searches = Searches(sink, self.tuning.patience)
         self._closed = False
-        self._upkeep: list[tuple[StopSignal, threading.Thread]] = []
+        self._upkeep: list[tuple[str, StopSignal, threading.Thread]] = []  # with the folder that is verified
         self._ready = threading.Event()  # an earlier run's leftovers are put in order
         self._leftovers_told = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -140,6 +143,9 @@ class ModelStore:
     def check_pair(self, main: Path | str, draft: Path | str) -> None:
         self._tasks.put(lambda: self._sink(PairChecked(check_pair(main, draft))))
 
+    def read_template(self, folder: Path | str) -> None:
+        self._tasks.put(lambda: self._sink(TemplateRead(str(folder), template_text(Path(folder)))))
+
     def set_hub(self, access: HubAccess) -> None:
         with self._lock:
             self._hub = Hub.of(access)
@@ -148,7 +154,13 @@ class ModelStore:
         self._shares.throttle.set_limit(bytes_per_second)
 
     def verify(self, folder: Path | str) -> None:
-        self._look_after(lambda stop: upkeep.verified(Path(folder), stop, self._sink))
+        self._look_after(lambda stop: upkeep.verified(Path(folder), stop, self._sink), str(folder))
+
+    def stop_verifying(self, folder: Path | str) -> None:
+        with self._lock:
+            stops = [stop for verified, stop, _ in self._upkeep if verified == str(folder)]
+        for stop in stops:
+            stop.request(StopKind.CANCEL)
 
     def check_for_update(self, folder: Path | str) -> None:
         with self._lock:
@@ -172,10 +184,10 @@ class ModelStore:
             running, upkeep_threads = list(self._running.values()), list(self._upkeep)
         for _, download, _ in running:
             download.stop.request(StopKind.PAUSE)
-        for stop, _ in upkeep_threads:
+        for _, stop, _ in upkeep_threads:
             stop.request(StopKind.CANCEL)
         self._tasks.put(None)
-        threads = [self._clerk, *(thread for _, _, thread in running), *(thread for _, thread in upkeep_threads)]
+        threads = [self._clerk, *(thread for _, _, thread in running), *(thread for _, _, thread in upkeep_threads)]
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         ended = self._searches.close(deadline)
@@ -234,6 +246,7 @@ class ModelStore:
         kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
         if error is None or cancelled:
             return DownloadStopped(number, download.repository, kept_bytes, download.total_bytes)
+        _log.info("%s was not installed: %s", download.repository, error)  # a person reads no more than the reason
         return DownloadFailed(number, download.repository, error, kept_bytes, download.total_bytes)
 
     def _settle(self, repository: str, keep: bool) -> int:
@@ -249,7 +262,7 @@ class ModelStore:
             return 0
         return kept
 
-    def _look_after(self, look: Callable[[StopSignal], StoreEvent]) -> None:
+    def _look_after(self, look: Callable[[StopSignal], StoreEvent], verified: str = "") -> None:
         """On a thread of its own: reading gigabytes must not hold up a scan."""
         stop = StopSignal()
 
@@ -259,8 +272,8 @@ class ModelStore:
 
         thread = threading.Thread(target=lambda: self._attempt(tell), name="models-upkeep", daemon=True)
         with self._lock:
-            self._upkeep = [(each, other) for each, other in self._upkeep if other.is_alive()]
-            self._upkeep.append((stop, thread))
+            self._upkeep = [each for each in self._upkeep if each[2].is_alive()]
+            self._upkeep.append((verified, stop, thread))
             if self._closed:
                 stop.request(StopKind.CANCEL)
             thread.start()
@@ -299,6 +312,7 @@ class ModelStore:
 
     def _delete(self, folder: Path) -> None:
         starter = self._places.starter
+        self.stop_verifying(folder)  # an open file would keep its room on the disk
         try:
             if starter is not None and folder.resolve().is_relative_to(starter.resolve()):
                 raise CannotDelete(DeleteRefusal.STARTER)

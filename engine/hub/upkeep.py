@@ -5,6 +5,7 @@ What is damaged or old is mended by an ordinary download, which leaves a model i
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from engine.hub.stop import StopSignal
 from engine.hub.writer import is_right
 from engine.models.model_files import JsonObject, object_at
 
+_log = logging.getLogger(__name__)
+_TELLS = 100
+
 Tell = Callable[[VerifyProgress], None]
 
 
@@ -24,15 +28,40 @@ def verified(folder: Path, stop: StopSignal, tell: Tell) -> ModelVerified:
     """By the sizes and checksums that were written down at the download. Raises Stopped."""
     manifest = read_manifest(folder)
     files, commit = _listed(manifest), manifest.get("revision")
-    total, done = sum(file.size_bytes for file in files), 0
+    total, before = sum(file.size_bytes for file in files), 0
+    reading = _Reading(str(folder), total, tell)
     damaged: list[str] = []
     for file in files:
-        tell(VerifyProgress(str(folder), done, total))
-        if not is_right(folder / file.name, file, stop):
+        if not is_right(folder / file.name, file, stop, reading.add):
             damaged.append(file.name)
-        done += file.size_bytes
-    tell(VerifyProgress(str(folder), done, total))
+        before += file.size_bytes
+        reading.reach(before)  # one that is missing is not read
+    reading.finish()
     return ModelVerified(str(folder), bool(files), tuple(damaged), str(commit) if is_commit(commit) else "")
+
+
+class _Reading:
+    """Tells of every hundredth of all bytes, and of the beginning and the end."""
+
+    def __init__(self, folder: str, total_bytes: int, tell: Tell) -> None:
+        self._folder, self._total_bytes, self._tell = folder, total_bytes, tell
+        self._done_bytes = self._told_bytes = 0
+        self._say()
+
+    def add(self, count_bytes: int) -> None:
+        self.reach(self._done_bytes + count_bytes)
+
+    def reach(self, done_bytes: int) -> None:
+        self._done_bytes = done_bytes
+        if (self._done_bytes - self._told_bytes) * _TELLS >= self._total_bytes:
+            self._say()
+
+    def finish(self) -> None:
+        self._say()
+
+    def _say(self) -> None:
+        self._told_bytes = self._done_bytes
+        self._tell(VerifyProgress(self._folder, self._done_bytes, self._total_bytes))
 
 
 def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSignal) -> UpdateChecked:
@@ -51,6 +80,7 @@ def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSig
     try:
         commit = from_any(hub.places(), newest)
     except EngineError as error:
+        _log.info("Whether %s is the newest is not known: %s", repository, error)
         return UpdateChecked(str(folder), repository, error=error)
     return UpdateChecked(str(folder), repository, commit != installed)
 

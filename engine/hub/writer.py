@@ -17,8 +17,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
-from engine.hub.client import HubClient, TryAgain
+from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
+from engine.hub.silence import TryAgain
 from engine.hub.stop import StopSignal
 from engine.models.model_files import MIB
 
@@ -58,14 +59,15 @@ def part_path(folder: Path, file: RemoteFile) -> Path:
     return folder / f"{file.name}.{file.checksum[:16]}.part"
 
 
-def is_right(path: Path, file: RemoteFile, stop: StopSignal) -> bool:
-    """Whether `path` already is what the hub has."""
+def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None] = lambda _bytes: None) -> bool:
+    """Whether `path` already is what the hub has. `read` hears of each piece how long it is."""
     if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
         return False
     digest = file.new_hash()
     with path.open("rb") as content:
         while chunk := content.read(MIB):
             digest.update(chunk)
+            read(len(chunk))
             stop.check()
     return digest.hexdigest() == file.checksum
 

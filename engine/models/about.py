@@ -59,7 +59,7 @@ def template_text(folder: Path) -> str:
             if (folder / name).is_file():
                 told = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
                 if told:
-                    return _joined(told)
+                    return _joined(told)[:TEMPLATE_LIMIT_BYTES]
     except FileError:
         pass
     return ""

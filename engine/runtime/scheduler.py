@@ -61,6 +61,7 @@ class Scheduler:
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
         self._drafts: bool | None = None  # whether these can check drafts; likewise
         self.load: BackgroundLoad | None = None  # what is being loaded
+        self.why_no_main: EngineError = NoModelLoaded()  # what a reply ends with while there is none
         self._recall_costs()
 
     @property
@@ -82,6 +83,7 @@ class Scheduler:
         self._end_running(FinishReason.MODEL_CHANGED)
         self._forget_pair()
         self.main, self.draft = main, None
+        self.why_no_main = NoModelLoaded()
         self._recall_costs()
         self._set_limits()
 
@@ -202,9 +204,10 @@ class Scheduler:
     def _start_next(self) -> None:
         queued = self._waiting.popleft()
         self._read_tokens += _START_TOKENS
+        if self.main is None:
+            queued.fail(self.why_no_main)
+            return
         try:
-            if self.main is None:
-                raise NoModelLoaded
             reply = queued.start(self.main, self._store, self._history)
             self._draft_with_pair(reply)
             self._line_up(reply)

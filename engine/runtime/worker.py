@@ -236,6 +236,8 @@ class Worker:
             wanted = isinstance(error, LoadAborted | EngineClosed)
             level = logging.INFO if wanted else logging.WARNING
             _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
+            if role is ModelRole.MAIN and not wanted:
+                self._scheduler.why_no_main = as_engine_error(error)
             self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
 
         def told(progress: Progress) -> None:

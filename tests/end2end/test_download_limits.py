@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 import tracemalloc
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine import (
+    DiskFull,
     DownloadFinished,
     DownloadId,
     DownloadProgress,
@@ -21,12 +23,14 @@ from engine import (
     HubUnreachable,
     TokenInClear,
 )
-from engine.hub.client import seconds_asked
+from engine.hub.retries import seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore
 from tests.helpers.model_folders import model_files
 from tests.helpers.tinyhub import Fault, TinyHub
+
+OTHER = "org/other-4bit"
 
 
 @pytest.mark.parametrize("address", ["http://hub.invalid", "http://10.0.0.1:8080"])
@@ -250,3 +254,30 @@ def test_what_is_left_behind_tells_its_size(
     other.scan()
     assert later.wait_for(DownloadStopped) == replace(stopped, download=DownloadId(1))
     assert other.close()
+
+
+def test_room_on_the_disk_is_promised_to_one_download_only(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that has room for either of two models: the second is refused before it is fetched in vain."""
+    hub.add(OTHER, hub.repositories[REPO])
+    models, usage = tmp_path / "models", shutil.disk_usage(tmp_path)
+
+    def free(_folder: Path) -> object:
+        used = sum(path.stat().st_size for path in models.rglob("*") if path.is_file())
+        return usage._replace(free=3_200_000 - used)
+
+    monkeypatch.setattr("engine.hub.space.shutil.disk_usage", free)
+    hub.faults[WEIGHTS] = Fault(hold_after=700_000)
+    first = store.install(REPO)
+    assert hub.holding.wait(10)
+    while recorder.wait_for(DownloadProgress).done_bytes < 700_000:
+        pass
+    error = refusal(store, recorder, OTHER)
+    assert isinstance(error, DiskFull)
+    assert error.available_bytes > error.needed_bytes  # but for the other one
+    assert error.available_bytes < error.needed_bytes + error.promised_bytes
+    assert not hub.requests_for(f"{OTHER}/resolve/{hub.commit(OTHER)}/model.safetensors")
+    store.cancel(first)
+    recorder.end_of(first)
+    install(store, recorder, OTHER)

@@ -7,12 +7,13 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import httpcore2  # noqa: F401  before a test says that this is a Mac: its certificates have code of their own there
 import pytest
 
-from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubUnreachable
+from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
 from engine.hub import client as hub_client
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.stop import StopSignal
@@ -53,7 +54,9 @@ def test_a_hub_that_nobody_vouches_for_is_not_asked(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
-    assert isinstance(refusal(store, recorder), HubUnreachable)
+    error = refusal(store, recorder)
+    assert isinstance(error, HubUnreachable)
+    assert error.reason is HubSilence.CERTIFICATE
     assert not hub.seen
 
 
@@ -77,6 +80,27 @@ def test_a_download_from_a_silent_hub_can_be_left_at_once(
     assert recorder.wait_for(DownloadStopped).kept_bytes >= 700_000
     hub.faults.clear()
     assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+
+
+@pytest.mark.parametrize("wish", ["pause", "cancel"])
+def test_a_hub_that_does_not_finish_its_greeting_can_be_left_at_once(
+    tmp_path: Path, recorder: EventRecorder, wish: str
+) -> None:
+    class PatientStore(QuickStore):
+        tuning = replace(QuickStore.tuning, patience=replace(IMPATIENT, connect_s=600.0))
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+        address = f"https://127.0.0.1:{server.getsockname()[1]}"
+        store = PatientStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=address)
+        download = store.install(REPO)
+        line, _ = server.accept()
+        line.settimeout(10)
+        assert line.recv(1) == b"\x16"  # the first byte of a handshake
+        getattr(store, wish)(download)
+        assert isinstance(recorder.end_of(download), DownloadStopped)
+        line.close()
+    assert store.close()
 
 
 def test_what_waits_in_the_line_is_one_piece(hub: TinyHub) -> None:

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from engine import (
     EngineError,
     HubAccess,
     HubCannotSearch,
+    HubKind,
     HubMisbehaved,
     HubModel,
     HubOffline,
     HubPage,
     HubQuery,
+    HubSilence,
     HubUnreachable,
     PageFailed,
     PageRead,
@@ -27,6 +33,7 @@ from engine import (
     SearchResults,
     TokenInClear,
 )
+from engine.hub.silence import reason_of
 from tests.end2end.conftest import REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore
 from tests.helpers.model_folders import model_files
@@ -125,21 +132,73 @@ def test_a_next_page_elsewhere_is_asked_for_here(hub: TinyHub, store: QuickStore
 
 
 @pytest.mark.parametrize(
-    ("access", "error"),
+    ("access", "error", "reason"),
     [
-        (HubAccess("http://127.0.0.1:1"), HubUnreachable),
-        (HubAccess(offline=True), HubOffline),
-        (HubAccess("http://127.0.0.1:1", proxy="::bad::"), HubUnreachable),
+        (HubAccess("http://127.0.0.1:1"), HubUnreachable, HubSilence.REFUSED),
+        (HubAccess(offline=True), HubOffline, None),
+        (HubAccess("http://127.0.0.1:1", proxy="::bad::"), HubUnreachable, HubSilence.PROXY),
+        (HubAccess("http://127.1.2.3:1", proxy="http://127.0.0.1:1"), HubUnreachable, HubSilence.PROXY),
+        (HubAccess("hub on the moon"), HubUnreachable, HubSilence.ADDRESS),
     ],
-    ids=["absent", "offline", "bad proxy"],
+    ids=["absent", "offline", "bad proxy", "absent proxy", "no address"],
 )
 def test_a_hub_that_cannot_be_asked(
-    store: QuickStore, recorder: EventRecorder, access: HubAccess, error: type[EngineError]
+    store: QuickStore,
+    recorder: EventRecorder,
+    access: HubAccess,
+    error: type[EngineError],
+    reason: HubSilence | None,
 ) -> None:
     store.set_hub(access)
-    assert isinstance(search_error(recorder, store.search(HubQuery())), error)
+    told = search_error(recorder, store.search(HubQuery()))
+    assert isinstance(told, error)
+    assert getattr(told, "reason", None) is reason
     store.read_page(REPO)
     assert isinstance(recorder.wait_for(PageFailed).error, error)
+
+
+def test_a_password_in_a_hubs_address_is_neither_used_nor_told(store: QuickStore, recorder: EventRecorder) -> None:
+    for proxy in ("", "foo://me:hf_canary@127.0.0.1:1"):
+        store.set_hub(HubAccess("http://127.0.0.1:1" if proxy else "http://me:hf_canary@127.0.0.1:1", proxy=proxy))
+        error = search_error(recorder, store.search(HubQuery()))
+        assert isinstance(error, HubUnreachable)
+        assert "hf_canary" not in str(error)
+    store.set_hub(HubAccess("http://me:hf_canary@127.0.0.1:1", offline=True))
+    assert "hf_canary" not in str(search_error(recorder, store.search(HubQuery())))
+
+
+def test_a_silent_hub_a_busy_one_and_one_that_hangs_up_are_told_apart(
+    hub: TinyHub, tmp_path: Path, recorder: EventRecorder
+) -> None:
+    class HastyStore(QuickStore):
+        tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=0.05))
+
+    store = HastyStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    for fault, reason in (
+        (Fault(hold_after=1), HubSilence.TIMED_OUT),
+        (Fault(cut_after=1), HubSilence.BROKE_OFF),
+        (Fault(status=503), HubSilence.BUSY),
+    ):
+        hub.faults["search"] = fault
+        error = search_error(recorder, store.search(HubQuery()))
+        assert isinstance(error, HubUnreachable)
+        assert error.reason is reason
+    assert store.close()
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), HubSilence.NAME),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), HubSilence.NO_ROUTE),
+    ],
+    ids=["name", "no route"],
+)
+def test_what_the_system_says_of_the_way_to_a_hub_is_kept(said: OSError, reason: HubSilence) -> None:
+    """Of other hosts than this one, which no test may ask; wrapped as the library wraps it."""
+    with pytest.raises(httpx2.ConnectError) as raised:
+        raise httpx2.ConnectError(str(said)) from said
+    assert reason_of(raised.value) is reason
 
 
 def test_a_mirror_without_lists_says_so(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
@@ -164,6 +223,46 @@ def test_asking_for_more_tries_again(hub: TinyHub, store: QuickStore, recorder: 
     assert isinstance(search_error(recorder, search), HubUnreachable)
     store.more(search)
     assert [model.repository for model in recorder.wait_for(SearchResults).models] == [REPO]
+
+
+def drafters(hub: TinyHub) -> HubQuery:
+    """Asked for in several questions, a kind each."""
+    hub.listed += [entry(f"org/Main-4B-{kind}", tags=[]) for kind in ("DFlash", "DSpark", "EAGLE3")]
+    return HubQuery(kind=HubKind.DRAFTER)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_one_question_that_fails_does_not_end_a_search(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, number: int
+) -> None:
+    query = drafters(hub)
+    kind = ("DFlash", "DSpark")[number]
+    hub.faults[f"search {kind.casefold()}"] = Fault(times=2, status=503)
+    search = store.search(query)
+    answers = [recorder.wait_for(SearchResults)]
+    while answers[-1].reading:
+        answers.append(recorder.wait_for(SearchResults))
+    names = {model.repository for answer in answers for model in answer.models}
+    assert names == {"org/Main-4B-DFlash", "org/Main-4B-DSpark", "org/Main-4B-EAGLE3"} - {f"org/Main-4B-{kind}"}
+    missing = answers[-1].missing
+    assert isinstance(missing, HubUnreachable)
+    assert (missing.reason, answers[-1].has_more) == (HubSilence.BUSY, False)
+    store.more(search)
+    again = recorder.wait_for(SearchResults)
+    assert [model.repository for model in again.models] == [f"org/Main-4B-{kind}"]
+    assert again.missing is None
+
+
+def test_a_hub_that_answers_no_question_is_not_asked_all_of_them(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.faults["search"] = Fault(status=503)
+    search = store.search(drafters(hub))
+    assert isinstance(search_error(recorder, search), HubUnreachable)
+    assert len(hub.seen) == 4  # two questions, twice each
+    hub.faults.clear()
+    store.more(search)
+    assert [model.repository for model in recorder.wait_for(SearchResults).models] == ["org/Main-4B-DFlash"]
 
 
 def test_nobody_looks_at_an_empty_list_for_minutes(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,14 @@ from engine import (
     DownloadFailed,
     DownloadFinished,
     DownloadProgress,
+    Event,
     HubAccess,
     HubUnreachable,
     ModelVerified,
     UpdateChecked,
     VerifyProgress,
 )
-from engine.hub import download
+from engine.hub import download, writer
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal
 from engine.hub.writer import is_right
@@ -51,6 +54,37 @@ def test_a_sound_model_is_sound(hub: TinyHub, store: QuickStore, recorder: Event
     progress = [event for event in recorder.events if isinstance(event, VerifyProgress)]
     assert progress[0].done_bytes == 0
     assert progress[-1].done_bytes == progress[-1].total_bytes == sum(map(len, hub.repositories[REPO].values()))
+
+
+def test_reading_a_large_file_is_told_by_bytes_and_can_be_stopped(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most models are one file of gigabytes."""
+    monkeypatch.setattr(writer, "MIB", 10_000)  # what is read at one go
+    folder = install(store, recorder)
+    size = (folder / WEIGHTS).stat().st_size
+    verified(store, recorder, folder)
+    told = [event for event in recorder.events if isinstance(event, VerifyProgress)]
+    steps = [later.done_bytes - event.done_bytes for event, later in itertools.pairwise(told)]
+    assert 50 <= len(told) <= 110
+    assert 0 <= min(steps) <= max(steps) < size // 50
+
+    recorder.events.clear()
+    stopping = threading.Event()
+
+    def stop(event: Event) -> None:
+        recorder(event)
+        if isinstance(event, VerifyProgress) and event.done_bytes:
+            store.stop_verifying(folder)
+            stopping.set()
+
+    monkeypatch.setattr(store, "_sink", stop)
+    store.verify(folder)
+    assert stopping.wait(10)
+    for _, _, thread in store._upkeep:
+        thread.join(10)
+    assert {type(event) for event in recorder.events} == {VerifyProgress}
+    assert max(event.done_bytes for event in recorder.events if isinstance(event, VerifyProgress)) < size // 10
 
 
 def test_a_turned_bit_is_found_and_mended_by_a_download(

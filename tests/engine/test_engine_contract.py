@@ -247,6 +247,21 @@ def test_request_without_model_fails(harness: Harness) -> None:
     assert isinstance(harness.ask().failed().error, NoModelLoaded)
 
 
+@pytest.mark.expect_log("could not load")
+def test_what_waited_for_a_model_ends_with_the_reason_why_there_is_none(harness: Harness, tmp_path: Path) -> None:
+    """Say it was deleted in the Finder. Afterwards all is as before."""
+    missing = str(tmp_path / "missing")
+    heard = Recorder()
+    harness.engine.load(missing, heard)
+    error = harness.ask().failed().error
+    assert isinstance(error, ModelNotFound)
+    assert error.folder == missing
+    harness.load(draft=False)
+    assert harness.ask().finished().stats.generated_tokens > 0
+    harness.engine.unload(heard)
+    assert isinstance(harness.ask().failed().error, NoModelLoaded)
+
+
 @pytest.mark.parametrize(
     ("bad", "error"),
     [

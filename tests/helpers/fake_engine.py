@@ -168,6 +168,7 @@ class FakeEngine:
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         self._models = {MAIN.folder: MAIN, DRAFT.folder: DRAFT} if models is None else dict(models)
         self._main: ModelInfo | None = None
+        self._why_no_main: EngineError = NoModelLoaded()
         self._draft: ModelInfo | None = None
         self._jobs: dict[RequestId, _Job] = {}
         self._ids = itertools.count(1)
@@ -284,6 +285,7 @@ class FakeEngine:
         self._drop_pair(sink)
         found = self._models.get(folder, ModelNotFound(folder))
         if isinstance(found, EngineError):
+            self._why_no_main = found
             self._tell(sink, ModelFailed(_MAIN, folder, found))
         else:
             self._main = found
@@ -310,6 +312,7 @@ class FakeEngine:
 
     def _drop_pair(self, sink: Sink | None, *, answers: bool = False) -> None:
         self._drop_draft(sink)
+        self._why_no_main = NoModelLoaded()
         if self._main is not None or answers:
             self._main = None
             self._tell(sink, ModelUnloaded(_MAIN))
@@ -367,7 +370,7 @@ class FakeEngine:
 
     def _problem(self, request: Request) -> EngineError | None:
         if self._main is None:
-            return NoModelLoaded()
+            return self._why_no_main
         if request.sampling.temperature < 0:
             return InvalidRequest("temperature", str(request.sampling.temperature), "0..10")
         turns: tuple[Message, ...] = request.messages

@@ -36,6 +36,7 @@ from engine import (
     SearchId,
     SearchResults,
     Sink,
+    TemplateRead,
     UpdateChecked,
     draft_problem,
 )
@@ -62,6 +63,7 @@ class FakeModelStore:
         self.undeletable: set[str] = set()
         self.damaged: tuple[str, ...] = ()
         self.has_update = False
+        self.no_longer_verified: list[str] = []
         self.hub = HubAccess()
         self.hubs: list[HubAccess] = []
         self.limit = 0
@@ -71,6 +73,7 @@ class FakeModelStore:
         self.on_hub: list[HubModel] = []  # what a search finds, ten at a time
         self.pages: dict[str, HubPage] = {}
         self.hub_error: DownloadError | None = None  # why it answers nothing
+        self.missing: DownloadError | None = None  # why it answers only a part
         self._told: dict[SearchId, int] = {}
         self.pair_checks: dict[tuple[str, str], PairCheck] = {}
         self.checked: list[tuple[str, str]] = []
@@ -132,6 +135,12 @@ class FakeModelStore:
     def verify(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._sink(ModelVerified(str(folder), True, self.damaged)))
 
+    def read_template(self, folder: Path | str) -> None:
+        self._commands.put(lambda: self._sink(TemplateRead(str(folder), "{% for message in messages %}")))
+
+    def stop_verifying(self, folder: Path | str) -> None:
+        self.no_longer_verified.append(str(folder))
+
     def check_for_update(self, folder: Path | str) -> None:
         self._commands.put(lambda: self._sink(UpdateChecked(str(folder), "org/model", self.has_update)))
 
@@ -182,7 +191,8 @@ class FakeModelStore:
         start = self._told.get(search, 0)
         self._told[search] = start + 10
         more = len(self.on_hub) > start + 10
-        self._sink(SearchResults(search, tuple(self.on_hub[start : start + 10]), reading=False, has_more=more))
+        found = tuple(self.on_hub[start : start + 10])
+        self._sink(SearchResults(search, found, reading=False, has_more=more, missing=self.missing))
 
     def _read(self, repository: str) -> None:
         page = self.pages.get(repository)

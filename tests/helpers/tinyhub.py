@@ -1,7 +1,8 @@
 """A hub on this machine: real HTTP, real files, and faults on demand. Standard library only.
 
 hub = TinyHub(); hub.add("org/name", files); hub.faults["org/name/model.safetensors"] = Fault(cut_after=100)
-Its lists of models have what was added, and `hub.listed` besides; a fault at "search" is one of the lists.
+Its lists of models have what was added, and `hub.listed` besides; a fault at "search" is one of all
+lists, and one at "search words" of those that are asked for with these words.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.hub.seen.append(Seen(self.path, dict(self.headers)))
         parts = unquote(urlsplit(self.path).path).strip("/").split("/")
         if parts == ["api", "models"]:
-            self._search(self._fault("search") or Fault())
+            words = parse_qs(urlsplit(self.path).query).get("search", [""])[0].casefold()
+            self._search(self._fault("search") or self._fault(f"search {words}") or Fault())
             return
         question = parts[:2] == ["api", "models"]
         repository = "/".join(parts[2:4] if question else parts[:2])

@@ -83,13 +83,20 @@ def test_a_row_waits_only_while_both_halves_do(harness: ControllerHarness) -> No
     assert sorted(harness.store.tried_now) == [FIRST, SECOND]
 
 
-def test_a_half_that_failed_is_told_when_the_other_has_ended(
+def test_a_half_that_failed_is_told_at_once_and_can_be_tried_again_while_the_other_goes_on(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:
+    """Say the draft is gated: nobody waits for gigabytes of the main model to hear of it."""
     row = harness.models.install_pair(MAIN, DRAFT)
     error = HubUnreachable(DRAFT, "https://hub.test", "timed out")
-    entry = tell(harness, progress(FIRST, MAIN, 30, 100), DownloadFailed(SECOND, DRAFT, error, 3, 10))
-    assert (entry.state, entry.error) == (DownloadState.RUNNING, None)
+    entry = tell(harness, progress(FIRST, MAIN, 30, 100), DownloadFailed(SECOND, DRAFT, error, 0, 0))
+    assert (entry.state, entry.error) == (DownloadState.RUNNING, error)
+    assert (entry.done_bytes, entry.total_bytes) == (30, 100)  # of what is on its way
+    harness.store.asked.clear()
+    downloads.resume(row)
+    assert harness.store.asked == [DRAFT]
+    assert tell(harness).error is None
+    tell(harness, DownloadFailed(SECOND, DRAFT, error, 0, 0))
     entry = tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
     assert (entry.state, entry.error) == (DownloadState.FAILED, error)
     assert downloads.folders(row) == ()
@@ -153,6 +160,32 @@ def test_cancelling_a_pair_ends_both_halves(harness: ControllerHarness, download
     harness.bridge.event_arrived.emit(DownloadStopped(FIRST, MAIN, 0))
     harness.bridge.event_arrived.emit(progress(SECOND, DRAFT, 1, 2))
     assert downloads.entries == []
+
+
+def test_a_pause_is_shown_at_once_and_a_resume_is_another_download(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    """The first one may hear of it later, say when a connection has been made; what it tells is not shown any more."""
+    row = harness.models.install(MAIN)
+    tell(harness, progress(FIRST, MAIN, 30, 100))
+    downloads.pause(row)
+    assert [entry.state for entry in downloads.entries] == [DownloadState.PAUSED]
+    entry = tell(harness, progress(FIRST, MAIN, 31, 100))
+    assert (entry.state, entry.done_bytes, entry.bytes_per_second) == (DownloadState.PAUSED, 30, 0)
+    downloads.resume(row)
+    assert [entry.state for entry in downloads.entries] == [DownloadState.WAITING]
+    entry = tell(harness, progress(FIRST, MAIN, 32, 100), DownloadStopped(FIRST, MAIN, 32, 100))
+    assert (entry.id, entry.state) == (row, DownloadState.WAITING)
+    assert tell(harness, progress(SECOND, MAIN, 40, 100)).state is DownloadState.RUNNING
+
+
+def test_a_pause_that_comes_too_late_is_a_finished_download(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    row = harness.models.install(MAIN)
+    downloads.pause(row)
+    entry = tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
+    assert entry.state is DownloadState.FINISHED
 
 
 def test_a_row_leads_to_the_terms_of_a_gated_model(harness: ControllerHarness) -> None:

@@ -482,6 +482,23 @@ def test_another_main_model_waits_for_the_reply(harness: ControllerHarness, qtbo
     assert harness.rows[-1].status is ReplyStatus.DONE
 
 
+def test_a_model_that_is_deleted_while_it_waits_is_not_loaded(harness: ControllerHarness, qtbot: QtBot) -> None:
+    ended: list[None] = []
+    harness.models.wait_ended.connect(lambda: ended.append(None))
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    loads = len(harness.engine.loads)
+    harness.models.choose_main(OTHER_MAIN.folder)
+    harness.models.delete(OTHER_MAIN.folder)
+    assert ended == [None]
+    harness.engine.gate.open()
+    harness.wait_until_quiet()
+    qtbot.waitUntil(lambda: "Other-9B" not in [model.name for model in harness.models.models])
+    assert harness.rows[-1].status is ReplyStatus.DONE
+    assert (len(harness.engine.loads), harness.models.pair.main_name) == (loads, "Main-8B")
+    assert not harness.notices
+
+
 def test_a_downloaded_pair_waits_for_the_reply_and_comes_as_a_pair(harness: ControllerHarness, qtbot: QtBot) -> None:
     main, draft = DRAFT.folder, MAIN.folder
     harness.engine.gate.hold()

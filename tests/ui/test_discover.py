@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QUrl
@@ -24,6 +26,7 @@ from engine import (
     HubModel,
     HubOffline,
     HubPage,
+    HubSilence,
     HubSort,
     HubUnreachable,
     ModelMeasured,
@@ -205,6 +208,47 @@ def test_without_the_hub_what_is_known_is_shown(
     panel.again_button.click()
     wait_for_rest(harness, qtbot)
     assert not panel.again_button.isVisible()
+
+
+def test_without_the_hub_the_limits_of_a_search_hold(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    harness.store.hub_error = HubOffline("hub")
+
+    def shown(**limits: Any) -> list[HubModel]:
+        panel.search("")
+        panel._limit(**limits)
+        wait_for_rest(harness, qtbot)
+        models = [entry.model for entry in harness.models.discover.results.entries]
+        assert models
+        return models
+
+    assert all("qwen3.5" in model.name.casefold() for model in shown(family="Qwen3.5"))
+    assert all(model.size_bytes <= 4 * 10**9 for model in shown(most_gigabytes=4))
+    assert all(model.drafter is not None for model in shown(kind="drafter"))
+    main = replace(MAIN, name=MODEL.name, parameters=MODEL.parameters)
+    drafts = {model.repository for model in shown(drafts_for=main)}
+    assert harness.models.discover.draft_for(MODEL.repository) in drafts
+    assert MODEL.repository not in drafts
+
+
+def test_what_the_hub_has_told_stays_when_the_rest_fails(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    """Of one of several questions, or of a later page; asking again asks for that alone."""
+    harness.store.on_hub = harness.store.on_hub[:10]
+    harness.store.missing = HubUnreachable("hub", "https://hub.test", "HTTP 503", HubSilence.BUSY)
+    panel.search("")
+    wait_for_rest(harness, qtbot)
+    asked = len(harness.store.queries)
+    assert panel.status.text() == "10 models; others may be missing. https://hub.test is too busy to answer."
+    harness.store.hub_error = harness.store.missing
+    panel.again_button.click()
+    wait_for_rest(harness, qtbot)
+    assert panel.status.text() == "https://hub.test is too busy to answer."  # and nothing else is shown instead
+    harness.store.hub_error = harness.store.missing = None
+    panel.again_button.click()
+    wait_for_rest(harness, qtbot)
+    assert (panel.status.text(), panel.again_button.isVisible()) == ("10 models", False)
+    assert len(harness.store.queries) == asked
 
 
 def test_a_model_that_cannot_fit_says_so(harness: AppHarness) -> None:

@@ -86,6 +86,18 @@ def test_a_failure_leaves_no_bar_and_says_why(row: DownloadRow, qtbot: QtBot) ->
         click(row.cancel_button)
 
 
+def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: DownloadRow, qtbot: QtBot) -> None:
+    row.show_entry(replace(PAIR, error=AccessDenied("org/Draft-1B", gated=True), page="https://hub.test/org/Draft-1B"))
+    assert row.bar.isVisible()
+    assert row.words.text().startswith("2.0 GB of 5.0 GB")
+    assert row.problem.text().startswith("org/Draft-1B asks you to accept its terms")
+    assert (row.go_button.isVisible(), row.page_button.isVisible()) == (True, True)
+    with qtbot.waitSignal(row.resume_requested):
+        click(row.try_button)
+    row.show_entry(PAIR)
+    assert not row.problem.isVisible()
+
+
 def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRow, qtbot: QtBot) -> None:
     error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))

@@ -17,6 +17,7 @@ from app.view_models.installed_list import ModelKind, ModelSort
 from app.views.settings.model_row import ModelRow
 from app.views.settings.models import ModelsPage
 from app.views.settings.recommended_card import OfferRow
+from app.views.settings.template_dialog import TemplateDialog
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import ElidedLabel, TextLabel
 from engine import (
@@ -29,6 +30,9 @@ from engine import (
     ModelAbout,
     ModelMeasured,
     ModelSource,
+    ModelVerified,
+    UpdateChecked,
+    VerifyProgress,
     load_catalog,
 )
 from tests.architecture.project import ROOT
@@ -166,6 +170,19 @@ def test_nothing_of_another_program_can_be_deleted(page: ModelsPage) -> None:
     assert not foreign.verify_button.isVisible()
 
 
+def test_a_chat_template_can_be_looked_at(page: ModelsPage, qtbot: QtBot) -> None:
+    click(row(page, "Main-8B").more_button)
+    assert not row(page, "Main-8B").template_button.isVisible()  # it has none
+    click(row(page, "Other-4B").more_button)
+    click(row(page, "Other-4B").template_button)
+    qtbot.waitUntil(lambda: bool(page.findChildren(TemplateDialog)))
+    (dialog,) = page.findChildren(TemplateDialog)
+    assert dialog.title.text() == "Chat template of Other-4B"
+    assert (dialog.text.toPlainText(), dialog.text.isReadOnly()) == ("{% for message in messages %}", True)
+    click(dialog.act_button)
+    assert not dialog.isVisible()
+
+
 def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
     harness.store.damaged = ("model.safetensors",)
     click(row(page, "Other-4B").more_button)
@@ -174,6 +191,25 @@ def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbo
     assert "model.safetensors" in row(page, "Other-4B").upkeep.text()
     click(row(page, "Other-4B").mend_button)
     assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
+
+
+def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness.store, "verify", lambda _folder: None)
+    click(row(page, "Other-4B").more_button)
+    click(row(page, "Other-4B").verify_button)
+    shown = row(page, "Other-4B")
+    harness.application.bridge.post(VerifyProgress(shown.folder, 30, 120))
+    qtbot.waitUntil(lambda: "25%" in shown.upkeep.text())
+    assert row(page, "Other-4B") is shown  # no row is made anew for that
+    click(shown.verify_button)
+    assert harness.store.no_longer_verified == [shown.folder]
+    assert row(page, "Other-4B").verify_button.text() == "Verify"
+    harness.application.bridge.post(VerifyProgress(shown.folder, 60, 120))
+    harness.application.bridge.post(ModelVerified(shown.folder, True, ("model.safetensors",)))
+    harness.application.bridge.post(UpdateChecked(shown.folder, "org/Other-4B"))
+    qtbot.waitUntil(lambda: "nothing newer" in row(page, "Other-4B").upkeep.text())
 
 
 def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:

@@ -211,3 +211,16 @@ def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> 
     assert harness.store.queries[-1].drafts_for == MAIN
     assert settings.discover.main_button.text() == "Drafts for Main-8B"
     settings.close()
+
+
+def test_the_message_that_a_model_waits_goes_when_it_waits_no_more(harness: AppHarness, qtbot: QtBot) -> None:
+    models, banner = harness.models, harness.window.banner
+    harness.engine.gate.hold()
+    harness.chats.send("Hello")
+    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
+    models.choose_main(SMALLER.folder)
+    assert banner.isVisible()
+    assert "Main-4B" in banner.sentence.text()
+    models.delete(SMALLER.folder)
+    assert not banner.isVisible()
+    harness.engine.gate.open()

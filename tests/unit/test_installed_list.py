@@ -10,7 +10,7 @@ from app.controllers.draft_choices import mains_of, model_entry
 from app.controllers.pair_offers import pair_offers
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown
 from app.view_models.model_list import ModelEntry
-from app.views.settings.model_facts import context_text
+from app.views.settings.model_facts import context_text, facts
 from engine import (
     CacheSizes,
     DrafterInfo,
@@ -55,6 +55,14 @@ def test_what_a_chat_can_have_of_a_models_context() -> None:
     assert limited.endswith("9,000 fit in memory · limited to 2,048 in Settings")
     assert context_text(replace(whole, fit=fits, asked_tokens=99_999)) == "40,960 tokens"
     assert model_entry(installed(model_info("/m")), "", "", 100).fit == memory_fit(model_info("/m"), 100)
+
+
+def test_the_memory_of_a_chat_is_told_with_the_tokens_that_it_counts() -> None:
+    """A model that holds less than a usual chat is not told with a longer one."""
+    small = model_entry(installed(replace(model_info("/m"), context_tokens=4_096)), "", "", 8_192)
+    memory = dict(facts(small, 8_192))["Memory"]
+    assert "a chat of 4,096 tokens" in memory
+    assert "8,192" not in memory
 
 
 def names(view: ListView) -> list[str]:

@@ -25,6 +25,7 @@ from engine import (
     ModelInfo,
     ModelSource,
     ModelUnsupported,
+    TemplateRead,
     model_name,
 )
 from engine.api.events import DownloadProgress
@@ -484,3 +485,24 @@ def test_removing_what_an_earlier_run_left_holds_nobody_up(
     assert recorder.wait_for(DownloadStopped).kept_bytes == 0
     assert free == [True]
     assert not staging.exists()
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        ({"tokenizer_config.json": b'{"chat_template": "{% for m in messages %}"}'}, "{% for m in messages %}"),
+        (
+            {"chat_template.jinja": b"{{ messages }}", "tokenizer_config.json": b'{"chat_template": "x"}'},
+            "{{ messages }}",
+        ),
+        ({"tokenizer_config.json": b"{"}, ""),
+        ({"tokenizer_config.json": json.dumps({"chat_template": "x" * 3_000_000}).encode()}, "x" * 262_144),
+    ],
+    ids=["config", "file", "damaged", "endless"],
+)
+def test_a_chat_template_is_told_as_its_files_have_it(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, files: dict[str, bytes], text: str
+) -> None:
+    folder = write_folder(tmp_path / "models" / "org" / "mine", model_files() | files)
+    store.read_template(folder)
+    assert recorder.wait_for(TemplateRead) == TemplateRead(str(folder), text)

@@ -17,11 +17,20 @@ from engine import (
     DraftingState,
     DraftVocabularyDiffers,
     EngineError,
+    HubSilence,
+    HubUnreachable,
     ModelUnsupported,
     NothingToInstall,
+    StorageFailed,
 )
 
-_VALUES: dict[str, Any] = {"str": "some-value", "int": 123, "bool": True, "tuple[str, ...]": ("gguf",)}
+_VALUES: dict[str, Any] = {
+    "str": "some-value",
+    "int": 123,
+    "bool": True,
+    "tuple[str, ...]": ("gguf",),
+    "HubSilence": HubSilence.BUSY,
+}
 
 
 def concrete(kind: type[EngineError] = EngineError) -> Iterator[type[EngineError]]:
@@ -53,7 +62,17 @@ def test_titles_tell_errors_apart() -> None:
     assert len(set(titles)) == len(titles)
 
 
-@pytest.mark.parametrize("other", [AccessDenied("org/x", gated=False), NothingToInstall("org/x", ())])
+def test_every_reason_for_an_unreachable_hub_is_a_sentence_without_a_librarys_words() -> None:
+    raw = "ConnectError: [Errno -2] Name or service not known"
+    notices = [notice_for(HubUnreachable("org/x", "https://hub.test", raw, reason)) for reason in HubSilence]
+    assert len({notice.sentence for notice in notices}) == len(HubSilence)
+    assert all(notice.sentence.endswith(".") and notice.hint for notice in notices)
+    assert not [notice for notice in notices if "Err" in notice.sentence + notice.hint]
+
+
+@pytest.mark.parametrize(
+    "other", [AccessDenied("org/x", gated=False), NothingToInstall("org/x", ()), StorageFailed("org/x", "/models", "")]
+)
 def test_variants_of_an_error_are_told_apart(other: EngineError) -> None:
     assert notice_for(other).sentence != notice_for(build(type(other))).sentence
     assert "%" not in notice_for(other).sentence

@@ -186,14 +186,17 @@ class DiscoverPanel(Translated, QWidget):
         self.status.setText(self._sentence())
         failed = self._discover.state is DiscoverState.FAILED
         self.status.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
-        self.again_button.setVisible(failed)
+        self.again_button.setVisible(failed or self._discover.missing is not None)
 
     def _sentence(self) -> str:
         discover = self._discover
         found = len(discover.results.entries)
         if discover.error is not None:
             known = [self.tr("Shown instead: what is known without the hub.")] if found else []
-            return spoken(notice_for(discover.error).sentence, *known)
+            return spoken(notice_for(discover.error).sentence, *([] if discover.from_hub else known))
+        if discover.missing is not None:
+            some = self.tr("%n models; others may be missing.", "", found)
+            return spoken(some, notice_for(discover.missing).sentence)
         if discover.state is DiscoverState.READING:
             return self.tr("Searching…")
         if not found:

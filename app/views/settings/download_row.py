@@ -36,6 +36,7 @@ class DownloadRow(Translated, QWidget):
         self.name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
         self.bar = ProgressLine(theme)
         self.words = TextLabel(theme, TextStyle.FINE)
+        self.problem = TextLabel(theme, TextStyle.FAULT)  # of one half while the other goes on
         self.files_button = IconButton(theme, "chevron-right", 22)
         self.files = FileLines(theme)
         self.go_button = IconButton(theme, "pause", 28)
@@ -76,6 +77,7 @@ class DownloadRow(Translated, QWidget):
         column.addWidget(self.bar)
         column.addLayout(line)
         column.addWidget(self.files)
+        column.addWidget(self.problem)
         column.addWidget(self._buttons)
 
     def show_entry(self, entry: DownloadEntry) -> None:
@@ -84,6 +86,8 @@ class DownloadRow(Translated, QWidget):
         self.name.setText(" + ".join(entry.repositories))
         self.words.setText(self._sentence(entry))
         self.words.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
+        self.problem.setVisible(entry.error is not None and not failed)
+        self.problem.setText(_reason(entry.error) if entry.error is not None else "")
         share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
         self.bar.setVisible(not failed and not finished)
         self.bar.set_share(share, moving=entry.state is DownloadState.RUNNING and entry.retry is None)
@@ -109,7 +113,7 @@ class DownloadRow(Translated, QWidget):
             )
 
     def _show_buttons(self, entry: DownloadEntry) -> None:
-        under_way, failed = entry.state in _UNDER_WAY, entry.state is DownloadState.FAILED
+        under_way, failed = entry.state in _UNDER_WAY, entry.state is DownloadState.FAILED or entry.error is not None
         self.use_button.setVisible(entry.state is DownloadState.FINISHED)
         self.try_button.setVisible(failed or entry.retry is not None)
         self.try_button.setText(self.tr("Try again") if failed else self.tr("Try now"))
@@ -161,7 +165,9 @@ class DownloadRow(Translated, QWidget):
         (self.pause_requested if under_way else self.resume_requested).emit()
 
     def _on_try(self) -> None:
-        failed = self._entry is not None and self._entry.state is DownloadState.FAILED
+        """A half that failed comes first: the other one asks again by itself."""
+        entry = self._entry
+        failed = entry is not None and (entry.state is DownloadState.FAILED or entry.error is not None)
         (self.resume_requested if failed else self.try_now_requested).emit()
 
     def _on_cancel(self) -> None:

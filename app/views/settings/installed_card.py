@@ -15,6 +15,7 @@ from app.theme import Theme
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown
 from app.view_models.model_list import ModelEntry
 from app.views.settings.model_row import ModelRow
+from app.views.settings.template_dialog import TemplateDialog
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.fields import LineField
@@ -82,6 +83,18 @@ class InstalledCard(Translated, QWidget):
         self.sort.chosen.connect(lambda sort: self._set_view(sort=sort))
         self.fits.toggled.connect(lambda on: self._set_view(fits_only=on))
         self._models.models_changed.connect(self.show_models)
+        self._models.library.template_read.connect(self._show_template)
+        self._models.library.verify_progressed.connect(self._show_progress)
+
+    def _show_template(self, folder: str, text: str) -> None:
+        name = next((row.name for row in self.rows if row.folder == folder), "")
+        if name and self.isVisible():
+            TemplateDialog(self._theme, self, name, text).open()
+
+    def _show_progress(self, folder: str) -> None:
+        for row in self.rows:
+            if row.folder == folder:
+                row.show_upkeep(self._models.library.upkeep(folder))
 
     def _set_view(self, **changes: object) -> None:
         self._view = replace(self._view, **changes)  # type: ignore[arg-type]
@@ -119,7 +132,9 @@ class InstalledCard(Translated, QWidget):
         row.use_requested.connect(lambda: self._models.use(entry.folder))
         row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
         row.reveal_requested.connect(lambda: reveal(entry.folder))
+        row.template_requested.connect(lambda: self._models.library.read_template(entry.folder))
         row.verify_requested.connect(lambda: self._models.library.verify(entry.folder))
+        row.verify_stop_requested.connect(lambda: self._models.library.stop_verifying(entry.folder))
         row.update_requested.connect(lambda: self._models.library.check_for_update(entry.folder))
         row.mend_requested.connect(lambda: self._models.library.mend(entry.folder))
         return row

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.view_models.model_list import ModelEntry, UpkeepState
+from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.views.settings.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.flow import Flow
@@ -16,7 +18,8 @@ from app.words.models import fit_text, model_details, parameters_text
 from app.words.notices_for_errors import notice_for
 
 _FIRST = ("more_button", "use_button", "delete_button")
-_BUTTONS = (*_FIRST, "reveal_button", "verify_button", "update_button", "mend_button")
+_MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
+_BUTTONS = (*_FIRST, *_MORE)
 
 
 class ModelRow(QWidget):
@@ -25,7 +28,9 @@ class ModelRow(QWidget):
     use_requested = Signal()
     delete_requested = Signal()
     reveal_requested = Signal()
+    template_requested = Signal()
     verify_requested = Signal()
+    verify_stop_requested = Signal()
     update_requested = Signal()
     mend_requested = Signal()
     opened = Signal(bool)
@@ -56,6 +61,10 @@ class ModelRow(QWidget):
     @property
     def folder(self) -> str:
         return self._entry.folder
+
+    @property
+    def name(self) -> str:
+        return self._entry.name
 
     def focused_button(self) -> str:
         """The name of the one that has the focus; "" where none has."""
@@ -148,6 +157,12 @@ class ModelRow(QWidget):
             inside.addWidget(self.upkeep)
         return panel
 
+    def show_upkeep(self, upkeep: Upkeep) -> None:
+        """How far it is; what it has found comes with another row."""
+        if self._facts is not None and self._entry.upkeep.state is upkeep.state:
+            self.upkeep.setText(upkeep_text(upkeep))
+        self._entry = replace(self._entry, upkeep=upkeep)
+
     def _fact(self, fact: str) -> QWidget:
         """A path has no place where a line could end."""
         if " " not in fact:
@@ -163,19 +178,27 @@ class ModelRow(QWidget):
     def _actions(self) -> Flow:
         row = Flow()
         self.reveal_button = self._action("folder", self.tr("Show in folder"), self.reveal_requested)
-        self.verify_button = self._action("check", self.tr("Verify"), self.verify_requested)
+        self.template_button = self._action("file-text", self.tr("Chat template"), self.template_requested)
+        self.verify_button = self._verify_action()
         self.update_button = self._action("refresh-cw", self.tr("Check for update"), self.update_requested)
         self.mend_button = self._action("download", self._mend_text(), self.mend_requested)
-        for button in (self.reveal_button, self.verify_button, self.update_button, self.mend_button):
-            row.addWidget(button)
+        for name in _MORE:
+            row.addWidget(getattr(self, name))
+        self.template_button.setVisible(self._entry.about.template)
         self.mend_button.setVisible(bool(self._mend_text()))
         busy = self._entry.upkeep.state in (UpkeepState.VERIFYING, UpkeepState.ASKING)
-        self.verify_button.setEnabled(not busy)
+        self.verify_button.setEnabled(self._entry.upkeep.state is not UpkeepState.ASKING)
         self.update_button.setEnabled(not busy)
         managed = self._entry.can_delete and bool(self._entry.repository)
         self.verify_button.setVisible(managed)
         self.update_button.setVisible(managed)
         return row
+
+    def _verify_action(self) -> PillButton:
+        """Reading gigabytes takes a while: the same button ends it."""
+        if self._entry.upkeep.state is UpkeepState.VERIFYING:
+            return self._action("x", self.tr("Stop verifying"), self.verify_stop_requested)
+        return self._action("check", self.tr("Verify"), self.verify_requested)
 
     def _mend_text(self) -> str:
         return {UpkeepState.DAMAGED: self.tr("Repair"), UpkeepState.OUTDATED: self.tr("Update")}.get(

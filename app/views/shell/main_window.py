@@ -246,10 +246,13 @@ class MainWindow(TakesDrops, Translated, QWidget):
         """Another model was chosen, or none (""), while a reply is written."""
         loads = self.tr("A reply is being written. %1 is loaded when it ends.")
         unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
-        self.banner.show_info(
-            lambda: BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait")),
-            models.switch_now,
-        )
+
+        def text() -> BannerText:
+            return BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait"))
+
+        self.banner.show_info(text, models.switch_now)
+        once = Qt.ConnectionType.SingleShotConnection
+        models.wait_ended.connect(lambda: self.banner.withdraw(text), once)
 
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self._follow(notice_for(problem).action))
