@@ -14,7 +14,8 @@ from pytestqt.qtbot import QtBot
 from app.storage import Database
 from tests.helpers.app_harness import AppHarness
 
-_LIMIT_S = 0.3  # MEASURED: 0.12 quiet; processor time is up to twice as long where others are at work
+_LIMIT_S = 0.15
+_BUSY_LIMIT_S = 0.3  # in the ordinary tests: processor time is up to twice as long where others are at work
 _LOOK_MS = 20  # what is waited for may come true without an event
 _TEXT = "lorem ipsum dolor sit amet " * 30
 
@@ -103,4 +104,4 @@ def test_nothing_takes_the_window_long_among_200_000_messages(
 
 def test_nothing_takes_the_window_long_among_4000_messages(tmp_path: Path, qtbot: QtBot) -> None:
     taken = busy(tmp_path, qtbot, 400, 10)
-    assert {name: each for name, each in taken.items() if each > _LIMIT_S} == {}, taken
+    assert {name: each for name, each in taken.items() if each > _BUSY_LIMIT_S} == {}, taken
