@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import Database, Stores, copies
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, readable_texts, wipe
+from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, readable_texts, type_words, typed, wipe
 from tests.helpers.row_places import row_places
 
 pytestmark = pytest.mark.expect_log("the database was damaged", "a copy could not be cleaned")
@@ -178,6 +178,43 @@ def test_every_bit_of_what_ties_rows_together(tmp_path: Path, table: str) -> Non
         return [(at, 1 << bit) for at in places for bit in range(8)]
 
     damage(path, ties, _STEP)
+
+
+def damage_typed(path: Path, damages: Callable[[], list[Damage]], most_lost: int, step: int = 1) -> None:
+    """It costs no more than that of what was typed and not sent, and no message."""
+    texts, words = fill(path), type_words(path)
+    whole = path.read_bytes()
+    for at, mask in damages()[::step]:
+        wipe(path)
+        damaged = bytearray(whole)
+        damaged[at] ^= mask
+        path.write_bytes(damaged)
+        lost = words - typed(path)
+        assert len(lost) <= most_lost, f"byte {at} by {mask}: {lost}"
+        assert texts == look(path).texts
+
+
+@pytest.mark.parametrize(("table", "row"), [("unsent", 1), ("edits", 5)])
+def test_a_damaged_pointer_costs_no_other_words_that_were_typed(tmp_path: Path, table: str, row: int) -> None:
+    path = tmp_path / "chats.db"
+    damage_typed(path, lambda: [(row_places(path, table)[row]["pointer"], 1 << bit) for bit in (1, 4)], 1)
+
+
+@pytest.mark.parametrize("table", ["unsent", "edits"])
+def test_the_kind_of_a_page_costs_no_words_that_were_typed(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "chats.db"
+    damage_typed(path, lambda: [(row_places(path, table).popitem()[1]["pointer"] // PAGE_BYTES * PAGE_BYTES, 0xFF)], 0)
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("table", ["unsent", "edits"])
+def test_every_bit_of_what_ties_typed_words(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "chats.db"
+
+    def ties() -> list[Damage]:
+        return [(at, 1 << bit) for row in row_places(path, table).values() for at in row.values() for bit in range(8)]
+
+    damage_typed(path, ties, 1, _STEP)
 
 
 @pytest.mark.drill

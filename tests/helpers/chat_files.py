@@ -7,8 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText, Stores
-from engine import RequestStats
+from app.storage import ChatStore, Database, Edit, EditKind, MessageStore, ReplyStatus, ReplyText, Stores
+from app.storage.edits import EditStore
+from app.storage.unsent import UnsentStore
+from engine import MessageRole, RequestStats
 
 PAGE_BYTES = 4096
 SECRET = "zebra"  # in every message and title, and nowhere else
@@ -43,6 +45,23 @@ def _add(stores: Stores, chat_id: int, parent: int | None, text: str, is_reply: 
     stats = RequestStats(generated_tokens=9, rounds=4, drafted=8, accepted=5)
     stores.messages.finish_reply(ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None)
     return reply
+
+
+def type_words(path: Path) -> frozenset[str]:
+    """Words that were not sent, the new chat's too, and messages that are being edited; returns all of them."""
+    with closing(Database(path)) as database:
+        for chat in range(3):
+            UnsentStore(database).put(chat, f"{SECRET} unsent {chat}")
+        for message in (1, 5, 9):
+            EditStore(database).put(Edit(message, EditKind.EDIT, MessageRole.USER, f"{SECRET} edit {message}"))
+    return typed(path)
+
+
+def typed(path: Path) -> frozenset[str]:
+    """What a start finds of it, wherever it belongs now."""
+    with closing(Database(path)) as database:
+        edits = [EditStore(database).of_chat(chat.id).values() for chat in ChatStore(database).find()]
+        return frozenset(UnsentStore(database).all().values()) | {edit.text for each in edits for edit in each}
 
 
 def look(path: Path) -> Seen:
