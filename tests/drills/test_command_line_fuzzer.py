@@ -20,7 +20,7 @@ from tests.helpers import tiny_drafters, tiny_heads
 from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_families import FAMILIES, save_family
 
-CASES = 400
+CASES = 200
 DIGITS = "9" * 5000
 HEAD = "qwen3_5"
 
