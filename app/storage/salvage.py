@@ -34,13 +34,17 @@ _FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:]
 _UNSENT_COLUMNS = ("chat_id", "text")
 _UNSENT_COLUMNS_4 = (*_UNSENT_COLUMNS, "attachments")
 _EDIT_COLUMNS = ("message_id", "kind", "role", "text")
+_REQUEST_COLUMNS = (
+    *("id", "chat_id", "message_id", "main_name", "draft_name", "status"),
+    *("language", "content", "stats", "created_at"),
+)
 _COLUMNS = {
     "folders": (_FOLDER_COLUMNS,),
     "chats": (_CHAT_COLUMNS,),
     "messages": (_MESSAGE_COLUMNS, _FIRST_MESSAGE_COLUMNS),
     "unsent": (_UNSENT_COLUMNS,),
     "edits": (_EDIT_COLUMNS,),
-    "requests": (("id", "chat_id", "message_id", "main_name", "draft_name", "status"),),
+    "requests": (_REQUEST_COLUMNS,),
 }
 _CARVED_COLUMNS = {
     "messages": (_MESSAGE_COLUMNS, _MESSAGE_COLUMNS_4, _FIRST_MESSAGE_COLUMNS),
@@ -48,6 +52,7 @@ _CARVED_COLUMNS = {
     "folders": (_FOLDER_COLUMNS,),
     "edits": (_EDIT_COLUMNS,),
     "unsent": (_UNSENT_COLUMNS, _UNSENT_COLUMNS_4),
+    "requests": (_REQUEST_COLUMNS,),
 }
 # What refers to a row of another table, or of its own; `unsent` and `edits` have their keys in the place of one.
 _REFERENCES = {
@@ -229,6 +234,7 @@ _SIGNS: dict[str, Callable[[list[Value]], bool]] = {
     "folders": lambda values: isinstance(values[1], str) and values[3] in (0, 1) and _is_time(values[4]),
     "edits": lambda values: values[2] in _ROLES and isinstance(values[3], str),
     "unsent": lambda values: values[0] is None and isinstance(values[1], str),  # a note has its name in the first
+    "requests": lambda values: isinstance(values[3], str) and isinstance(values[8], str) and _is_time(values[9]),
 }
 
 

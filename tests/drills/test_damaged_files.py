@@ -13,8 +13,20 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, Stores, copies
+from app.storage.salvage import TABLES
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, readable_texts, type_words, typed, wipe
+from tests.helpers.chat_files import (
+    PAGE_BYTES,
+    SECRET,
+    fill,
+    fill_every_table,
+    look,
+    readable_texts,
+    rows_of,
+    type_words,
+    typed,
+    wipe,
+)
 from tests.helpers.row_places import row_places
 
 pytestmark = pytest.mark.expect_log("the database was damaged", "a copy could not be cleaned")
@@ -209,10 +221,18 @@ def test_a_number_that_turns_into_another_ones_costs_no_words_that_were_typed(
     damage_typed(path, lambda: [(row_places(path, table)[row]["number"], 1 << bit)], 0)
 
 
-@pytest.mark.parametrize("table", ["unsent", "edits"])
-def test_the_kind_of_a_page_costs_no_words_that_were_typed(tmp_path: Path, table: str) -> None:
+@pytest.mark.parametrize("table", TABLES)
+def test_the_kind_of_a_page_costs_no_row_of_any_table(tmp_path: Path, table: str) -> None:
     path = tmp_path / "chats.db"
-    damage_typed(path, lambda: [(row_places(path, table).popitem()[1]["pointer"] // PAGE_BYTES * PAGE_BYTES, 0xFF)], 0)
+    fill_every_table(path)
+    rows = rows_of(path, table)
+    assert rows
+    damaged = bytearray(path.read_bytes())
+    for page in {places["pointer"] // PAGE_BYTES * PAGE_BYTES for places in row_places(path, table).values()}:
+        damaged[page] ^= 0xFF
+    wipe(path)
+    path.write_bytes(damaged)
+    assert rows_of(path, table) == rows
 
 
 @pytest.mark.drill

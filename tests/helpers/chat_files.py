@@ -9,6 +9,8 @@ from pathlib import Path
 
 from app.storage import ChatStore, Database, Edit, EditKind, MessageStore, ReplyStatus, ReplyText, Stores
 from app.storage.edits import EditStore
+from app.storage.folders import FolderStore
+from app.storage.requests import RequestStore
 from app.storage.unsent import UnsentStore
 from engine import MessageRole, RequestStats
 
@@ -55,6 +57,22 @@ def type_words(path: Path) -> frozenset[str]:
         for message in (1, 5, 9):
             EditStore(database).put(Edit(message, EditKind.EDIT, MessageRole.USER, f"{SECRET} edit {message}"))
     return typed(path)
+
+
+def fill_every_table(path: Path) -> None:
+    """Folders and requests too: a table of `salvage.TABLES` without a row would prove nothing."""
+    fill(path)
+    type_words(path)
+    with closing(Database(path)) as database:
+        for name in ("outer", "inner"):
+            FolderStore(database).make(f"{SECRET} {name}", None)
+        for reply in (2, 4, 6):
+            RequestStore(database).add(ReplyText(reply, "words", "", 0.0), ReplyStatus.DONE, RequestStats())
+
+
+def rows_of(path: Path, table: str) -> int:
+    with closing(Database(path)) as database:
+        return int(database.rows(f"SELECT count(*) FROM {table}")[0][0])
 
 
 def typed(path: Path) -> frozenset[str]:
