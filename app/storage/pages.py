@@ -145,7 +145,7 @@ class Pages:
     def _row(self, page: bytes, at: int) -> tuple[int, list[Value]]:
         size, at = _varint(page, at)
         row_id, at = _varint(page, at)
-        if not (0 < size < 1 << 30 and 0 < row_id < 1 << 48):
+        if not (0 < size < 1 << 30 and 0 <= row_id < 1 << 48):
             raise ValueError(row_id)
         return row_id, _values(self._payload(page, at, size))
 

@@ -6,7 +6,7 @@ import logging
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import tee, zip_longest
@@ -31,13 +31,28 @@ _MESSAGE_COLUMNS = (
 )
 _MESSAGE_COLUMNS_4 = (*_MESSAGE_COLUMNS, "attachments", "drafting")
 _FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:])  # of schema version 1
+_UNSENT_COLUMNS = ("chat_id", "text")
+_UNSENT_COLUMNS_4 = (*_UNSENT_COLUMNS, "attachments")
+_EDIT_COLUMNS = ("message_id", "kind", "role", "text")
+_REQUEST_COLUMNS = (
+    *("id", "chat_id", "message_id", "main_name", "draft_name", "status"),
+    *("language", "content", "stats", "created_at"),
+)
 _COLUMNS = {
     "folders": (_FOLDER_COLUMNS,),
     "chats": (_CHAT_COLUMNS,),
     "messages": (_MESSAGE_COLUMNS, _FIRST_MESSAGE_COLUMNS),
-    "unsent": (("chat_id", "text"),),
-    "edits": (("message_id", "kind", "role", "text"),),
-    "requests": (("id", "chat_id", "message_id", "main_name", "draft_name", "status"),),
+    "unsent": (_UNSENT_COLUMNS,),
+    "edits": (_EDIT_COLUMNS,),
+    "requests": (_REQUEST_COLUMNS,),
+}
+_CARVED_COLUMNS = {
+    "messages": (_MESSAGE_COLUMNS, _MESSAGE_COLUMNS_4, _FIRST_MESSAGE_COLUMNS),
+    "chats": (_CHAT_COLUMNS, _CHAT_COLUMNS_4),
+    "folders": (_FOLDER_COLUMNS,),
+    "edits": (_EDIT_COLUMNS,),
+    "unsent": (_UNSENT_COLUMNS, _UNSENT_COLUMNS_4),
+    "requests": (_REQUEST_COLUMNS,),
 }
 # What refers to a row of another table, or of its own; `unsent` and `edits` have their keys in the place of one.
 _REFERENCES = {
@@ -194,34 +209,33 @@ def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.
 def carved(pages: Pages) -> Rows:
     """Rows found in single pages, told apart by the number and kinds of their columns."""
     for row_id, values in pages.rows():
-        columns = _columns(values)
-        if columns in (_CHAT_COLUMNS, _CHAT_COLUMNS_4):
-            yield "chats", dict(zip(columns, [row_id, *values[1:]], strict=True))
-        elif columns == _FOLDER_COLUMNS:
-            yield "folders", dict(zip(columns, [row_id, *values[1:]], strict=True))
-        elif columns:
-            yield "messages", _as_of_today(dict(zip(columns, [row_id, *values[1:]], strict=True)))
+        table, columns = _kind(values)
+        if table and (row_id or table == "unsent"):  # chat 0 is the one that has no message yet
+            yield table, _as_of_today(dict(zip(columns, [row_id, *values[1:]], strict=True)))
 
 
-def _columns(values: list[Value]) -> tuple[str, ...]:
-    for columns in (_MESSAGE_COLUMNS, _MESSAGE_COLUMNS_4, _FIRST_MESSAGE_COLUMNS):
-        if len(values) == len(columns) and values[3] in _ROLES and isinstance(values[4], str):
-            return columns
-    for names in (_CHAT_COLUMNS, _CHAT_COLUMNS_4):
-        if len(values) == len(names) and isinstance(values[1], str) and _is_time(values[4]):
-            return names
-    if (
-        len(values) == len(_FOLDER_COLUMNS)
-        and isinstance(values[1], str)
-        and values[3] in (0, 1)
-        and _is_time(values[4])
-    ):
-        return _FOLDER_COLUMNS
-    return ()
+def _kind(values: list[Value]) -> tuple[str, tuple[str, ...]]:
+    """The table that a row is of, and its columns; no table where it can be of none."""
+    for table, is_of in _SIGNS.items():
+        for columns in _CARVED_COLUMNS[table]:
+            if len(values) == len(columns) and is_of(values):
+                return table, columns
+    return "", ()
 
 
 def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and 0 < value < _LATEST_S
+
+
+# By what a row of each table is known, besides the number of its columns.
+_SIGNS: dict[str, Callable[[list[Value]], bool]] = {
+    "messages": lambda values: values[3] in _ROLES and isinstance(values[4], str),
+    "chats": lambda values: isinstance(values[1], str) and _is_time(values[4]),
+    "folders": lambda values: isinstance(values[1], str) and values[3] in (0, 1) and _is_time(values[4]),
+    "edits": lambda values: values[2] in _ROLES and isinstance(values[3], str),
+    "unsent": lambda values: values[0] is None and isinstance(values[1], str),  # a note has its name in the first
+    "requests": lambda values: isinstance(values[3], str) and isinstance(values[8], str) and _is_time(values[9]),
+}
 
 
 def _as_of_today(values: Row) -> Row:
@@ -276,6 +290,8 @@ class Merge:
         key, made = _KEY[table], self._made[table]
         number, when = row.get(key), row.get("created_at")
         if not isinstance(number, int) or self._has(table, number, when):
+            if table in _TYPED and (table, number) in source.met:
+                self._join(table, row)
             source.met.add((table, number))
             return False
         if number in made:
@@ -297,6 +313,13 @@ class Merge:
         if number not in made:
             return False
         return table in _TYPED or made[number] == when or when in made.values()
+
+    def _join(self, table: str, row: Row) -> None:
+        """Of two rows with one number one is damaged, and nobody can tell which: their words are put together."""
+        if isinstance(row["text"], str) and _words(table, row) not in self._said:
+            sql = f"UPDATE {table} SET text = text || char(10, 10) || ? WHERE {_KEY[table]} = ?"
+            self.fresh.execute(sql, (row["text"], row[_KEY[table]]))
+            self._said.add(_words(table, row))
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> bool:
         values = {name: value for name, value in row.items() if value is not None}

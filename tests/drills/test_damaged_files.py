@@ -13,8 +13,21 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, Stores, copies
+from app.storage.salvage import TABLES
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.chat_files import PAGE_BYTES, SECRET, fill, look, readable_texts, wipe
+from tests.helpers.chat_files import (
+    PAGE_BYTES,
+    SECRET,
+    fill,
+    fill_every_table,
+    look,
+    readable_texts,
+    rows_of,
+    type_words,
+    typed,
+    wipe,
+)
+from tests.helpers.row_places import row_places
 
 pytestmark = pytest.mark.expect_log("the database was damaged", "a copy could not be cleaned")
 
@@ -147,15 +160,90 @@ def test_a_damaged_table_of_last_numbers_keeps_no_file_from_opening(tmp_path: Pa
     damage(tmp_path / "chats.db", lambda whole: [(whole.index(b"sqlite_sequence(name") + 16, 8)], 1)
 
 
-_BITS = [(PAGE_BYTES + 11, 8), (8122, 8), (8161, 8), (54251, 1), (8191, 4), (54016, 2), (54993, 4)]
+@pytest.mark.parametrize(
+    ("table", "row", "place", "bit"),
+    [
+        ("chats", 2, "pointer", 3),
+        ("chats", 2, "kind of deleted_at", 3),
+        ("chats", 1, "kind of leaf_id", 3),
+        ("chats", 1, "value of leaf_id", 2),
+        ("chats", 2, "kind of folder_id", 0),
+        ("messages", 9, "number", 0),
+        ("messages", 8, "number", 1),
+        ("messages", 9, "kind of chat_id", 0),
+        ("messages", 9, "value of chat_id", 0),
+        ("messages", 4, "value of parent_id", 1),
+    ],
+)
+def test_a_bit_that_costs_a_message_hides_no_other(tmp_path: Path, table: str, row: int, place: str, bit: int) -> None:
+    damage(tmp_path / "chats.db", lambda _: [(row_places(tmp_path / "chats.db", table)[row][place], 1 << bit)], 1)
 
 
-@pytest.mark.parametrize("bit", _BITS)
-def test_a_bit_that_costs_a_message_hides_no_other(tmp_path: Path, bit: Damage) -> None:
-    """Of a pointer to a chat, the kinds of its mark of deletion and of its newest message, a message's number; of the
-    number of a chat's newest message, of a message twice, and of what comes before one.
-    """
-    damage(tmp_path / "chats.db", lambda _: [bit], 1)
+@pytest.mark.drill
+@pytest.mark.parametrize("table", ["chats", "messages"])
+def test_every_bit_of_what_ties_rows_together(tmp_path: Path, table: str) -> None:
+    """Where each row is, its number, and the kind and the last byte of each column."""
+    path = tmp_path / "chats.db"
+
+    def ties(_: bytes) -> list[Damage]:
+        places = [at for row in row_places(path, table).values() for at in row.values()]
+        return [(at, 1 << bit) for at in places for bit in range(8)]
+
+    damage(path, ties, _STEP)
+
+
+def damage_typed(path: Path, damages: Callable[[], list[Damage]], most_lost: int, step: int = 1) -> None:
+    """It costs no more than that of what was typed and not sent, and no message."""
+    texts, words = fill(path), type_words(path)
+    whole = path.read_bytes()
+    for at, mask in damages()[::step]:
+        wipe(path)
+        damaged = bytearray(whole)
+        damaged[at] ^= mask
+        path.write_bytes(damaged)
+        found = "\n".join(typed(path))
+        lost = [word for word in words if word not in found]
+        assert len(lost) <= most_lost, f"byte {at} by {mask}: {lost}"
+        assert texts == look(path).texts
+
+
+@pytest.mark.parametrize(("table", "row"), [("unsent", 1), ("edits", 5)])
+def test_a_damaged_pointer_costs_no_other_words_that_were_typed(tmp_path: Path, table: str, row: int) -> None:
+    path = tmp_path / "chats.db"
+    damage_typed(path, lambda: [(row_places(path, table)[row]["pointer"], 1 << bit) for bit in (1, 4)], 1)
+
+
+@pytest.mark.parametrize(("table", "row", "bit"), [("unsent", 0, 1), ("edits", 1, 2)])
+def test_a_number_that_turns_into_another_ones_costs_no_words_that_were_typed(
+    tmp_path: Path, table: str, row: int, bit: int
+) -> None:
+    path = tmp_path / "chats.db"
+    damage_typed(path, lambda: [(row_places(path, table)[row]["number"], 1 << bit)], 0)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_kind_of_a_page_costs_no_row_of_any_table(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "chats.db"
+    fill_every_table(path)
+    rows = rows_of(path, table)
+    assert rows
+    damaged = bytearray(path.read_bytes())
+    for page in {places["pointer"] // PAGE_BYTES * PAGE_BYTES for places in row_places(path, table).values()}:
+        damaged[page] ^= 0xFF
+    wipe(path)
+    path.write_bytes(damaged)
+    assert rows_of(path, table) == rows
+
+
+@pytest.mark.drill
+@pytest.mark.parametrize("table", ["unsent", "edits"])
+def test_every_bit_of_what_ties_typed_words(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "chats.db"
+
+    def ties() -> list[Damage]:
+        return [(at, 1 << bit) for row in row_places(path, table).values() for at in row.values() for bit in range(8)]
+
+    damage_typed(path, ties, 1, _STEP)
 
 
 @pytest.mark.drill

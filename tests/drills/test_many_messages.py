@@ -8,13 +8,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
 from tests.helpers.app_harness import AppHarness
 
-_LIMIT_S = 0.3  # MEASURED: 0.12 quiet; processor time is up to twice as long where others are at work
+_LIMIT_S = 0.15
+_BUSY_LIMIT_S = 0.3  # in the ordinary tests: processor time is up to twice as long where others are at work
+_LOOK_MS = 20  # what is waited for may come true without an event
 _TEXT = "lorem ipsum dolor sit amet " * 30
 
 
@@ -47,12 +49,15 @@ class Stopwatch:
     longest_s = 0.0
 
     def act(self, act: Callable[[], object], until: Callable[[], bool]) -> float:
+        """Between events it sleeps: a loop that asks without end takes the index half of the processor."""
         self.longest_s = 0.0
         self._count(act)
-        deadline = time.monotonic() + 900  # the index of 200,000 messages takes two minutes of a core
+        wake = QTimer()
+        wake.start(_LOOK_MS)
+        deadline = time.monotonic() + 900  # the index of 200,000 messages takes more than a minute of a core
         while not until():
             assert time.monotonic() < deadline
-            self._count(QCoreApplication.processEvents)
+            self._count(lambda: QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents))
         return self.longest_s
 
     def _count(self, act: Callable[[], object]) -> None:
@@ -99,4 +104,4 @@ def test_nothing_takes_the_window_long_among_200_000_messages(
 
 def test_nothing_takes_the_window_long_among_4000_messages(tmp_path: Path, qtbot: QtBot) -> None:
     taken = busy(tmp_path, qtbot, 400, 10)
-    assert {name: each for name, each in taken.items() if each > _LIMIT_S} == {}, taken
+    assert {name: each for name, each in taken.items() if each > _BUSY_LIMIT_S} == {}, taken

@@ -46,6 +46,7 @@ from engine import (
     TextDelta,
 )
 from tests.drills.oracle import CONTEXT_TOKENS, Answer, Oracle, Question
+from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import VOCABULARY
 
@@ -131,7 +132,7 @@ def draw_request(rnd: random.Random, said: list[tuple[int, ...]]) -> Request:
     sampling, speculation = draw_sampling(rnd), draw_speculation(rnd)
     length = rnd.choice([1, 2, 3, 10, 24, 60])
     stop = rnd.choice([(), (), ("e",), ("\n", "th"), ("", "never said"), ("\ud800",)])
-    asked = Request(sampling=sampling, speculation=speculation, max_tokens=length, stop=stop)
+    asked = Request(sampling=sampling, speculation=speculation, max_tokens=length, stop=stop, trace=True)
     if rnd.random() < 0.2:
         words = "".join(rnd.choice("abc d\u00e9\uac00\n<|im_end|>\0") for _ in range(rnd.randrange(60)))
         return replace(asked, messages=(Message(MessageRole.USER, words),), thinking=rnd.random() < 0.5)
@@ -281,7 +282,7 @@ class Life:
             request = draw_request(self.rnd, self._said)
             if alike is not None:
                 tokens = draw_tokens(self.rnd, self._said)[-70:]
-                request = Request(tokens=tokens, sampling=replace(alike, seed=seed), max_tokens=30)
+                request = Request(tokens=tokens, sampling=replace(alike, seed=seed), max_tokens=30, trace=True)
             self._send(request, hostile=False)
 
     def _submit_again(self) -> None:
@@ -349,9 +350,13 @@ class Life:
         assert isinstance(call.events[0], Queued)
         if isinstance(call.end, Failed):
             self._check_failure(call, call.end)
-        elif call.hostile:
+            return
+        if call.hostile:
             assert not call.end.tokens, (call.request, call.end)  # it was cancelled while it waited
-        elif call.request.speculation.acceptance is Acceptance.COUPLED and call.end.tokens:
+            return
+        if call.request.trace:
+            check_rounds(call.end)
+        if call.request.speculation.acceptance is Acceptance.COUPLED and call.end.tokens:
             mains = [main for main in dict.fromkeys(call.mains) if main]
             problems = [self._problem(call, call.end, main) for main in mains]
             assert None in problems, (call.request, call.end.reason, call.end.tokens, problems)

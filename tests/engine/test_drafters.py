@@ -32,6 +32,7 @@ from engine.runtime.scheduler import Scheduler
 from engine.runtime.sharing import Way
 from tests.helpers import tiny_drafters, tiny_heads
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))
@@ -132,7 +133,7 @@ def client(pair: Pair, kept: Path) -> Iterator[EngineClient]:
 
 def asked(prompt: Sequence[int], sampling: Sampling, tokens: int = 24, *, drafts: bool = True) -> Request:
     speculation = Speculation.fixed(DRAFTED) if drafts else Speculation.off()
-    return Request(tokens=tuple(prompt), sampling=sampling, max_tokens=tokens, speculation=speculation)
+    return Request(tokens=tuple(prompt), sampling=sampling, max_tokens=tokens, speculation=speculation, trace=True)
 
 
 def check(client: EngineClient, prompt: Sequence[int], sampling: Sampling) -> Finished:
@@ -141,6 +142,8 @@ def check(client: EngineClient, prompt: Sequence[int], sampling: Sampling) -> Fi
     plain = client.run(asked(prompt, sampling, drafts=False)).finished
     assert drafted.tokens == plain.tokens
     assert drafted.stats.draft_rounds > 0
+    check_rounds(drafted)
+    check_rounds(plain)
     return drafted
 
 

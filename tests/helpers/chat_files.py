@@ -7,8 +7,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText, Stores
-from engine import RequestStats
+from app.storage import ChatStore, Database, Edit, EditKind, MessageStore, ReplyStatus, ReplyText, Stores
+from app.storage.edits import EditStore
+from app.storage.folders import FolderStore
+from app.storage.requests import RequestStore
+from app.storage.unsent import UnsentStore
+from engine import MessageRole, RequestStats
 
 PAGE_BYTES = 4096
 SECRET = "zebra"  # in every message and title, and nowhere else
@@ -43,6 +47,39 @@ def _add(stores: Stores, chat_id: int, parent: int | None, text: str, is_reply: 
     stats = RequestStats(generated_tokens=9, rounds=4, drafted=8, accepted=5)
     stores.messages.finish_reply(ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None)
     return reply
+
+
+def type_words(path: Path) -> frozenset[str]:
+    """Words that were not sent, the new chat's too, and messages that are being edited; returns all of them."""
+    with closing(Database(path)) as database:
+        for chat in range(3):
+            UnsentStore(database).put(chat, f"{SECRET} unsent {chat}")
+        for message in (1, 5, 9):
+            EditStore(database).put(Edit(message, EditKind.EDIT, MessageRole.USER, f"{SECRET} edit {message}"))
+    return typed(path)
+
+
+def fill_every_table(path: Path) -> None:
+    """Folders and requests too: a table of `salvage.TABLES` without a row would prove nothing."""
+    fill(path)
+    type_words(path)
+    with closing(Database(path)) as database:
+        for name in ("outer", "inner"):
+            FolderStore(database).make(f"{SECRET} {name}", None)
+        for reply in (2, 4, 6):
+            RequestStore(database).add(ReplyText(reply, "words", "", 0.0), ReplyStatus.DONE, RequestStats())
+
+
+def rows_of(path: Path, table: str) -> int:
+    with closing(Database(path)) as database:
+        return int(database.rows(f"SELECT count(*) FROM {table}")[0][0])
+
+
+def typed(path: Path) -> frozenset[str]:
+    """What a start finds of it, wherever it belongs now."""
+    with closing(Database(path)) as database:
+        edits = [EditStore(database).of_chat(chat.id).values() for chat in ChatStore(database).find()]
+        return frozenset(UnsentStore(database).all().values()) | {edit.text for each in edits for edit in each}
 
 
 def look(path: Path) -> Seen:
