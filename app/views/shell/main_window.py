@@ -52,6 +52,7 @@ class MainWindow(Translated, QWidget):
     draft_search_requested = Signal()
     log_requested = Signal()
     about_requested = Signal()
+    closing = Signal()  # what is kept unasked is to be kept now
     closed = Signal()
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
@@ -374,6 +375,7 @@ class MainWindow(Translated, QWidget):
             return
         self.composer.edit.commit()
         self.composer.keep_unsent()
+        self.closing.emit()
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)
         self.closed.emit()
