@@ -43,10 +43,10 @@ class EditField(MessageEdit):
     """Return begins a line; with Ctrl (on a Mac: Command) it submits."""
 
     def _on_return(self, event: QKeyEvent) -> None:
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.submitted.emit()
-        else:
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._insert("\n")
+        elif not event.isAutoRepeat():
+            self.submitted.emit()
 
 
 class EditorPart(Hovered, Translated, QWidget):

@@ -42,6 +42,7 @@ from app.views.transcript.selection_keys import SelectionKeys
 from app.views.transcript.sideways import Sideways
 from app.views.transcript.transcript_menu import TranscriptMenu
 from app.views.transcript.visible_parts import VisibleParts
+from app.views.widgets.held_keys import is_held
 
 SIDE_PX = 24
 _SETTLING_ROUNDS = 6
@@ -357,7 +358,8 @@ class TranscriptView(QAbstractScrollArea):
         elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
             self._highlights.focus(None)
         elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
-            self.toggle_thinking(self._focused_message())
+            if not is_held(event):
+                self.toggle_thinking(self._focused_message())
         else:
             super().keyPressEvent(event)
 
