@@ -42,7 +42,6 @@ from app.views.transcript.selection_keys import SelectionKeys
 from app.views.transcript.sideways import Sideways
 from app.views.transcript.transcript_menu import TranscriptMenu
 from app.views.transcript.visible_parts import VisibleParts
-from app.views.widgets.held_keys import is_held
 
 SIDE_PX = 24
 _SETTLING_ROUNDS = 6
@@ -117,6 +116,8 @@ class TranscriptView(QAbstractScrollArea):
         self._model.text_appended.connect(self._on_appended)
         self._model.message_changed.connect(self._sync)
         self._model.messages_removed.connect(self._on_removed)
+        for signal in (self._model.message_inserted, self._model.messages_removed, self._model.was_reset):
+            signal.connect(self.visible_parts.name_anew)  # each says which of how many it is
 
     def _connect_context(self) -> None:
         context = self._context
@@ -151,7 +152,7 @@ class TranscriptView(QAbstractScrollArea):
 
     def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
-        name = partial(message_name, message.from_user, row, len(self._model.messages))
+        name = partial(message_name, self._model, message.id)
         item = MessageItem(message, name, self._theme, self.visible_parts.release)
         item.estimate(self.column_px() if width_px is None else width_px)
         return item
@@ -357,9 +358,6 @@ class TranscriptView(QAbstractScrollArea):
             self.verticalScrollBar().triggerAction(QAbstractSlider.SliderAction.SliderToMinimum)
         elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
             self._highlights.focus(None)
-        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
-            if not is_held(event):
-                self.toggle_thinking(self._focused_message())
         else:
             super().keyPressEvent(event)
 
