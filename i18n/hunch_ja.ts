@@ -3603,6 +3603,10 @@
         <translation>チャットを %1 件取り込みました。</translation>
     </message>
     <message>
+        <source>Chats with new messages: %1</source>
+        <translation>%1 件のチャットに新しいメッセージを加えました。</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>

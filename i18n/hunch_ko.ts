@@ -3603,6 +3603,10 @@
         <translation>채팅 %1개를 가져왔어요.</translation>
     </message>
     <message>
+        <source>Chats with new messages: %1</source>
+        <translation>채팅 %1개에 새 메시지를 더했어요.</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>

@@ -3603,6 +3603,10 @@
         <translation>已导入 %1 个对话。</translation>
     </message>
     <message>
+        <source>Chats with new messages: %1</source>
+        <translation>已为 %1 个对话添加新消息。</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>撤销</translation>
     </message>

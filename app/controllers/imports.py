@@ -80,7 +80,7 @@ class ImportController(QObject):
         )
         stores = self._storage.another_reader()
         try:
-            return Preview(found, sum(map(Known(stores).has, found.origins, found.updated)))
+            return Preview(found, _count_here(found, Known(stores)) if found.origins else 0)
         finally:
             stores.database.close()
 
@@ -192,6 +192,14 @@ class ImportController(QObject):
             self._stop.ask()
         self._worker.close(_CLOSE_S)
         self.discard()
+
+
+def _count_here(found: Found, known: Known) -> int:
+    with found.spool.open("rb") as lines:
+        return sum(
+            known.chat(origin) is not None and known.has(_chat_of(line))
+            for origin, line in zip(found.origins, lines, strict=False)
+        )
 
 
 def _chat_of(line: bytes) -> PortableChat:

@@ -94,7 +94,7 @@ class Import:
         if self._spooled > _MOST_SPOOLED:
             raise Unreadable(WhyNotRead.TOO_LARGE)
         self._spool.write(line + "\n")
-        _say(origin=chat.origin, updated=chat.updated_at, messages=len(chat.messages))
+        _say(origin=chat.origin, messages=len(chat.messages))
 
 
 def _short(title: object) -> str:

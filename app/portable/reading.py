@@ -21,7 +21,6 @@ class Found:
 
     spool: Path
     origins: tuple[str, ...]
-    updated: tuple[float, ...]  # when each of them was changed last
     messages: int
     problems: tuple[NotImported, ...]
     more_problems: int = 0
@@ -36,16 +35,13 @@ def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callabl
     except (ChildFailed, ValueError):
         notes.problems.append(NotImported("", WhyNotRead.TOO_MUCH))
     kept = tuple(notes.problems[:_MOST_PROBLEMS])
-    return Found(
-        spool, tuple(notes.origins), tuple(notes.updated), notes.messages, kept, len(notes.problems) - len(kept)
-    )
+    return Found(spool, tuple(notes.origins), notes.messages, kept, len(notes.problems) - len(kept))
 
 
 class _Notes:
     def __init__(self, progress: Callable[[float], None]) -> None:
         self._progress = progress
         self.origins: list[str] = []
-        self.updated: list[float] = []
         self.messages = 0
         self.problems: list[NotImported] = []
 
@@ -54,7 +50,6 @@ class _Notes:
             self._progress(min(1.0, said["done"] / max(1, said["all"])))
         elif "origin" in said:
             self.origins.append(said["origin"])
-            self.updated.append(said["updated"])
             self.messages += said["messages"]
         elif "why" in said:
             self.problems.append(NotImported(said["file"], WhyNotRead(said["why"]), said.get("chat", "")))

@@ -243,6 +243,7 @@ def test_an_open_chat_shows_what_an_import_has_added(app: AppHarness, qtbot: QtB
             dialog.act_button.click()
         app.chats.open_chat(1)
     assert [row.text for row in app.chats.transcript.messages] == ["Why?", "Because."]
+    assert app.window.banner.sentence.text() == "Chats with new messages: 1"
 
 
 def test_without_room_for_what_is_read_the_dialog_closes(

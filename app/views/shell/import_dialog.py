@@ -186,8 +186,8 @@ class ImportDialog(FileDialog):
     def _on_imported(self, imported: Imported) -> None:
         banner, imports = self._banner, self._imports
         self.accept()
-        chats = len(imported.ids)
-        banner.show_info(lambda: BannerText(*imported_words(chats)), lambda: imports.undo(imported))
+        chats, grown = len(imported.ids), len(imported.grown)
+        banner.show_info(lambda: BannerText(*imported_words(chats, grown)), lambda: imports.undo(imported))
 
     def _on_cancelled(self) -> None:
         self._stage = _Stage.CHOOSING
