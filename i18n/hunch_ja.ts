@@ -922,6 +922,10 @@
         <translation>編集中のメッセージ</translation>
     </message>
     <message>
+        <source>Attach files</source>
+        <translation>ファイルを添付</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>キャンセル</translation>
     </message>

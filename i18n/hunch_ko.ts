@@ -922,6 +922,10 @@
         <translation>편집 중인 메시지</translation>
     </message>
     <message>
+        <source>Attach files</source>
+        <translation>파일 첨부</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>취소</translation>
     </message>

@@ -922,6 +922,10 @@
         <translation>正在编辑的消息</translation>
     </message>
     <message>
+        <source>Attach files</source>
+        <translation>添加附件</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>取消</translation>
     </message>

@@ -40,9 +40,12 @@ class MessageStore:
     def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
         message_id = self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
         if attachments:
-            sql = "UPDATE messages SET attachments = ? WHERE id = ?"
-            self._db.execute(sql, (attachments_to_json(attachments), message_id))
+            self.attach(message_id, attachments)
         return message_id
+
+    def attach(self, message_id: int, attachments: Attachments) -> None:
+        sql = "UPDATE messages SET attachments = ? WHERE id = ?"
+        self._db.execute(sql, (attachments_to_json(attachments), message_id))
 
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
         return self._add(chat_id, parent_id, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)

@@ -111,7 +111,8 @@ class MessageItem:
         self.is_read = True
         self._set_fields()
         attached: object = self.message.attachments
-        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if attached else [])
+        shown = bool(attached) and not self._is_edited  # there the field has them
+        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if shown else [])
         if self._is_edited:
             self._drop_words()
         elif self.message.from_user:
