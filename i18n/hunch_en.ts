@@ -203,4 +203,22 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>The same words: the %Ln token is identical.</numerusform>
+            <numerusform>The same words: all %Ln tokens are identical.</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

@@ -3818,8 +3818,8 @@
         <translation>順番を待っています</translation>
     </message>
     <message>
-        <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1 トークン · %2 秒 · 毎秒 %3 トークン</translation>
+        <source>%1 · %2 s · %3 tok/s</source>
+        <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3840,10 +3840,6 @@
     <message>
         <source>The prompt could not be written; the log says why.</source>
         <translation>回答を書けませんでした。理由はログにあります。</translation>
-    </message>
-    <message>
-        <source>The same words: all %1 tokens are identical.</source>
-        <translation>結果は同じです。%1 トークンがすべて一致しました。</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
@@ -4828,6 +4824,22 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>ダウンロード %Ln 回</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln トークン</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>結果は同じです。%Ln トークンがすべて一致しました。</numerusform>
         </translation>
     </message>
 </context>

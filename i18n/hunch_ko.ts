@@ -3818,8 +3818,8 @@
         <translation>차례를 기다리는 중</translation>
     </message>
     <message>
-        <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1토큰 · %2초 · 초당 %3토큰</translation>
+        <source>%1 · %2 s · %3 tok/s</source>
+        <translation>%1 · %2초 · 초당 %3토큰</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3840,10 +3840,6 @@
     <message>
         <source>The prompt could not be written; the log says why.</source>
         <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
-    </message>
-    <message>
-        <source>The same words: all %1 tokens are identical.</source>
-        <translation>결과가 같아요. 토큰 %1개가 모두 일치해요.</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
@@ -4828,6 +4824,22 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>다운로드 %Ln회</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln토큰</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>결과가 같아요. 토큰 %Ln개가 모두 일치해요.</numerusform>
         </translation>
     </message>
 </context>

@@ -3818,8 +3818,8 @@
         <translation>等待轮到</translation>
     </message>
     <message>
-        <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1 token · %2 秒 · 每秒 %3 token</translation>
+        <source>%1 · %2 s · %3 tok/s</source>
+        <translation>%1 · %2 秒 · 每秒 %3 token</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3840,10 +3840,6 @@
     <message>
         <source>The prompt could not be written; the log says why.</source>
         <translation>无法生成回复；原因见日志。</translation>
-    </message>
-    <message>
-        <source>The same words: all %1 tokens are identical.</source>
-        <translation>结果相同：%1 个 token 完全一致。</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
@@ -4828,6 +4824,22 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>%Ln 次下载</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>结果相同：%Ln 个 token 完全一致。</numerusform>
         </translation>
     </message>
 </context>
