@@ -75,6 +75,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>%Ln new preset</numerusform>
+            <numerusform>%Ln new presets</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln already here</source>
         <comment>chats</comment>
         <translation>

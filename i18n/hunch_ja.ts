@@ -1459,6 +1459,12 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>新しいプリセット %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln already here</source>
         <comment>chats</comment>
         <translation>

@@ -1459,6 +1459,12 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>새 프리셋 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln already here</source>
         <comment>chats</comment>
         <translation>

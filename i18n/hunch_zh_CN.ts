@@ -1459,6 +1459,12 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>%Ln 个新预设</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln already here</source>
         <comment>chats</comment>
         <translation>

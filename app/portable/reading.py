@@ -24,6 +24,7 @@ class Found:
     messages: int
     problems: tuple[NotImported, ...]
     more_problems: int = 0
+    presets: tuple[dict[str, Any], ...] = ()
 
 
 def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callable[[float], None]) -> Found:
@@ -35,7 +36,8 @@ def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callabl
     except (ChildFailed, ValueError):
         notes.problems.append(NotImported("", WhyNotRead.TOO_MUCH))
     kept = tuple(notes.problems[:_MOST_PROBLEMS])
-    return Found(spool, tuple(notes.origins), notes.messages, kept, len(notes.problems) - len(kept))
+    more = len(notes.problems) - len(kept)
+    return Found(spool, tuple(notes.origins), notes.messages, kept, more, tuple(notes.presets))
 
 
 class _Notes:
@@ -43,6 +45,7 @@ class _Notes:
         self._progress = progress
         self.origins: list[str] = []
         self.messages = 0
+        self.presets: list[dict[str, Any]] = []
         self.problems: list[NotImported] = []
 
     def take(self, said: dict[str, Any]) -> None:
@@ -51,5 +54,7 @@ class _Notes:
         elif "origin" in said:
             self.origins.append(said["origin"])
             self.messages += said["messages"]
+        elif "preset" in said:
+            self.presets.append(said["preset"])
         elif "why" in said:
             self.problems.append(NotImported(said["file"], WhyNotRead(said["why"]), said.get("chat", "")))
