@@ -10,9 +10,21 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from app.storage import Database, Edit, EditKind, StoredMessage, Stores, copies, exchange, rescue
+from app.storage import (
+    Attachment,
+    AttachmentKind,
+    Database,
+    Edit,
+    EditKind,
+    StoredMessage,
+    Stores,
+    copies,
+    exchange,
+    rescue,
+)
 from app.storage.database import _make_tables
 from app.storage.trash import KEPT_S
+from app.storage.unsent import QUICK_ASK
 from engine import MessageRole
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
@@ -120,13 +132,15 @@ def test_a_rescue_keeps_the_order_and_what_was_being_edited(stores: Stores, tmp_
     chat = chat_of(stores, "a", "b", "c")
     exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
     exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
-    edit = Edit(3, EditKind.AFTER, ASSISTANT, "half a thought")
-    stores.edits.put(edit)
+    edit = Edit(3, EditKind.AFTER, ASSISTANT, "half a thought", (Attachment("a.txt", AttachmentKind.TEXT, "text", 4),))
+    stores.edits.put_with_attachments(edit)
+    stores.unsent.put(QUICK_ASK, "not asked yet")
     stores.database.close()
     rescue.rebuild(tmp_path / "chats.db", _make_tables)
     with closing(Database(tmp_path / "chats.db")) as database:
         assert shown(Stores(database), chat) == ["a", "inserted", "c"]
         assert Stores(database).edits.of_chat(chat) == {3: edit}
+        assert Stores(database).unsent.in_quick_ask() == "not asked yet"
 
 
 def test_an_edit_is_kept_until_it_is_dropped(stores: Stores) -> None:

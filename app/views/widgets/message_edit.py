@@ -120,7 +120,9 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.composition_changed.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return source.hasText() or (self.can_attach and (source.hasImage() or bool(local_files(source))))
+        if local_files(source):  # Qt takes their addresses for text, and whoever has no use for files must leave them
+            return self.can_attach
+        return source.hasText() or (self.can_attach and source.hasImage())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """A file is never the line of its address."""
