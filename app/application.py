@@ -311,7 +311,9 @@ class Application(QObject):
 
     def _keep_unsent(self) -> None:
         """Where the database could not be opened, which keeps it otherwise."""
-        text = self.window.composer.text_with_pasted()
+        waiting = [self.window.composer.text_with_pasted()]
+        waiting += [self.window.comfort.outside.unsent()] if self.is_open else []
+        text = "\n\n".join(filter(None, waiting))
         if text and not (self.is_open and self.storage.keeps):
             write_atomically(self.paths.unsent, text.encode("utf-8", "replace"))
         self.is_open = False

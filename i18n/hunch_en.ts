@@ -82,6 +82,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>%Ln new preset</numerusform>
+            <numerusform>%Ln new presets</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln already here</source>
         <comment>chats</comment>
         <translation>
@@ -207,6 +214,24 @@
         <translation>
             <numerusform>%Ln download</numerusform>
             <numerusform>%Ln downloads</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>The same words: the %Ln token is identical.</numerusform>
+            <numerusform>The same words: all %Ln tokens are identical.</numerusform>
         </translation>
     </message>
 </context>

@@ -928,6 +928,10 @@
         <translation>編集中のメッセージ</translation>
     </message>
     <message>
+        <source>Attach files</source>
+        <translation>ファイルを添付</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>キャンセル</translation>
     </message>
@@ -1465,6 +1469,12 @@
         <source>%Ln message(s)</source>
         <translation>
             <numerusform>メッセージ %Ln 件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>新しいプリセット %Ln 件</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -3700,6 +3710,10 @@
         <translation>チャットを %1 件取り込みました。</translation>
     </message>
     <message>
+        <source>Chats with new messages: %1</source>
+        <translation>%1 件のチャットに新しいメッセージを加えました。</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>
@@ -3907,8 +3921,8 @@
         <translation>順番を待っています</translation>
     </message>
     <message>
-        <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1 トークン · %2 秒 · 毎秒 %3 トークン</translation>
+        <source>%1 · %2 s · %3 tok/s</source>
+        <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3929,10 +3943,6 @@
     <message>
         <source>The prompt could not be written; the log says why.</source>
         <translation>回答を書けませんでした。理由はログにあります。</translation>
-    </message>
-    <message>
-        <source>The same words: all %1 tokens are identical.</source>
-        <translation>結果は同じです。%1 トークンがすべて一致しました。</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
@@ -4940,6 +4950,22 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>ダウンロード %Ln 回</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln トークン</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>結果は同じです。%Ln トークンがすべて一致しました。</numerusform>
         </translation>
     </message>
 </context>

@@ -928,6 +928,10 @@
         <translation>편집 중인 메시지</translation>
     </message>
     <message>
+        <source>Attach files</source>
+        <translation>파일 첨부</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>취소</translation>
     </message>
@@ -1465,6 +1469,12 @@
         <source>%Ln message(s)</source>
         <translation>
             <numerusform>메시지 %Ln개</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>새 프리셋 %Ln개</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -3700,6 +3710,10 @@
         <translation>채팅 %1개를 가져왔어요.</translation>
     </message>
     <message>
+        <source>Chats with new messages: %1</source>
+        <translation>채팅 %1개에 새 메시지를 더했어요.</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>
@@ -3907,8 +3921,8 @@
         <translation>차례를 기다리는 중</translation>
     </message>
     <message>
-        <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1토큰 · %2초 · 초당 %3토큰</translation>
+        <source>%1 · %2 s · %3 tok/s</source>
+        <translation>%1 · %2초 · 초당 %3토큰</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3929,10 +3943,6 @@
     <message>
         <source>The prompt could not be written; the log says why.</source>
         <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
-    </message>
-    <message>
-        <source>The same words: all %1 tokens are identical.</source>
-        <translation>결과가 같아요. 토큰 %1개가 모두 일치해요.</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
@@ -4940,6 +4950,22 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>다운로드 %Ln회</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln토큰</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>결과가 같아요. 토큰 %Ln개가 모두 일치해요.</numerusform>
         </translation>
     </message>
 </context>

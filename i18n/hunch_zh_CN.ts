@@ -928,6 +928,10 @@
         <translation>正在编辑的消息</translation>
     </message>
     <message>
+        <source>Attach files</source>
+        <translation>添加附件</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>取消</translation>
     </message>
@@ -1465,6 +1469,12 @@
         <source>%Ln message(s)</source>
         <translation>
             <numerusform>%Ln 条消息</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln new preset(s)</source>
+        <translation>
+            <numerusform>%Ln 个新预设</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -3700,6 +3710,10 @@
         <translation>已导入 %1 个对话。</translation>
     </message>
     <message>
+        <source>Chats with new messages: %1</source>
+        <translation>已为 %1 个对话添加新消息。</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>撤销</translation>
     </message>
@@ -3907,8 +3921,8 @@
         <translation>正在排队</translation>
     </message>
     <message>
-        <source>%1 tokens · %2 s · %3 tok/s</source>
-        <translation>%1 个 token · %2 秒 · 每秒 %3 token</translation>
+        <source>%1 · %2 s · %3 tok/s</source>
+        <translation>%1 · %2 秒 · 每秒 %3 token</translation>
     </message>
     <message>
         <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
@@ -3929,10 +3943,6 @@
     <message>
         <source>The prompt could not be written; the log says why.</source>
         <translation>无法生成回复；原因见日志。</translation>
-    </message>
-    <message>
-        <source>The same words: all %1 tokens are identical.</source>
-        <translation>结果相同：%1 个 token 完全一致。</translation>
     </message>
     <message>
         <source>The words differ from token %1 on. That should not happen; please report it.</source>
@@ -4940,6 +4950,22 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>%Ln 次下载</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_RaceCounts</name>
+    <message numerus="yes">
+        <source>%Ln token(s)</source>
+        <comment>written</comment>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The same words: all %Ln token(s) are identical.</source>
+        <translation>
+            <numerusform>结果相同：%Ln 个 token 完全一致。</numerusform>
         </translation>
     </message>
 </context>

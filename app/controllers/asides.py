@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.changes import Changes
+from app.controllers.keeping import Keeping
 from app.controllers.messages import storable
 from app.controllers.replies import Replies
 from app.storage import Asked, ChatSummary, Question, Storage, exchange
+from app.storage.unsent import QUICK_ASK
 from app.view_models.transcript import TranscriptModel
 
 
@@ -22,6 +24,7 @@ class Asides(QObject):
         replies: Replies,
         storage: Storage,
         question: Callable[[str], Question | None],
+        keeping: Keeping,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -29,6 +32,7 @@ class Asides(QObject):
         self._replies = replies
         self._storage = storage
         self._question = question
+        self._keeping = keeping
         self.is_shown: Callable[[int], bool] = lambda chat_id: False  # whether somebody looks at that chat here
         self.see: Callable[[int], None] = lambda chat_id: None  # it is looked at now
 
@@ -70,6 +74,15 @@ class Asides(QObject):
     def writing(self) -> int:
         """In how many chats a reply is being written."""
         return len(self._replies.chats())
+
+    def unsent(self) -> str:
+        """What was typed in an earlier run and not asked."""
+        return self._storage.read.unsent.in_quick_ask()
+
+    def keep_unsent(self, text: str) -> None:
+        """Stores what is being typed."""
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        self._keeping.keep(("unsent", QUICK_ASK), lambda stores: stores.unsent.put(QUICK_ASK, text))
 
     def latest(self, limit: int) -> Sequence[ChatSummary]:
         """The chats as the sidebar has them, whatever is searched for there."""

@@ -1,7 +1,7 @@
 """Files and long texts that are attached to a message before it is sent: reading, counting, keeping them.
 
 A thread reads the files one after another. What is attached waits per chat, also over a restart, until its message is
-on disk.
+on disk. So does what is attached in the field of a message that is being edited, or written beside another one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.documents import NotAttached, Refused, WhyNot, read_file
 from app.documents.reading import name_of
-from app.storage import Attachment, AttachmentKind, Storage
+from app.storage import Attachment, AttachmentKind, Attachments, Storage
 from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
 from app.view_models.attached import AttachedModel, AttachedRow
@@ -32,7 +32,7 @@ _CLOSE_S = 5.0
 
 
 class AttachmentController(QObject):
-    """`model` has the rows of the open chat."""
+    """`model` has the rows of the open chat. A place is a chat, or the field of a message as a negative number."""
 
     refused = Signal(object)  # list[NotAttached]: of one drop, paste or choice
     tokens_changed = Signal(int, int)  # of what is attached; what the model holds, 0: not known
@@ -51,10 +51,11 @@ class AttachmentController(QObject):
         self._engine, self._bridge, self._storage, self._models = engine, bridge, storage, models
         self.model = AttachedModel(self)
         self._chat_id = chats.chat_id
-        self._rows: dict[int, list[AttachedRow]] = defaultdict(list)
+        self._rows: dict[int, list[AttachedRow]] = defaultdict(list)  # by place
+        self._fields: dict[int, AttachedModel] = {}  # by message
         self._numbers = count(1)
         self._stops: dict[int, Stop] = {}  # of the files that are being read
-        self._counts: dict[CountId, tuple[int, int]] = {}  # the chat and row that a count is for
+        self._counts: dict[CountId, int] = {}  # the row that a count is for
         self._problems: list[NotAttached] = []
         self._can_count = False
         self._counted_by = ""  # the main model whose tokens the rows have
@@ -65,6 +66,7 @@ class AttachmentController(QObject):
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
         chats.message_sent.connect(lambda chat_id, _text: self._on_sent(chat_id))
+        chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
         self._restore()
 
@@ -79,35 +81,59 @@ class AttachmentController(QObject):
         self._show()
         self._count_all()
 
+    # Fields of messages
+
+    def in_field(self, message_id: int) -> AttachedModel:
+        """What the message will have when its field is saved; nothing where that is over."""
+        if not self._chats.edits.is_open(message_id):
+            return AttachedModel(self)
+        if message_id not in self._fields:
+            self._fields[message_id] = AttachedModel(self)
+            attached = self._chats.edits.attached(message_id)
+            self._rows[-message_id] = [self._ready_row(next(self._numbers), each) for each in attached]
+            self._show()
+            self._count_all()
+        return self._fields[message_id]
+
+    def _close_field(self, message_id: int) -> None:
+        if message_id in self._fields:
+            for row in self._rows.pop(-message_id, ()):
+                if (stop := self._stops.pop(row.number, None)) is not None:
+                    stop.ask()
+            self._fields.pop(message_id).set_rows([])
+
     # Adding and removing
 
-    def add_files(self, paths: Sequence[str]) -> None:
+    def add_files(self, paths: Sequence[str], message_id: int = 0) -> None:
         """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
+        place = -message_id or self._chat_id
         for path in dict.fromkeys(paths):
-            if len(self._rows[self._chat_id]) >= MOST_FILES:
+            if len(self._rows[place]) >= MOST_FILES:
                 self._refuse(NotAttached(name_of(Path(path)), WhyNot.TOO_MANY, MOST_FILES))
                 break
-            self._read(path)
+            self._read(path, place)
         self._show()
 
     def refuse_image(self) -> None:
         """An image without a file was pasted or dropped."""
         self._refuse(NotAttached("", WhyNot.IMAGE))
 
-    def add_text(self, text: str) -> None:
+    def add_text(self, text: str, message_id: int = 0) -> None:
         """A long text that was pasted; it is there at once."""
         data = text.encode("utf-8", "replace")
         text = data.decode("utf-8").replace("\0", "")
         attachment = Attachment("", AttachmentKind.PASTED, text, len(data))
-        self._rows[self._chat_id].append(self._ready_row(next(self._numbers), attachment))
-        self._changed(self._chat_id)
+        place = -message_id or self._chat_id
+        self._rows[place].append(self._ready_row(next(self._numbers), attachment))
+        self._changed(place)
         self._count_all()
 
-    def remove(self, number: int) -> None:
+    def remove(self, number: int, message_id: int = 0) -> None:
         if (stop := self._stops.pop(number, None)) is not None:
             stop.ask()
-        self._rows[self._chat_id] = [row for row in self._rows[self._chat_id] if row.number != number]
-        self._changed(self._chat_id)
+        place = -message_id or self._chat_id
+        self._rows[place] = [row for row in self._rows[place] if row.number != number]
+        self._changed(place)
 
     def put_into_message(self, number: int) -> None:
         row = self.model.row(number)
@@ -119,10 +145,8 @@ class AttachmentController(QObject):
 
     def send(self, text: str) -> bool:
         """As `ChatController.send`, with what is attached and read."""
-        rows = self._rows[self._chat_id]
-        attachments = tuple(replace(row.attachment, tokens=row.tokens or 0) for row in rows if row.attachment)
-        numbers = {row.number for row in rows if row.attachment}
-        accepted = self._chats.send(text, attachments)
+        numbers = {row.number for row in self._rows[self._chat_id] if row.attachment}
+        accepted = self._chats.send(text, self._counted(self._chat_id))
         if accepted:
             self._sent = (self._chat_id, numbers)
         return accepted
@@ -142,29 +166,29 @@ class AttachmentController(QObject):
 
     # Reading
 
-    def _read(self, path: str) -> None:
-        number, chat_id, stop = next(self._numbers), self._chat_id, Stop()
+    def _read(self, path: str, place: int) -> None:
+        number, stop = next(self._numbers), Stop()
         self._stops[number] = stop
-        self._rows[chat_id].append(AttachedRow(number, name_of(Path(path))))
+        self._rows[place].append(AttachedRow(number, name_of(Path(path))))
 
         def job() -> Attachment:
             return read_file(Path(path), stop, lambda share: self._deliver(lambda: self._progress(number, share)))
 
         self._reader.ask(
-            job, lambda found: self._on_read(chat_id, number, found), lambda error: self._on_failed(number, path, error)
+            job, lambda found: self._on_read(place, number, found), lambda error: self._on_failed(number, path, error)
         )
 
     def _progress(self, number: int, share: float) -> None:
         self._replace(number, progress=share)
         self._show()
 
-    def _on_read(self, chat_id: int, number: int, attachment: Attachment) -> None:
+    def _on_read(self, place: int, number: int, attachment: Attachment) -> None:
         if self._stops.pop(number, None) is None:  # it was removed meanwhile
             return
-        self._rows[chat_id] = [
-            self._ready_row(number, attachment) if row.number == number else row for row in self._rows[chat_id]
+        self._rows[place] = [
+            self._ready_row(number, attachment) if row.number == number else row for row in self._rows[place]
         ]
-        self._changed(chat_id)
+        self._changed(place)
         self._count_all()
         self._tell_refused()
 
@@ -204,21 +228,30 @@ class AttachmentController(QObject):
         self._count_all()
 
     def _count_all(self) -> None:
-        """Asks for the counts that the open chat lacks."""
+        """Asks for the counts that the open chat and the fields lack."""
         if not self._can_count:
             return
-        asked = {number for _, number in self._counts.values()}
-        for row in self._rows[self._chat_id]:
+        asked = set(self._counts.values())
+        in_fields = [row for message_id in self._fields for row in self._rows[-message_id]]
+        for row in [*self._rows[self._chat_id], *in_fields]:
             if row.tokens is None and row.attachment is not None and row.number not in asked:
                 count_id = self._engine.count_tokens(block_of(row.attachment), self._bridge.post)
-                self._counts[count_id] = self._chat_id, row.number
+                self._counts[count_id] = row.number
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, TokensCounted) and event.count in self._counts:
-            _, number = self._counts.pop(event.count)
+            number = self._counts.pop(event.count)
             if event.error is None:
                 self._replace(number, tokens=event.tokens)
                 self._show()
+                self._tell_field(number)
+
+    def _tell_field(self, number: int) -> None:
+        """Of one where something was attached or removed, so that its message will have the tokens, too."""
+        for message_id in self._fields:
+            rows = self._rows[-message_id]
+            if any(row.number == number for row in rows) and self._chats.edits.has_attached(message_id):
+                self._chats.edits.attach(message_id, self._counted(-message_id))
 
     # Small parts
 
@@ -233,14 +266,27 @@ class AttachmentController(QObject):
                 for row in rows
             ]
 
-    def _changed(self, chat_id: int) -> None:
+    def _changed(self, place: int) -> None:
         """Has what waits there kept on disk."""
-        attachments = tuple(row.attachment for row in self._rows[chat_id] if row.attachment is not None)
-        what = "attachments", chat_id
-        self._chats.keeping.keep(what, lambda stores: stores.unsent.put_attachments(chat_id, attachments))
+        attachments = self._counted(place)
+        if place < 0:
+            self._chats.edits.attach(-place, attachments)
+        else:
+            what = "attachments", place
+            self._chats.keeping.keep(what, lambda stores: stores.unsent.put_attachments(place, attachments))
         self._show()
 
+    def _counted(self, place: int) -> Attachments:
+        """Those that are read, with their tokens as far as these are known."""
+        return tuple(
+            replace(row.attachment, tokens=row.tokens or row.attachment.tokens)
+            for row in self._rows[place]
+            if row.attachment is not None
+        )
+
     def _show(self) -> None:
+        for message_id, model in self._fields.items():
+            model.set_rows(list(self._rows[-message_id]))
         self.model.set_rows(list(self._rows[self._chat_id]))
         info = self._models.main_info()
         self.tokens_changed.emit(self.model.tokens, info.context_tokens or 0 if info is not None else 0)

@@ -86,7 +86,7 @@ class ChatController(QObject):
         self.deletions.chats_gone.connect(self._leave)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self._unseen = Unseen(storage, self._replies, self.conversations, self._is_in_sight, self)
-        self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self)
+        self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self.keeping, self)
         self.asides.see = self._unseen.see
         self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)

@@ -7,7 +7,7 @@ mean is in `generation`.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -162,6 +162,27 @@ class ChatOptions(QObject):
         self._settings.presets = tuple(each for each in self._settings.presets if each["id"] != preset_id)
         self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), lambda _: None)
         self.changed.emit()
+
+    def presets_of(self, chat_id: int | None) -> tuple[dict[str, Any], ...]:
+        """The one that a chat uses, if any; of None all there are."""
+        chosen = None if chat_id is None else self._own(chat_id).get(_PRESET)
+        return tuple(each for each in self._settings.presets if chat_id is None or each["id"] == chosen)
+
+    def unknown_presets(self, presets: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+        """Those among them that are not here, each once."""
+        here = {each["id"] for each in self._settings.presets}
+        return tuple({each["id"]: each for each in presets if each["id"] not in here}.values())
+
+    def add_presets(self, presets: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+        """Those that are not here; returns their ids."""
+        new = self.unknown_presets(presets)
+        self._settings.presets = (*self._settings.presets, *new)
+        return tuple(each["id"] for each in new)
+
+    def drop_presets(self, ids: Iterable[str]) -> None:
+        """Takes back `add_presets`."""
+        gone = set(ids)
+        self._settings.presets = tuple(each for each in self._settings.presets if each["id"] not in gone)
 
     def _replace_preset(self, preset: dict[str, Any]) -> None:
         self._settings.presets = tuple(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.controllers.chat_options import ChatOptions
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
 from app.portable.writing import write_json, write_markdown, write_markdown_folder
@@ -48,9 +50,10 @@ class ExportController(QObject):
     failed = Signal(object)  # NotExported or NotStored
     cancelled = Signal()
 
-    def __init__(self, storage: Storage, deliver: Deliver, parent: QObject) -> None:
+    def __init__(self, storage: Storage, deliver: Deliver, options: ChatOptions, parent: QObject) -> None:
         super().__init__(parent)
         self._storage = storage
+        self._options = options
         self._deliver = deliver
         self._worker = Worker("exporter", deliver)
         self._stop: Stop | None = None
@@ -58,10 +61,11 @@ class ExportController(QObject):
     def export(self, wanted: Wanted, words: MarkdownWords) -> None:
         """One at a time."""
         self._stop = stop = Stop()
+        presets = self._options.presets_of(wanted.chat_id)
 
         def known(identity: str) -> None:
             self._worker.ask(
-                lambda: self._write(wanted, words, identity, stop),
+                lambda: self._write(wanted, words, presets, identity, stop),
                 self.finished.emit,
                 lambda error: self._on_failed(error, wanted.path),
             )
@@ -78,7 +82,9 @@ class ExportController(QObject):
 
     # On the thread
 
-    def _write(self, wanted: Wanted, words: MarkdownWords, identity: str, stop: Stop) -> Exported:
+    def _write(
+        self, wanted: Wanted, words: MarkdownWords, presets: Sequence[dict[str, Any]], identity: str, stop: Stop
+    ) -> Exported:
         stores = self._storage.another_reader()
         try:
             numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
@@ -86,7 +92,7 @@ class ExportController(QObject):
 
             told = self._teller(len(numbers))
             if wanted.form is ExportFormat.JSON:
-                return Exported(write_json(chats, wanted.path, stop, told), wanted.path)
+                return Exported(write_json(chats, wanted.path, stop, told, presets), wanted.path)
             if wanted.chat_id is not None:
                 return self._write_one(chats, words, wanted.path)
             path = wanted.path

@@ -24,7 +24,7 @@ class FileControllers:
         deliver: Deliver,
     ) -> None:
         self.attachments = AttachmentController(engine, bridge, storage, models, chats, deliver)
-        self.exports = ExportController(storage, deliver, chats)
+        self.exports = ExportController(storage, deliver, chats.options, chats)
         self.imports = ImportController(storage, chats, deliver)
 
     def close(self) -> None:

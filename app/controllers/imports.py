@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -26,10 +27,11 @@ _CLOSE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would be imported. `here`: how many of the chats are here already."""
+    """What would be imported. `here`: how many of the chats are here already; `presets`: how many are not."""
 
     found: Found
     here: int
+    presets: int = 0
 
     @property
     def chats(self) -> int:
@@ -41,6 +43,7 @@ class Imported:
     ids: tuple[int, ...]
     skipped: int
     grown: tuple[Grown, ...] = ()
+    presets: tuple[str, ...] = ()  # their ids
 
 
 class ImportController(QObject):
@@ -59,6 +62,7 @@ class ImportController(QObject):
         self._stop: Stop | None = None
         self._folder: Path | None = None  # for what waits to be imported
         self._importing: Importing | None = None
+        self._presets: tuple[dict[str, Any], ...] = ()  # of what is imported
         self._total = 0
         self._wants_end = False
 
@@ -68,9 +72,7 @@ class ImportController(QObject):
         """Reads files and folders; `previewed` or `cancelled` follows."""
         self.discard()
         self._stop = stop = Stop()
-        self._worker.ask(
-            lambda: self._look([Path(path) for path in paths], stop), self.previewed.emit, self._on_not_read
-        )
+        self._worker.ask(lambda: self._look([Path(path) for path in paths], stop), self._on_looked, self._on_not_read)
 
     def _look(self, paths: list[Path], stop: Stop) -> Preview:
         """On the thread."""
@@ -80,9 +82,13 @@ class ImportController(QObject):
         )
         stores = self._storage.another_reader()
         try:
-            return Preview(found, sum(map(Known(stores).has, found.origins, found.updated)))
+            return Preview(found, _count_here(found, Known(stores)) if found.origins else 0)
         finally:
             stores.database.close()
+
+    def _on_looked(self, preview: Preview) -> None:
+        new = self._chats.options.unknown_presets(preview.found.presets)
+        self.previewed.emit(replace(preview, presets=len(new)))
 
     def _on_not_read(self, error: Exception) -> None:
         self.discard()
@@ -96,6 +102,7 @@ class ImportController(QObject):
         """`imported`, `not_stored` or `cancelled` follows. `again`: also what is here already, as copies."""
         self._importing = Importing(preview.found.spool, _chat_of, again=again)
         self._total, self._wants_end = max(1, preview.chats), False
+        self._presets = preview.found.presets
         self.go_on()
 
     def go_on(self) -> None:
@@ -118,7 +125,8 @@ class ImportController(QObject):
             self._chats.conversations.refresh()
             for each in importing.grown:
                 self._chats.show_branch_of(each.chat_id)
-            self.imported.emit(Imported(tuple(importing.ids), importing.skipped, tuple(importing.grown)))
+            presets = self._chats.options.add_presets(self._presets)
+            self.imported.emit(Imported(tuple(importing.ids), importing.skipped, tuple(importing.grown), presets))
 
     def _on_refused(self, problem: NotStored) -> None:
         if self._wants_end and self._importing is not None:
@@ -161,6 +169,7 @@ class ImportController(QObject):
             shrink(stores, imported.grown)
 
         def done() -> None:
+            self._chats.options.drop_presets(imported.presets)
             self._chats.deletions.chats_gone.emit(imported.ids)
             for each in imported.grown:
                 self._chats.stop_deleted(each.chat_id)
@@ -192,6 +201,14 @@ class ImportController(QObject):
             self._stop.ask()
         self._worker.close(_CLOSE_S)
         self.discard()
+
+
+def _count_here(found: Found, known: Known) -> int:
+    with found.spool.open("rb") as lines:
+        return sum(
+            known.chat(origin) is not None and known.has(_chat_of(line))
+            for origin, line in zip(found.origins, lines, strict=False)
+        )
 
 
 def _chat_of(line: bytes) -> PortableChat:

@@ -1,7 +1,7 @@
 """Changing messages: edits in place, messages written beside others, another role, deleting.
 
 What is typed is kept, 400 ms after the last key, until it is saved or given up: it survives leaving the chat and
-quitting the app.
+quitting the app. So is what is attached, at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.messages import storable
-from app.storage import Edit, EditKind, Storage, StoredMessage, Stores, exchange
+from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange
 from app.view_models.transcript import MessageEdit, TranscriptMessage
 from engine import MessageRole
 
@@ -36,6 +36,7 @@ class Then(StrEnum):
 class MessageChanges(QObject):
     deleted = Signal(int, int)  # message, how many went; undo_delete brings them back
     saved = Signal(int)  # the message that was edited
+    ended = Signal(int)  # saved or given up: its field goes
 
     def __init__(self, chats: ChatController, storage: Storage) -> None:
         super().__init__(chats)
@@ -76,6 +77,28 @@ class MessageChanges(QObject):
             self._put(replace(edit, text=text))
             self._chats.transcript.note_edit(message_id, _shown(self._edits[message_id]))
 
+    def is_open(self, message_id: int) -> bool:
+        """Whether there is a field for it."""
+        return message_id in self._edits
+
+    def attached(self, message_id: int) -> Attachments:
+        """What the message will have when the field is saved."""
+        edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
+        if edit is not None and edit.attachments is not None:
+            return edit.attachments
+        return message.attachments if message is not None and edit is not None and edit.kind is EditKind.EDIT else ()
+
+    def has_attached(self, message_id: int) -> bool:
+        """Whether somebody has changed what it will have."""
+        return message_id in self._edits and self._edits[message_id].attachments is not None
+
+    def attach(self, message_id: int, attachments: Attachments) -> None:
+        edit = self._edits.get(message_id)
+        if edit is not None:
+            self._edits[message_id] = edit = replace(edit, attachments=attachments)
+            self._ended.discard(message_id)
+            self._chats.keeping.keep(("attached", message_id), partial(_put_attached, edit))
+
     def set_role(self, message_id: int, from_user: bool) -> None:
         """Whose words those of the field are to be."""
         edit = self._edits.get(message_id)
@@ -98,25 +121,27 @@ class MessageChanges(QObject):
     def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
         """Stores what the field says. False: it is refused at once, and the field stays open."""
         edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
-        text = storable(edit.text) if edit is not None else ""
-        if edit is None or message is None or not text or self._chats.changes.is_asking:
+        if edit is None or message is None or self._chats.changes.is_asking:
+            return False
+        text, attachments = storable(edit.text), self.attached(message_id) if edit.role is _USER else ()
+        if not (text or attachments):
             return False
         if then is not Then.NOTHING and not self._chats.can_reply():
             return False
         if edit.kind is not EditKind.EDIT:
-            self._insert(message, replace(edit, text=text), then)
+            self._insert(message, edit, text, attachments, then)
         elif then is Then.REPLY and message.role is _USER:
-            self._ask_differently(message, text)
-        elif text == message.text.strip():
+            self._ask_differently(message, text, attachments)
+        elif text == message.text.strip() and attachments == message.attachments:
             self.cancel(message_id)
             self._go_on(message_id, then)
         else:
-            self._replace(message, text, then)
+            self._replace(message, text, attachments, then)
         return True
 
-    def _ask_differently(self, message: StoredMessage, text: str) -> None:
+    def _ask_differently(self, message: StoredMessage, text: str, attachments: Attachments) -> None:
         chats, visit = self._chats, self._chats.visit
-        question = chats.requests_for_replies.question(message.chat_id, message.parent_id, text, message.attachments)
+        question = chats.requests_for_replies.question(message.chat_id, message.parent_id, text, attachments)
 
         def stored(asked: exchange.Asked) -> None:
             chats.stop_in(message.chat_id)
@@ -125,14 +150,14 @@ class MessageChanges(QObject):
 
         self._chats.changes.ask(lambda stores: exchange.ask_differently(stores, message, question), stored)
 
-    def _replace(self, message: StoredMessage, text: str, then: Then) -> None:
+    def _replace(self, message: StoredMessage, text: str, attachments: Attachments, then: Then) -> None:
         def stored(new_id: int) -> None:
             self._forget(message)
             self._go_on(new_id, then)
 
-        self._chats.changes.ask(lambda stores: exchange.replace(stores, message, text), stored)
+        self._chats.changes.ask(lambda stores: exchange.replace(stores, message, text, attachments), stored)
 
-    def _insert(self, beside: StoredMessage, edit: Edit, then: Then) -> None:
+    def _insert(self, beside: StoredMessage, edit: Edit, text: str, attachments: Attachments, then: Then) -> None:
         after = edit.kind is EditKind.AFTER
 
         def stored(new_id: int) -> None:
@@ -140,7 +165,7 @@ class MessageChanges(QObject):
             self._go_on(new_id, then)
 
         self._chats.changes.ask(
-            lambda stores: exchange.insert(stores, beside, edit.role, edit.text, after=after), stored
+            lambda stores: exchange.insert(stores, beside, edit.role, text, attachments, after=after), stored
         )
 
     def _go_on(self, message_id: int, then: Then) -> None:
@@ -162,7 +187,7 @@ class MessageChanges(QObject):
             return
         kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
         self._chats.changes.ask(
-            lambda stores: exchange.reattach(stores, message, kept),
+            lambda stores: exchange.replace(stores, message, message.text, kept),
             lambda _new_id: self._chats.show_branch_of(message.chat_id),
         )
 
@@ -205,7 +230,9 @@ class MessageChanges(QObject):
         if self._edits.pop(message_id, None) is not None:
             self._ended.add(message_id)
             self._unkept.discard(message_id)
-            self._chats.keeping.keep(("edit", message_id), lambda stores: stores.edits.drop(message_id))
+            for what in ("edit", "attached"):  # also what the disk has refused of it
+                self._chats.keeping.keep((what, message_id), lambda stores: stores.edits.drop(message_id))
+            self.ended.emit(message_id)
 
     def _put(self, edit: Edit) -> None:
         self._ended.discard(edit.message_id)
@@ -221,6 +248,10 @@ class MessageChanges(QObject):
 
 def _put_edit(edit: Edit, stores: Stores) -> None:
     stores.edits.put(edit)
+
+
+def _put_attached(edit: Edit, stores: Stores) -> None:
+    stores.edits.put_with_attachments(edit)
 
 
 def can_drop(text: str, attachments: int) -> bool:

@@ -73,8 +73,10 @@ class Import:
         for element in reader.elements(chunks(source, self._count)):
             title: object = ""
             count += 1
-            if count == 1 and "version" in reader.begun():
-                own.check_head(reader.begun())
+            if count == 1 and "version" in (around := reader.begun()):
+                own.check_head(around)
+                for preset in own.presets_of(around):
+                    _say(preset=preset)
             try:
                 if element.why is not None:
                     raise Unreadable(element.why)
@@ -94,7 +96,7 @@ class Import:
         if self._spooled > _MOST_SPOOLED:
             raise Unreadable(WhyNotRead.TOO_LARGE)
         self._spool.write(line + "\n")
-        _say(origin=chat.origin, updated=chat.updated_at, messages=len(chat.messages))
+        _say(origin=chat.origin, messages=len(chat.messages))
 
 
 def _short(title: object) -> str:

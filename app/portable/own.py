@@ -1,10 +1,13 @@
-"""Our own form of chats: JSON that holds everything, one chat a line. What is read is not trusted."""
+"""Our own form of chats: JSON that holds everything, one chat a line, and before them the presets that they use.
+
+What is read is not trusted.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,9 +20,13 @@ from app.storage.records import ReplyStatus
 FORMAT = "hunch.chats"
 VERSION = 1
 
+MOST_PRESETS = 500
+_LONGEST_NAME = 100
 
-def head() -> str:
-    return f'{{"format": "{FORMAT}", "version": {VERSION}, "chats": ['
+
+def head(presets: Sequence[dict[str, Any]] = ()) -> str:
+    kept = f'"presets": {json.dumps(list(presets), ensure_ascii=False, allow_nan=False)}, ' if presets else ""
+    return f'{{"format": "{FORMAT}", "version": {VERSION}, {kept}"chats": ['
 
 
 TAIL = "\n]}\n"
@@ -40,6 +47,17 @@ def check_head(found: dict[str, Any]) -> None:
         raise Unreadable(WhyNotRead.WRONG)
     if version > VERSION:
         raise Unreadable(WhyNotRead.NEWER)
+
+
+def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Those that are presets, in the object around the chats; what they set is checked where it is used."""
+    presets = found.get("presets") if found.get("format") == FORMAT else None
+    for each in presets[:MOST_PRESETS] if isinstance(presets, list) else ():
+        if isinstance(each, dict) and isinstance(each.get("values"), dict):
+            number, name = each.get("id"), each.get("name")
+            if isinstance(number, str) and isinstance(name, str) and 0 < len(number) <= _LONGEST_NAME and name.strip():
+                name = " ".join(storable(name).split())[:_LONGEST_NAME]
+                yield {"id": storable(number), "name": name, "values": _object(each, "values")}
 
 
 def chat_of(found: dict[str, Any]) -> PortableChat:

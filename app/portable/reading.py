@@ -21,10 +21,10 @@ class Found:
 
     spool: Path
     origins: tuple[str, ...]
-    updated: tuple[float, ...]  # when each of them was changed last
     messages: int
     problems: tuple[NotImported, ...]
     more_problems: int = 0
+    presets: tuple[dict[str, Any], ...] = ()
 
 
 def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callable[[float], None]) -> Found:
@@ -36,17 +36,16 @@ def find_chats(paths: Sequence[Path], spool: Path, stop: Stop, progress: Callabl
     except (ChildFailed, ValueError):
         notes.problems.append(NotImported("", WhyNotRead.TOO_MUCH))
     kept = tuple(notes.problems[:_MOST_PROBLEMS])
-    return Found(
-        spool, tuple(notes.origins), tuple(notes.updated), notes.messages, kept, len(notes.problems) - len(kept)
-    )
+    more = len(notes.problems) - len(kept)
+    return Found(spool, tuple(notes.origins), notes.messages, kept, more, tuple(notes.presets))
 
 
 class _Notes:
     def __init__(self, progress: Callable[[float], None]) -> None:
         self._progress = progress
         self.origins: list[str] = []
-        self.updated: list[float] = []
         self.messages = 0
+        self.presets: list[dict[str, Any]] = []
         self.problems: list[NotImported] = []
 
     def take(self, said: dict[str, Any]) -> None:
@@ -54,7 +53,8 @@ class _Notes:
             self._progress(min(1.0, said["done"] / max(1, said["all"])))
         elif "origin" in said:
             self.origins.append(said["origin"])
-            self.updated.append(said["updated"])
             self.messages += said["messages"]
+        elif "preset" in said:
+            self.presets.append(said["preset"])
         elif "why" in said:
             self.problems.append(NotImported(said["file"], WhyNotRead(said["why"]), said.get("chat", "")))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from app.portable import own
 from app.portable.file_names import Names
@@ -20,11 +20,17 @@ Progress = Callable[[int], None]  # chats that are written
 _MOST_FOLDERS = 1000  # of one name
 
 
-def write_json(chats: Iterable[PortableChat], path: Path, stop: Stop, progress: Progress) -> int:
+def write_json(
+    chats: Iterable[PortableChat],
+    path: Path,
+    stop: Stop,
+    progress: Progress,
+    presets: Sequence[dict[str, Any]] = (),
+) -> int:
     """Replaces a file that is there: whoever chose it was asked. Where it raises OSError or Stopped nothing changed."""
     count = 0
     with _replacing(path) as file:
-        file.write(own.head())
+        file.write(own.head(presets))
         for count, chat in enumerate(chats, start=1):
             stop.check()
             file.write(("," if count > 1 else "") + "\n" + own.line_of(chat))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.storage.attachments import Attachments, attachments_to_json
+from app.storage.attachments import Attachments
 from app.storage.records import StoredMessage
 from app.storage.storage import Stores
 from engine import MessageRole
@@ -61,25 +61,29 @@ def ask_again(stores: Stores, chat_id: int, user_id: int, main_name: str, draft_
         return Asked(chat_id, user_id, stores.messages.begin_reply(chat_id, user_id, main_name, draft_name))
 
 
-def insert(stores: Stores, beside: StoredMessage, role: MessageRole, text: str, *, after: bool) -> int:
+def insert(
+    stores: Stores,
+    beside: StoredMessage,
+    role: MessageRole,
+    text: str,
+    attachments: Attachments = (),
+    *,
+    after: bool,
+) -> int:
     """A message that the person writes, before or after another one; what follows stays joined behind it."""
     with stores.database.transaction():
         parent_id = beside.id if after else beside.parent_id
-        return stores.messages.insert(beside.chat_id, parent_id, role, text)
+        number = stores.messages.insert(beside.chat_id, parent_id, role, text)
+        stores.messages.attach(number, attachments)
+    return number
 
 
-def replace(stores: Stores, original: StoredMessage, text: str) -> int:
-    """Other words for a message; the former ones are a version of it."""
+def replace(stores: Stores, original: StoredMessage, text: str, attachments: Attachments | None = None) -> int:
+    """Other words or attachments (None: the same) for a message; the former ones are a version of it."""
     with stores.database.transaction():
-        return stores.messages.replace(original, text)
-
-
-def reattach(stores: Stores, original: StoredMessage, attachments: Attachments) -> int:
-    """The same words with other attachments; the former message is a version of it."""
-    with stores.database.transaction():
-        number = stores.messages.replace(original, original.text)
-        values = attachments_to_json(attachments), number
-        stores.database.execute("UPDATE messages SET attachments = ? WHERE id = ?", values)
+        number = stores.messages.replace(original, text)
+        if attachments is not None:
+            stores.messages.attach(number, attachments)
     return number
 
 

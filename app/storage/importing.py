@@ -53,7 +53,7 @@ class Importing:
 
     def _put(self, stores: Stores, known: Known, line: bytes) -> None:
         chat = self._chat_of(line)
-        if not self._again and known.has(chat.origin, chat.updated_at):
+        if not self._again and known.has(chat):
             self.skipped += 1
             return
         number = None if self._again else known.chat(chat.origin)

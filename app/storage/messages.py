@@ -38,35 +38,39 @@ class MessageStore:
     # Changes
 
     def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
-        message_id = self._add(chat_id, parent_id, MessageRole.USER, text, ReplyStatus.DONE, "", "")
+        place = self._place(chat_id, parent_id)
+        message_id = self._add(chat_id, place, MessageRole.USER, text, ReplyStatus.DONE, "", "")
         if attachments:
-            sql = "UPDATE messages SET attachments = ? WHERE id = ?"
-            self._db.execute(sql, (attachments_to_json(attachments), message_id))
+            self.attach(message_id, attachments)
         return message_id
 
+    def attach(self, message_id: int, attachments: Attachments) -> None:
+        sql = "UPDATE messages SET attachments = ? WHERE id = ?"
+        self._db.execute(sql, (attachments_to_json(attachments), message_id))
+
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
-        return self._add(chat_id, parent_id, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)
+        place = self._place(chat_id, parent_id)
+        return self._add(chat_id, place, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)
 
     def insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str) -> int:
         """A message that the person puts behind another one (None: at the start); what followed now follows it."""
-        tree, leaf = self._tree(chat_id), self._chats.leaf(chat_id)
+        goes_on, leaf = bool(self._tree(chat_id).versions.get(parent_id)), self._chats.leaf(chat_id)
         message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, "", "")
-        followers = tree.versions.get(parent_id, ())
-        self._move_behind(message_id, followers)
-        if followers:
+        self._move(chat_id, parent_id, message_id)
+        if goes_on:
             self._chats.set_leaf(chat_id, leaf)
         return message_id
 
     def replace(self, original: StoredMessage, text: str) -> int:
         """A version with other words, which what followed now follows."""
-        followers = self._tree(original.chat_id).versions.get(original.id, ())
+        goes_on = bool(self._tree(original.chat_id).versions.get(original.id))
         leaf = self._chats.leaf(original.chat_id)
-        name, done = original.main_name, ReplyStatus.DONE
-        message_id = self._add(original.chat_id, original.parent_id, original.role, text, done, name, "")
+        name, done, place = original.main_name, ReplyStatus.DONE, self._place(original.chat_id, original.parent_id)
+        message_id = self._add(original.chat_id, place, original.role, text, done, name, "")
         sql = "UPDATE messages SET attachments = (SELECT attachments FROM messages WHERE id = ?) WHERE id = ?"
         self._db.execute(sql, (original.id, message_id))
-        self._move_behind(message_id, followers)
-        if followers:
+        self._move(original.chat_id, original.id, message_id)
+        if goes_on:
             self._chats.set_leaf(original.chat_id, leaf)
         return message_id
 
@@ -147,9 +151,19 @@ class MessageStore:
         self._chats.touch(chat_id, message_id)
         return message_id
 
-    def _move_behind(self, message_id: int, followers: Iterable[int]) -> None:
-        for follower in followers:
-            self._db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (message_id, follower))
+    def _move(self, chat_id: int, parent_id: int | None, message_id: int) -> None:
+        """What followed one message now follows another, also what is deleted: it may come back between these two."""
+        sql = "UPDATE messages SET parent_id = ? WHERE chat_id = ? AND parent_id IS ? AND id != ?"
+        self._db.execute(sql, (message_id, chat_id, parent_id, message_id))
+
+    def _place(self, chat_id: int, parent_id: int | None) -> int | None:
+        """Behind which row a version belongs that follows this message: behind that of the others there.
+
+        It may be one that was deleted by itself. Behind the message before it, that one would come back as a version.
+        """
+        others = self._tree(chat_id).versions.get(parent_id)
+        row = self._db.row("SELECT parent_id FROM messages WHERE id = ?", (others[-1],)) if others else None
+        return parent_id if row is None else row["parent_id"]
 
     def _save_text(self, reply: ReplyText) -> None:
         sql = "UPDATE messages SET text = ?, thinking = ?, thinking_s = ? WHERE id = ?"

@@ -1,10 +1,12 @@
 """Where imported chats came from, kept with their options, so that importing one twice does not double it.
 
-A chat that has grown where it came from grows here by the messages that are new; what was written here stays.
+A chat that has grown where it came from grows here by the messages that are new; what was written here stays. So does
+a chat of this database that was carried on with elsewhere.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from app.storage.portable import PortableChat, PortableMessage
 
 IMPORTED = "imported"  # among a chat's options: its origin, and when it was changed there last
-_ALWAYS = 1e12
 _IDENTITY = "identity"
+_OURS = "hunch:"  # such a chat may come from several Macs, each with other messages: no single time says what is here
 
 AddMessage = Callable[[Connection, int, "PortableMessage", dict[int, int]], int]
 
@@ -29,7 +31,7 @@ class Grown:
 
     chat_id: int
     leaf_id: int | None
-    imported: dict[str, Any]
+    imported: dict[str, Any] | None  # None: it began here
     messages: tuple[int, ...]
 
 
@@ -61,11 +63,14 @@ class Known:
         self._stores = stores
         self._by_origin = {origin: (number, as_of) for number, (origin, as_of) in origins(stores.database).items()}
         own = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
-        self._own = f"hunch:{as_text(own['value'])}:" if own is not None else ""
+        self._own = f"{_OURS}{as_text(own['value'])}:" if own is not None else ""
 
-    def has(self, origin: str, updated_at: float = 0.0) -> bool:
-        """Whether that chat is here with all that it had at that time."""
-        return updated_at <= self._found(origin)[1]
+    def has(self, chat: PortableChat) -> bool:
+        """Whether that chat is here with all of its messages."""
+        number, as_of = self._found(chat.origin)
+        if number is None or not chat.origin.startswith(_OURS):
+            return number is not None and chat.updated_at <= as_of
+        return not _Here(self._stores, number).lacks(chat)
 
     def chat(self, origin: str) -> int | None:
         """The chat that came from there; None where none is here."""
@@ -79,36 +84,70 @@ class Known:
         if number is None and self._own and origin.startswith(self._own):
             own = origin.removeprefix(self._own)
             if own.isascii() and own.isdigit():
-                number, as_of = min(int(own[:18]), 1 << 62), _ALWAYS
+                number = min(int(own[:18]), 1 << 62)
         there = number is not None and self._stores.chats.summary(number) is not None
         return (number, as_of) if there else (None, -1.0)
 
 
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
-    """Within a transaction of the caller's. Messages are the same that say the same in the same place.
-
-    What was deleted here is not added again. What was put behind a message of this database, which is newer than it is
-    itself, is known by its words.
-    """
+    """Within a transaction of the caller's. What was deleted here is not added again."""
     options, leaf = stores.states.options(chat_id), stores.chats.leaf(chat_id)
-    sql = "SELECT id, parent_id, role, text FROM messages WHERE chat_id = ? ORDER BY id DESC"
-    rows = stores.database.rows(sql, (chat_id,))
-    here = {(row["parent_id"], row["role"], as_text(row["text"])): row["id"] for row in rows}
-    moved = {(row["role"], as_text(row["text"])): row["id"] for row in rows if (row["parent_id"] or 0) > row["id"]}
+    here = _Here(stores, chat_id)
     ids: dict[int, int] = {}
     added: list[int] = []
     for message in chat.messages:
         parent = None if message.parent is None else ids[message.parent]
-        said = message.role, message.text
-        known = here.get((parent, *said)) or moved.pop(said, None)
+        known = here.find(message, parent)
         ids[message.number] = known or add(stores.database, chat_id, message, ids)
         added += [] if known else [ids[message.number]]
     if added:
         stores.chats.set_leaf(chat_id, ids.get(chat.shown or 0, added[-1]))
         sql = "UPDATE chats SET updated_at = max(updated_at, ?) WHERE id = ?"
         stores.database.execute(sql, (chat.updated_at, chat_id))
-    stores.states.put_options(chat_id, imported_from(chat))
-    return Grown(chat_id, leaf, options[IMPORTED], tuple(added))
+    if IMPORTED in options:
+        stores.states.put_options(chat_id, imported_from(chat))
+    return Grown(chat_id, leaf, options.get(IMPORTED), tuple(added))
+
+
+class _Here:
+    """The messages of a chat, to be found by those of a file.
+
+    Messages are the same that say the same in the same place. So are those that were written at the same moment, one of
+    which may have been moved since, changed sides, or gone on. What was put behind a message of this database, which is
+    newer than it is itself, is known by its words.
+    """
+
+    def __init__(self, stores: Stores, chat_id: int) -> None:
+        sql = "SELECT id, parent_id, role, text, created_at FROM messages WHERE chat_id = ? ORDER BY id DESC"
+        rows = [(row, as_text(row["text"])) for row in stores.database.rows(sql, (chat_id,))]
+        self._placed = {(row["parent_id"], row["role"], text): row["id"] for row, text in rows}
+        self._moved = {(row["role"], text): row["id"] for row, text in rows if (row["parent_id"] or 0) > row["id"]}
+        self._written: dict[object, list[tuple[int, str, str]]] = defaultdict(list)
+        for row, text in rows:
+            self._written[row["created_at"]].append((row["id"], row["role"], text))
+
+    def lacks(self, chat: PortableChat) -> bool:
+        """Whether any message of it is not here."""
+        ids: dict[int | None, int | None] = {None: None}
+        for message in chat.messages:
+            ids[message.number] = self.find(message, ids[message.parent])
+            if ids[message.number] is None:
+                return True
+        return False
+
+    def find(self, message: PortableMessage, parent: int | None) -> int | None:
+        """`parent`: the message here that it follows there."""
+        said = message.role, message.text
+        return self._placed.get((parent, *said)) or self._moved.pop(said, None) or self._by_time(message)
+
+    def _by_time(self, message: PortableMessage) -> int | None:
+        if not message.created_at:
+            return None
+        for number, role, text in self._written.get(message.created_at, ()):
+            goes_on = role == message.role and bool(message.text) and text.startswith(message.text)
+            if text == message.text or goes_on:
+                return number
+        return None
 
 
 def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
@@ -121,4 +160,5 @@ def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
             left = [number for number in each.messages if stores.messages.message(number) is not None]
             if not left:
                 stores.chats.set_leaf(each.chat_id, each.leaf_id)
-            stores.states.put_options(each.chat_id, {IMPORTED: each.imported})
+            if each.imported is not None:
+                stores.states.put_options(each.chat_id, {IMPORTED: each.imported})

@@ -1,10 +1,16 @@
-"""What was typed or attached and not sent yet, for each chat; chat 0 is the one that has no message."""
+"""What was typed or attached and not sent yet, for each chat; chat 0 is the one that has no message.
+
+What waits in Quick Ask belongs to no chat, and has the number `QUICK_ASK`.
+"""
 
 from __future__ import annotations
 
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
 from app.storage.database import Connection
+from app.storage.salvage import LARGEST_NUMBER
+
+QUICK_ASK = LARGEST_NUMBER  # one that a rescue keeps, and that no chat will have
 
 
 class UnsentStore:
@@ -15,8 +21,12 @@ class UnsentStore:
 
     def all(self) -> dict[int, str]:
         """Texts by chat."""
-        rows = self._db.rows("SELECT chat_id, text FROM unsent WHERE text != ''")
+        rows = self._db.rows("SELECT chat_id, text FROM unsent WHERE text != '' AND chat_id != ?", (QUICK_ASK,))
         return {row["chat_id"]: as_text(row["text"]) for row in rows}
+
+    def in_quick_ask(self) -> str:
+        row = self._db.row("SELECT text FROM unsent WHERE chat_id = ?", (QUICK_ASK,))
+        return "" if row is None else as_text(row["text"])
 
     def attachments(self) -> dict[int, Attachments]:
         rows = self._db.rows("SELECT chat_id, attachments FROM unsent WHERE attachments IS NOT NULL")

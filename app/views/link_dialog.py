@@ -15,14 +15,24 @@ _ALLOWED = ("http", "https", "mailto")
 
 def ask_to_open(link: str, theme: Theme, parent: QWidget) -> Dialog | None:
     """The open question; None for a link of a kind that is never followed."""
-    url = QUrl(link, QUrl.ParsingMode.StrictMode)
-    if url.scheme() not in _ALLOWED or not (url.host() or url.scheme() == "mailto"):
+    if not may_open(link):
         return None
+    url = _url(link)
     # Not to be undone: what is asked for leaves this machine.
     dialog = Dialog(theme, parent, lambda: _words(url), danger=True)
     dialog.accepted.connect(lambda: QDesktopServices.openUrl(url))
     dialog.open()
     return dialog
+
+
+def may_open(link: str) -> bool:
+    """Whether it is of a kind that is ever followed."""
+    url = _url(link)
+    return url.scheme() in _ALLOWED and bool(url.host() or url.scheme() == "mailto")
+
+
+def _url(link: str) -> QUrl:
+    return QUrl(link, QUrl.ParsingMode.StrictMode)
 
 
 def _words(url: QUrl) -> DialogText:

@@ -44,9 +44,12 @@ def exported_words(name: str) -> tuple[str, str, str, str]:
     return fill(sentence, name), "", "", QCoreApplication.translate("Portable", "Show")
 
 
-def imported_words(chats: int) -> tuple[str, str, str, str]:
-    sentence = QCoreApplication.translate("Portable", "Chats imported: %1")
-    return fill(sentence, count(chats)), "", "", QCoreApplication.translate("Portable", "Undo")
+def imported_words(chats: int, grown: int = 0) -> tuple[str, str, str, str]:
+    """`grown`: chats that were here and have new messages now."""
+    new = fill(QCoreApplication.translate("Portable", "Chats imported: %1"), count(chats))
+    more = fill(QCoreApplication.translate("Portable", "Chats with new messages: %1"), count(grown))
+    sentence, *hint = [*([new] if chats or not grown else []), *([more] if grown else [])]
+    return sentence, "", "".join(hint), QCoreApplication.translate("Portable", "Undo")
 
 
 def not_imported(problem: NotImported) -> str:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.hub import DiscoverState
+from app.views.settings.card_link import CardLink
 from app.views.settings.discover import DiscoverPanel
 from app.views.settings.model_card import CardText
 from app.views.widgets.dialog import Dialog
@@ -180,6 +181,47 @@ def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: Discov
     (box,) = panel.page.findChildren(Dialog)
     assert "ok.example" in box.title.text()
     box.reject()
+
+
+def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    """Also those behind the first page's height; what no click would follow is passed over."""
+    cards = [f"[link {number}](https://ok.example/{number}) and [own](LICENSE)" for number in range(4)]
+    card = cards[0] + " " + cards[1] + "\n\n" + "Words.\n\n" * 60 + "- " + cards[2] + "\n- " + cards[3]
+    harness.store.pages[MODEL.repository] = page_of(MODEL, card)
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
+    panel.window().activateWindow()
+    qtbot.waitUntil(lambda: panel.page.verticalScrollBar().maximum() > 500)
+    panel.page.hub_button.setFocus(Qt.FocusReason.TabFocusReason)
+    heard = walk(panel, Qt.Key.Key_Tab, 4)
+    assert heard == [("Link: link 0", 0), ("Link: link 1", 1), ("Link: link 2", 2), ("Link: link 3", 3)]
+    assert [number for _, number in walk(panel, Qt.Key.Key_Backtab, 3)] == [2, 1, 0]
+    press(Qt.Key.Key_Backtab)
+    assert panel.page.hub_button.hasFocus()
+
+
+def press(key: Qt.Key) -> None:
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, key)
+
+
+def walk(panel: DiscoverPanel, key: Qt.Key, steps: int) -> list[tuple[str, int]]:
+    """What is heard of the links that the key comes to, and where Return would lead."""
+    found = []
+    for _ in range(steps):
+        press(key)
+        link = QApplication.focusWidget()
+        assert isinstance(link, CardLink)
+        assert link.visibleRegion().boundingRect().height() > 10, "the link in focus is not in sight"
+        QTest.keyClick(link, Qt.Key.Key_Return)
+        (box,) = [box for box in panel.page.findChildren(Dialog) if box.isVisible()]
+        found.append((link.accessibleName(), int(box.sentence.text().rpartition("/")[2])))
+        QTest.keyClick(box, Qt.Key.Key_Escape)
+        panel.window().activateWindow()
+    return found
 
 
 def test_a_page_that_is_not_there_says_so(panel: DiscoverPanel, qtbot: QtBot) -> None:

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
 from app.storage import importing
+from app.view_models.chat_options import Scope
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.file_wiring import FileWiring
 from app.views.shell.import_dialog import ImportDialog
@@ -101,6 +102,38 @@ def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(tm
         app.chats.open_chat(app.application.storage.read.chats.find("One")[0].id)
         reply = app.chats.transcript.messages[1]
         assert (reply.sibling, reply.siblings, reply.stats is not None) == (2, 2, True)
+
+
+def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path / "one", qtbot) as app:
+        app.ask(qtbot, "One")
+        options = app.chats.options
+        options.put(Scope.CHAT, "system_prompt", "Speak like a pirate.")
+        options.save_preset("Pirate")
+        preset = options.view(Scope.CHAT).preset
+        options.choose_preset("")
+        options.save_preset("Other")
+        options.choose_preset(preset)
+        options.keep()
+        app.wait_until_stored(qtbot)
+        export(app, qtbot, ExportFormat.JSON, tmp_path / "one.json")
+        export(app, qtbot, ExportFormat.JSON, tmp_path / "all.json", every=True)
+    with open_app(tmp_path / "other", qtbot) as app:
+        dialog = look(app, qtbot, tmp_path / "one.json")
+        assert dialog.sentence.text() == "1 chat · 2 messages · 1 new preset"
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        app.chats.open_chat(1)
+        assert app.chats.options.generation(1).values["system_prompt"] == "Speak like a pirate."
+        assert [each.name for each in app.chats.options.view(Scope.CHAT).presets] == ["Pirate"]
+        dialog = look(app, qtbot, tmp_path / "all.json")
+        assert dialog.sentence.text() == "1 chat · 2 messages · 1 new preset · 1 already here"
+        with qtbot.waitSignal(files(app).imports.imported):
+            dialog.act_button.click()
+        assert [each.name for each in app.chats.options.view(Scope.CHAT).presets] == ["Pirate", "Other"]
+        app.window.banner.button.click()
+        app.wait_until_stored(qtbot)
+        assert [each.name for each in app.chats.options.view(Scope.CHAT).presets] == ["Pirate"]
 
 
 def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -243,6 +276,7 @@ def test_an_open_chat_shows_what_an_import_has_added(app: AppHarness, qtbot: QtB
             dialog.act_button.click()
         app.chats.open_chat(1)
     assert [row.text for row in app.chats.transcript.messages] == ["Why?", "Because."]
+    assert app.window.banner.sentence.text() == "Chats with new messages: 1"
 
 
 def test_without_room_for_what_is_read_the_dialog_closes(

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import Stores
@@ -176,3 +178,39 @@ def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_th
         free.set()
         qtbot.waitUntil(lambda: not file.exists())
         assert unsent(harness) == {0: "precious"}
+
+
+def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as first:
+        quick = first.window.comfort.outside.quick_ask
+        quick.come_to_front()
+        QTest.keyClicks(quick.edit, "half a ")
+        QApplication.sendEvent(quick.edit, QInputMethodEvent("생각", []))
+    with open_app(tmp_path, qtbot) as second:
+        assert (second.window.composer.text(), unsent(second)) == ("", {})
+        quick = second.window.comfort.outside.quick_ask
+        assert quick.edit.text() == "half a 생각"
+        quick.come_to_front()
+        QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: bool(quick._model.messages))
+        second.wait_until_quiet(qtbot)
+        assert second.application.storage.read.unsent.in_quick_ask() == ""
+
+
+@pytest.mark.expect_log("the database cannot be opened")
+def test_what_is_typed_into_quick_ask_while_nothing_is_saved_waits_in_the_next_run(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    with AppHarness(tmp_path) as first:
+        first.paths.database.mkdir()
+        first.application.show()
+        qtbot.waitUntil(first.window.banner.isVisible)
+        with qtbot.waitSignal(first.application.opened):
+            first.window.banner.other_button.click()
+        quick = first.window.comfort.outside.quick_ask
+        quick.come_to_front()
+        QTest.keyClicks(quick.edit, "precious")
+        first.close()
+        first.paths.database.rmdir()
+        with open_app(tmp_path, qtbot) as second:
+            assert second.window.composer.text() == "precious"

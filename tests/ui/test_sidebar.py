@@ -370,3 +370,18 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     assert listed(app) == ["Today", "Three"]
     QTest.keyClick(trash, Qt.Key.Key_Escape)
     assert not trash.isVisible()
+
+
+def test_a_name_that_is_typed_stays_in_its_row_when_the_text_grows(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Once")
+    chats = app.window.sidebar.chats
+    app.window.menu.rename.trigger()
+    field = chats.findChild(RenameField)
+    assert field is not None
+    QTest.keyClicks(field, "Half a na")
+    app.application.settings.text_scale = 2.0
+    row = app.chats.conversations.row_of(app.chats.chat_id)
+    assert row is not None
+    qtbot.waitUntil(lambda: field.geometry() == chats.visualRect(app.chats.conversations.index(row)))
+    assert field.height() >= field.sizeHint().height() - 2
+    assert (field.text(), field.hasFocus()) == ("Half a na", True)

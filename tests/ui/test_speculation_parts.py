@@ -13,15 +13,15 @@ from pytestqt.qtbot import QtBot
 from app.controllers.race import Race
 from app.controllers.statistics import Grouping
 from app.storage import ReplyStatus
-from app.view_models.race import RaceState
+from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
 from app.views.settings.speculation import SpeculationPage
-from app.views.shell.race_words import verdict
+from app.views.shell.race_words import lap_text, verdict
 from app.views.transcript.message_acts import RACE
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.requests import RequestColumn
-from engine import FinishReason, SpeculationMode
+from engine import FinishReason, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 
@@ -244,6 +244,17 @@ def test_the_verdict_compares_tokens_and_times(app: AppHarness, qtbot: QtBot) ->
     assert not race.view.identical
     assert "differ from token 5" in window.sentence.text()
     assert [lane.text.toPlainText() for lane in window.lanes] == [lap.text for lap in race.view.laps]
+
+
+def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:
+    def figures(tokens: int) -> str:
+        return lap_text(Lap(LapState.RUNNING, stats=RequestStats(generated_tokens=tokens, decode_s=0.5)))
+
+    assert [figures(tokens).partition(" ·")[0] for tokens in (0, 1, 1234)] == ["0 tokens", "1 token", "1,234 tokens"]
+    same = RaceView(RaceState.DONE, (Lap(LapState.DONE, tokens=(7,)), Lap(LapState.DONE, tokens=(7,))))
+    assert verdict(same).startswith("The same words: the 1 token is identical.")
+    app.application.settings.language = "ko"
+    assert figures(1).startswith("1토큰 · ")
 
 
 def test_a_race_gives_way_to_a_reply_and_begins_the_lap_again(app: AppHarness, qtbot: QtBot) -> None:

@@ -19,7 +19,7 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.text_parts import BubblePart, TextPart
+from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
 from engine import InvalidRequest
@@ -395,6 +395,25 @@ def test_parts_say_which_message_they_belong_to(open_transcript: Opener) -> None
     text = harness.parts(PartKind.TEXT)[0].widget
     assert isinstance(text, TextPart)
     assert text.accessibleName() == "Reply, message 2 of 2"
+
+
+def test_parts_say_their_number_of_now(open_transcript: Opener) -> None:
+    """Also those of messages that were on the screen before others came and went."""
+    harness = open_transcript([question(1), reply(2, "Answer\n\n```\ncode\n```")])
+    harness.model.append(question(3))
+    harness.model.append(reply(4, "Answer"))
+    harness.model.show_branch([question(1), reply(5, "Put between"), *harness.model.messages[1:]])
+    heard = {text.accessibleName() for text in harness.view.findChildren(ReadOnlyText) if text.isVisible()}
+    assert heard == {
+        "Your message, 1 of 5",
+        "Reply, message 2 of 5",
+        "Reply, message 3 of 5",
+        "Your message, 4 of 5",
+        "Reply, message 5 of 5",
+    }
+    harness.model.remove_from(3)
+    heard = {text.accessibleName() for text in harness.view.findChildren(ReadOnlyText) if text.isVisible()}
+    assert heard == {"Your message, 1 of 3", "Reply, message 2 of 3", "Reply, message 3 of 3"}
 
 
 # Around it

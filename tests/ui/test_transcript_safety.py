@@ -29,7 +29,7 @@ def text(qtbot: QtBot) -> TextPart:
 
 
 def show(widget: TextPart, source: str) -> str:
-    part = Part(PartKind.TEXT, split(source)[0], 1, "Reply")
+    part = Part(PartKind.TEXT, split(source)[0], 1, lambda: "Reply")
     widget.resize(400, widget.show_part(part, 400))
     return widget.toPlainText()
 

@@ -23,8 +23,9 @@ from app.portable.writing import write_json, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Database, Stores, portable
 from app.storage.exchange import delete_messages
 from app.storage.importing import STEP_CHATS, Importing
-from app.storage.origins import Known, shrink
+from app.storage.origins import Known, origins, shrink
 from app.storage.portable import PortableChat, PortableMessage
+from app.storage.records import ReplyText
 from app.storage.tree import Tree
 from app.system.limited_child import Stop, Stopped
 from app.words.portable import not_exported, not_imported
@@ -134,7 +135,7 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         before = all_chats(stores)
         more = (*CHAT.messages, say(5, 4, "Yes.", "assistant"), say(6, 5, "Good."))
         grown = replace(CHAT, messages=more, shown=6, updated_at=9.0)
-        assert not Known(stores).has(grown.origin, grown.updated_at)
+        assert not Known(stores).has(grown)
         importing = run(stores, spool(tmp_path, grown, grown))
         assert (importing.ids, len(importing.grown), importing.skipped) == ([], 1, 1)
         (chat,) = all_chats(stores)
@@ -144,7 +145,7 @@ def test_a_chat_that_has_grown_since_gets_what_is_new_and_can_be_taken_back(tmp_
         shrink(stores, importing.grown)
         (chat,) = all_chats(stores)
         assert (chat.messages, chat.shown) == (before[0].messages, before[0].shown)
-        assert not Known(stores).has(grown.origin, grown.updated_at)
+        assert not Known(stores).has(grown)
 
 
 def test_a_copy_of_an_imported_chat_was_not_imported(tmp_path: Path) -> None:
@@ -166,16 +167,16 @@ def test_a_rescue_keeps_where_chats_came_from(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         assert stores.database.row("SELECT 1 FROM notes WHERE name = 'rescued'") is not None
         known = Known(stores)
-        assert known.has(CHAT.origin, CHAT.updated_at)
-        assert known.has(own.origin)
+        assert known.has(CHAT)
+        assert known.has(own)
 
 
 def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
     with database(tmp_path) as stores:
         number = stores.chats.create("Mine")
         (exported,) = portable.chats(stores.database, [number], portable.identity(stores))
-        assert Known(stores).has(exported.origin)
-        assert not Known(stores).has(exported.origin + "0")
+        assert Known(stores).has(exported)
+        assert not Known(stores).has(replace(exported, origin=exported.origin + "0"))
         assert run(stores, spool(tmp_path, exported)).skipped == 1
         stores.trash.put_chat(number)
         assert len(run(stores, spool(tmp_path, exported)).ids) == 1
@@ -186,7 +187,7 @@ def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
 def test_an_origin_is_only_compared(tmp_path: Path, origin: str) -> None:
     with database(tmp_path) as stores:
         stores.database.execute("INSERT INTO notes VALUES ('identity', 'x')")
-        assert not Known(stores).has(origin)
+        assert not Known(stores).has(replace(CHAT, origin=origin))
 
 
 def test_a_step_that_fails_changes_nothing_and_is_tried_again(tmp_path: Path) -> None:
@@ -401,3 +402,30 @@ def test_what_was_changed_here_is_known_again_when_the_chat_has_grown(tmp_path: 
         more = replace(CHAT, messages=(*CHAT.messages, say(5, 4, "Yes.", "assistant")), shown=5, updated_at=9.0)
         (grown,) = run(stores, spool(tmp_path, more)).grown
         assert [message.text for number in grown.messages if (message := stores.messages.message(number))] == ["Yes."]
+
+
+def test_an_own_chat_that_went_on_elsewhere_gets_what_was_written_there(tmp_path: Path) -> None:
+    """Though it went on here too, later; and a file of its own, from before that, adds nothing."""
+    for mac in "ab":
+        (tmp_path / mac).mkdir()
+    with database(tmp_path / "a") as here, database(tmp_path / "b") as there:
+        number = here.chats.create("Trip")
+        asked = here.messages.add_user(number, None, "Where?")
+        reply = here.messages.begin_reply(number, asked, "main", "")
+        here.messages.save_texts([ReplyText(reply, "To the", "", 0.0)])
+        (exported,) = portable.chats(here.database, [number], portable.identity(here))
+        (copy,) = run(there, spool(tmp_path, exported)).ids
+        last = there.messages.add_user(copy, there.chats.leaf(copy), "Written there")
+        there.chats.set_leaf(copy, last)
+        (back,) = portable.chats(there.database, [copy], portable.identity(there))
+        here.messages.save_texts([ReplyText(reply, "To the sea.", "", 0.0)])
+        here.messages.insert(number, asked, MessageRole.USER, "Put between")
+        here.messages.add_user(number, reply, "Written here")
+        assert (Known(here).has(exported), Known(here).has(back)) == (True, False)
+        (grown,) = run(here, spool(tmp_path, back)).grown
+        texts = [message.text for message in here.messages.shown_branch(number)]
+        assert texts == ["Where?", "Put between", "To the sea.", "Written there"]
+        assert (len(grown.messages), run(here, spool(tmp_path, back, exported)).skipped) == (1, 2)
+        shrink(here, [grown])
+        assert not Known(here).has(back)
+        assert origins(here.database) == {}

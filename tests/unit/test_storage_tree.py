@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -10,9 +10,21 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from app.storage import Database, Edit, EditKind, StoredMessage, Stores, copies, exchange, rescue
+from app.storage import (
+    Attachment,
+    AttachmentKind,
+    Database,
+    Edit,
+    EditKind,
+    StoredMessage,
+    Stores,
+    copies,
+    exchange,
+    rescue,
+)
 from app.storage.database import _make_tables
 from app.storage.trash import KEPT_S
+from app.storage.unsent import QUICK_ASK
 from engine import MessageRole
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
@@ -120,13 +132,15 @@ def test_a_rescue_keeps_the_order_and_what_was_being_edited(stores: Stores, tmp_
     chat = chat_of(stores, "a", "b", "c")
     exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "inserted", after=True)
     exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
-    edit = Edit(3, EditKind.AFTER, ASSISTANT, "half a thought")
-    stores.edits.put(edit)
+    edit = Edit(3, EditKind.AFTER, ASSISTANT, "half a thought", (Attachment("a.txt", AttachmentKind.TEXT, "text", 4),))
+    stores.edits.put_with_attachments(edit)
+    stores.unsent.put(QUICK_ASK, "not asked yet")
     stores.database.close()
     rescue.rebuild(tmp_path / "chats.db", _make_tables)
     with closing(Database(tmp_path / "chats.db")) as database:
         assert shown(Stores(database), chat) == ["a", "inserted", "c"]
         assert Stores(database).edits.of_chat(chat) == {3: edit}
+        assert Stores(database).unsent.in_quick_ask() == "not asked yet"
 
 
 def test_an_edit_is_kept_until_it_is_dropped(stores: Stores) -> None:
@@ -169,3 +183,34 @@ def test_a_branch_is_what_a_list_would_be(stores: Stores, steps: list[tuple[str,
                 expected.insert(place + (step == "insert"), f"new {number}")
                 marks = []
         assert shown(stores, chat) == expected
+
+
+BETWEEN: dict[str, Callable[[Stores, StoredMessage, StoredMessage], object]] = {
+    "insert after": lambda stores, a, c: exchange.insert(stores, a, ASSISTANT, "new", after=True),
+    "insert before": lambda stores, a, c: exchange.insert(stores, c, ASSISTANT, "new", after=False),
+    "other words for the one before": lambda stores, a, c: exchange.replace(stores, a, "new"),
+    "other words for the one behind": lambda stores, a, c: exchange.replace(stores, c, "new"),
+    "a question asked differently": lambda stores, a, c: stores.messages.add_user(a.chat_id, a.id, "new"),
+    "another reply": lambda stores, a, c: stores.messages.begin_reply(a.chat_id, a.id, "main", ""),
+}
+
+
+@pytest.mark.parametrize("what", BETWEEN)
+def test_what_is_brought_back_is_in_the_line_and_no_version_of_what_came_meanwhile(stores: Stores, what: str) -> None:
+    chat = chat_of(stores, "a", "b", "c", "d")
+    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
+    BETWEEN[what](stores, message(stores, chat, "a"), message(stores, chat, "c"))
+    stores.trash.restore(mark)
+    back = message(stores, chat, "b")
+    assert back.siblings == 1
+    assert "b" in shown(stores, chat) or what in ("a question asked differently", "another reply")
+    below = stores.messages.branch(stores.messages.latest_leaf(back.id))
+    assert [each.text for each in below][-2:] in (["c", "d"], ["new", "d"], ["b", "new"], ["b", ""])
+
+
+def test_what_is_brought_back_at_the_end_follows_what_was_written_there(stores: Stores) -> None:
+    chat = chat_of(stores, "a", "b")
+    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
+    exchange.insert(stores, message(stores, chat, "a"), USER, "new", after=True)
+    stores.trash.restore(mark)
+    assert shown(stores, chat) == ["a", "new", "b"]

@@ -16,8 +16,12 @@ from app.markup.blocks import split
 from app.markup.document import DocumentBuilder, nothing_to_load
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import KnownFormulas
+from app.markup.links import links_of
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
+from app.views.link_dialog import may_open
+from app.views.settings.card_link import CardLink
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.link_ring import AROUND_PX
 
 MOST_BLOCKS, MOST_CHARS = 150, 30_000  # the rest is on the model's page
 
@@ -30,7 +34,7 @@ class ModelCard(QWidget):
         self._theme = theme
         self._source = ""
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setContentsMargins(AROUND_PX, AROUND_PX, AROUND_PX, AROUND_PX)
         self._column.setSpacing(12)
         theme.changed.connect(lambda: self.show_card(self._source))
 
@@ -40,8 +44,16 @@ class ModelCard(QWidget):
             if (widget := item.widget()) is not None:
                 widget.hide()
                 widget.deleteLater()
+        for link in self.findChildren(CardLink):
+            link.hide()
+            link.deleteLater()
         for block in split(source[:MOST_CHARS])[:MOST_BLOCKS]:
-            self._column.addWidget(self._part(block))
+            part = self._part(block)
+            self._column.addWidget(part)
+            if isinstance(part, CardText) and part.links:
+                link = CardLink(self._theme, part, part.links, self)
+                link.chosen.connect(self.link_requested)
+                link.show()
 
     @property
     def is_cut(self) -> bool:
@@ -70,7 +82,11 @@ class CardText(QTextBrowser):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.viewport().setAutoFillBackground(False)
+        # The keyboard has a way of its own to the links.
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.LinksAccessibleByMouse
+        )
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
         palette.setColor(QPalette.ColorRole.Text, theme.palette.text)
@@ -79,6 +95,7 @@ class CardText(QTextBrowser):
         self.setFont(style.font)
         DocumentBuilder(self.document(), style, KnownFormulas({})).write(block.tokens)
         self.anchorClicked.connect(lambda link: self.link_requested.emit(link.toString()))
+        self.links = [link for link in links_of(self.document()) if may_open(link.address)]
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
         return nothing_to_load()

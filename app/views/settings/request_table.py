@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
 from app.views.settings.speed_color import speed_color
+from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.sparkline import paint_positions, paint_sparkline
 from app.views.widgets.translated import Translated
@@ -111,7 +112,9 @@ class RequestTable(Translated, QTableView):
             self.opened.emit(row.chat_id, row.message_id)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        if is_held(event):
+            event.accept()
+        elif event.key() in (*RETURN_KEYS, Qt.Key.Key_Space):
             self._open(self.currentIndex())
         else:
             super().keyPressEvent(event)

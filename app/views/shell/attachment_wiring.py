@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
@@ -21,6 +22,7 @@ from app.words.notices_for_files import not_attached
 
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
+    from app.views.transcript.editing import Editing
 
 
 class AttachmentWiring(QObject):
@@ -36,7 +38,7 @@ class AttachmentWiring(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._theme, self._composer, self._banner = window, theme, composer, banner
-        self._chats, self._attached = chats, attached
+        self._chats, self._attached, self._transcript = chats, attached, transcript
         self.model = attached.model
         self.drop_target = DropTarget(theme, window)
         self._connect_composer()
@@ -45,6 +47,7 @@ class AttachmentWiring(QObject):
         for image in (self.drop_target.image_dropped, composer.edit.image_given):
             image.connect(attached.refuse_image)
         transcript.attachment_requested.connect(self._open_sent)
+        self._connect_fields(transcript.editing)
         attached.refused.connect(self._show_refused)
 
     def _connect_composer(self) -> None:
@@ -59,6 +62,17 @@ class AttachmentWiring(QObject):
         attached.put_back.connect(self._put_back)
         attached.model.changed.emit()
 
+    def _connect_fields(self, editing: Editing) -> None:
+        """Those of messages that are being edited, or written beside others."""
+        attached = self._attached
+        editing.attached_of = attached.in_field
+        editing.attach_requested.connect(self.choose_files)
+        editing.files_given.connect(lambda message_id, paths: attached.add_files(paths, message_id))
+        editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))
+        editing.image_given.connect(attached.refuse_image)
+        editing.attached_opened.connect(self._open_in_field)
+        editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
+
     def _take_files(self, paths: list[str]) -> None:
         self._attached.add_files(paths)
         self._composer.take_focus()
@@ -67,11 +81,18 @@ class AttachmentWiring(QObject):
         self._composer.edit.insert_text(text)
         self._composer.take_focus()
 
-    def choose_files(self) -> None:
+    def choose_where_typed(self) -> None:
+        """As the menu does: for the field of a message where one is typed in."""
+        place = self._transcript.editing.typing_place()
+        self.choose_files(0 if place is None else place.message_id)
+
+    def choose_files(self, message_id: int = 0) -> None:
+        """For the composer, or for the field of a message."""
         dialog = QFileDialog(self._window, self.tr("Attach Files"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(self._take_files)
+        take = partial(self._attached.add_files, message_id=message_id) if message_id else self._take_files
+        dialog.filesSelected.connect(take)
         dialog.open()
 
     def _open_waiting(self, number: int) -> None:
@@ -79,6 +100,12 @@ class AttachmentWiring(QObject):
         if row is not None and row.attachment is not None:
             dialog = self._show(row.attachment, can_put_back=True)
             dialog.put_back_requested.connect(lambda: self._attached.put_into_message(number))
+
+    def _open_in_field(self, message_id: int, number: int) -> None:
+        row = self._attached.in_field(message_id).row(number)
+        if row is not None and row.attachment is not None:
+            dialog = self._show(row.attachment, can_remove=True)
+            dialog.remove_requested.connect(lambda: self._attached.remove(number, message_id))
 
     def _open_sent(self, message_id: int, index: int) -> None:
         message = self._chats.transcript.message(message_id)

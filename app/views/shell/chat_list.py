@@ -28,6 +28,7 @@ from app.views.shell.chat_menu import fill_move_menu, list_menu
 from app.views.shell.chat_rows import ChatRowDelegate, Index, more_place, row_of
 from app.views.shell.rename_field import RenameField
 from app.views.shell.row_drag import carried, dragged, is_welcome, target
+from app.views.widgets.held_keys import is_held
 from app.views.widgets.row_list import set_up_row_list
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
@@ -108,7 +109,8 @@ class ChatList(QListView):
         """Whether the key means something for this row."""
         key = event.key()
         if key in _ENTER:
-            self._open(row)
+            if not is_held(event):
+                self._open(row)
         elif key in _REMOVE:
             if not event.isAutoRepeat():  # a key that is held would delete all of them
                 self._delete(row)
@@ -207,7 +209,10 @@ class ChatList(QListView):
             new.triggered.connect(lambda: self.folder_requested.emit(row.folder_id, 0))
         else:
             self._add_chat_actions(menu, row)
-        self.fill_move_menu(menu.addMenu(self.tr("Move to")), row)
+        places = list_menu(self.theme, menu)
+        places.setTitle(self.tr("Move to"))
+        menu.addMenu(places)
+        self.fill_move_menu(places, row)
         menu.addSeparator()
         delete = menu.addAction(self.tr("Delete…") if row.folder_id else self.tr("Delete"))
         delete.triggered.connect(lambda: self._delete(row))

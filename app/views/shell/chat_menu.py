@@ -9,14 +9,15 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.theme import Theme
 from app.view_models.conversation_rows import ConversationRow, FolderTree
+from app.views.widgets.held_keys import Menu
 
 Move = Callable[[int | None], None]  # into a folder; None: out of all
 
 _INDENT = "    "
 
 
-def list_menu(theme: Theme, parent: QWidget) -> QMenu:
-    menu = QMenu(parent)
+def list_menu(theme: Theme, parent: QWidget) -> Menu:
+    menu = Menu(parent)
     menu.setFont(theme.ui_font())
     return menu
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
-from app.views.shell.attachment_row import AttachmentRow
+from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import ContextRing
 from app.views.widgets.message_edit import MessageEdit

@@ -24,7 +24,7 @@ class FileWiring(QObject):
         window.send_text = files.attachments.send
         self._window, self._theme, self._files = window, theme, files
         menu, chats = window.menu, window.chats
-        menu.attach.triggered.connect(self.attachments.choose_files)
+        menu.attach.triggered.connect(self.attachments.choose_where_typed)
         menu.import_chats.triggered.connect(self.import_chats)
         menu.export_chat.triggered.connect(lambda: self.export(chats.chat_id, chats.title))
         window.sidebar.chats.export_requested.connect(self.export)

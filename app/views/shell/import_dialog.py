@@ -103,7 +103,7 @@ class ImportDialog(FileDialog):
         self.problems.setVisible(shown is not None and bool(shown.found.problems))
         for widget in (self.again, self.again_words):
             widget.setVisible(shown is not None and shown.here > 0)
-        self.act_button.setEnabled(stage is not _Stage.PREVIEW or self._new_chats() > 0)
+        self.act_button.setEnabled(stage is not _Stage.PREVIEW or self._has_something())
 
     def _go_words(self) -> str:
         if self._stage is _Stage.PREVIEW:
@@ -131,12 +131,16 @@ class ImportDialog(FileDialog):
             return 0
         return preview.chats if self.again.isChecked() else preview.chats - preview.here
 
+    def _has_something(self) -> bool:
+        return self._new_chats() > 0 or (self._preview is not None and self._preview.presets > 0)
+
     def _preview_words(self) -> str:
         preview = self._preview
         assert preview is not None
         found = preview.found
         unread = len(found.problems) + found.more_problems
         parts = [self.tr("%Ln chat(s)", "", preview.chats), self.tr("%Ln message(s)", "", found.messages)]
+        parts += [self.tr("%Ln new preset(s)", "", preview.presets)] if preview.presets else []
         parts += [self.tr("%Ln already here", "chats", preview.here)] if preview.here else []
         parts += [self.tr("%Ln unreadable", "chats or files", unread)] if unread else []
         return " · ".join(parts)
@@ -187,8 +191,8 @@ class ImportDialog(FileDialog):
     def _on_imported(self, imported: Imported) -> None:
         banner, imports = self._banner, self._imports
         self.accept()
-        chats = len(imported.ids)
-        banner.show_info(lambda: BannerText(*imported_words(chats)), lambda: imports.undo(imported))
+        chats, grown = len(imported.ids), len(imported.grown)
+        banner.show_info(lambda: BannerText(*imported_words(chats, grown)), lambda: imports.undo(imported))
 
     def _on_cancelled(self) -> None:
         self._stage = _Stage.CHOOSING

@@ -53,6 +53,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
     draft_search_requested = Signal()
     log_requested = Signal()
     about_requested = Signal()
+    closing = Signal()  # what is kept unasked is to be kept now
     closed = Signal()
     resized = Signal()
     language_changed = Signal()
@@ -382,6 +383,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
             return
         self.composer.edit.commit()
         self.composer.keep_unsent()
+        self.closing.emit()
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)
         self.closed.emit()

@@ -13,6 +13,8 @@ from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from app.views.widgets import held_keys
+
 _Key = QKeySequence.StandardKey
 _Role = QAction.MenuRole
 
@@ -35,6 +37,7 @@ class Entry:
     words: object = ""
     key: QKeySequence.StandardKey | str | None = None
     role: QAction.MenuRole = _Role.NoRole  # entries with one move to the app's own menu on the Mac
+    repeats: bool = False  # while its key is held
 
 
 _BAR: tuple[Menu | Entry, ...] = (
@@ -53,19 +56,19 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("file", "settings", QT_TRANSLATE_NOOP("MenuBar", "Settings…"), "Ctrl+,", _Role.PreferencesRole),
     Entry("file", "quit", QT_TRANSLATE_NOOP("MenuBar", "Quit Hunch"), "Ctrl+Q", _Role.QuitRole),
     Menu("edit", QT_TRANSLATE_NOOP("MenuBar", "Edit")),
-    Entry("edit", "undo", QT_TRANSLATE_NOOP("MenuBar", "Undo"), _Key.Undo),
-    Entry("edit", "redo", QT_TRANSLATE_NOOP("MenuBar", "Redo"), _Key.Redo),
+    Entry("edit", "undo", QT_TRANSLATE_NOOP("MenuBar", "Undo"), _Key.Undo, repeats=True),
+    Entry("edit", "redo", QT_TRANSLATE_NOOP("MenuBar", "Redo"), _Key.Redo, repeats=True),
     Entry("edit"),
     Entry("edit", "cut", QT_TRANSLATE_NOOP("MenuBar", "Cut"), _Key.Cut),
     Entry("edit", "copy", QT_TRANSLATE_NOOP("MenuBar", "Copy"), _Key.Copy),
-    Entry("edit", "paste", QT_TRANSLATE_NOOP("MenuBar", "Paste"), _Key.Paste),
+    Entry("edit", "paste", QT_TRANSLATE_NOOP("MenuBar", "Paste"), _Key.Paste, repeats=True),
     Entry("edit", "paste_plain", QT_TRANSLATE_NOOP("MenuBar", "Paste and Match Style"), "Ctrl+Alt+Shift+V"),
     Entry("edit", "select_all", QT_TRANSLATE_NOOP("MenuBar", "Select All"), _Key.SelectAll),
     Entry("edit"),
     Menu("find", QT_TRANSLATE_NOOP("MenuBar", "Find"), inside="edit"),
     Entry("find", "find", QT_TRANSLATE_NOOP("MenuBar", "Find in Chat…"), _Key.Find),
-    Entry("find", "find_next", QT_TRANSLATE_NOOP("MenuBar", "Find Next"), "Ctrl+G"),
-    Entry("find", "find_previous", QT_TRANSLATE_NOOP("MenuBar", "Find Previous"), "Ctrl+Shift+G"),
+    Entry("find", "find_next", QT_TRANSLATE_NOOP("MenuBar", "Find Next"), "Ctrl+G", repeats=True),
+    Entry("find", "find_previous", QT_TRANSLATE_NOOP("MenuBar", "Find Previous"), "Ctrl+Shift+G", repeats=True),
     Entry("find"),
     Entry("find", "search", QT_TRANSLATE_NOOP("MenuBar", "Search Chats"), "Ctrl+Shift+F"),
     Menu("view", QT_TRANSLATE_NOOP("MenuBar", "View")),
@@ -73,8 +76,8 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("view"),
     Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Show or Hide Sidebar"), "Ctrl+\\"),
     Entry("view"),
-    Entry("view", "bigger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn),
-    Entry("view", "smaller", QT_TRANSLATE_NOOP("MenuBar", "Smaller Text"), _Key.ZoomOut),
+    Entry("view", "bigger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn, repeats=True),
+    Entry("view", "smaller", QT_TRANSLATE_NOOP("MenuBar", "Smaller Text"), _Key.ZoomOut, repeats=True),
     Entry("view", "usual_size", QT_TRANSLATE_NOOP("MenuBar", "Usual Text Size"), "Ctrl+0"),
     Entry("view"),
     Entry("view", "full_screen", QT_TRANSLATE_NOOP("MenuBar", "Enter or Leave Full Screen"), _Key.FullScreen),
@@ -83,8 +86,8 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("chat", "stop", QT_TRANSLATE_NOOP("MenuBar", "Stop Reply"), "Ctrl+."),
     Entry("chat", "pair", QT_TRANSLATE_NOOP("MenuBar", "Choose Models…"), "Ctrl+Shift+M"),
     Entry("chat"),
-    Entry("chat", "next_chat", QT_TRANSLATE_NOOP("MenuBar", "Next Chat"), "Ctrl+Alt+Down"),
-    Entry("chat", "previous_chat", QT_TRANSLATE_NOOP("MenuBar", "Previous Chat"), "Ctrl+Alt+Up"),
+    Entry("chat", "next_chat", QT_TRANSLATE_NOOP("MenuBar", "Next Chat"), "Ctrl+Alt+Down", repeats=True),
+    Entry("chat", "previous_chat", QT_TRANSLATE_NOOP("MenuBar", "Previous Chat"), "Ctrl+Alt+Up", repeats=True),
     Entry("chat"),
     Entry("chat", "rename", QT_TRANSLATE_NOOP("MenuBar", "Rename Chat…")),
     Entry("chat", "pin", QT_TRANSLATE_NOOP("MenuBar", "Pin or Unpin Chat")),
@@ -129,19 +132,21 @@ class MenuBar(QObject):
     def _add(self, each: Menu | Entry) -> None:
         if isinstance(each, Menu):
             place = self.menus[each.inside] if each.inside else self.bar
-            self.menus[each.name] = place.addMenu("")
+            self.menus[each.name] = held_keys.Menu(place)
+            place.addMenu(self.menus[each.name])
         elif each.name:
             self.actions[each.name] = self._action(each)
         else:
             self.menus[each.menu].addSeparator()
 
-    def add(self, menu: str, shortcut: str | None = None) -> QAction:
+    def add(self, menu: str, shortcut: str | None = None, *, repeats: bool = False) -> QAction:
         """One more entry, for a part of the window that names it itself, as its state has it."""
-        return self._action(Entry(menu, key=shortcut))
+        return self._action(Entry(menu, key=shortcut, repeats=repeats))
 
     def _action(self, entry: Entry) -> QAction:
         action = QAction(self)
         action.setMenuRole(entry.role)
+        action.setAutoRepeat(entry.repeats)
         if entry.key is not None:
             action.setShortcut(QKeySequence(entry.key))
         # Where the bar is not the system's, its shortcuts work through the main window, from any of ours.

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
 from app.views.shell.menu import MenuBar
 from app.views.widgets.buttons import IconButton
+from app.views.widgets.held_keys import Menu
 from app.views.widgets.translated import Translated
 
 
 class MenuButton(Translated, IconButton):
     def __init__(self, theme: Theme, menu: MenuBar, window: QWidget) -> None:
         super().__init__(theme, "more-horizontal", parent=window)
-        self._menu = QMenu(self)
+        self._menu = Menu(self)
         self._menu.addActions(menu.bar.actions())
         self.clicked.connect(self.open_menu)
         QShortcut(QKeySequence("F10"), window, self.open_menu, context=Qt.ShortcutContext.WindowShortcut)

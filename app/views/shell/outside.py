@@ -41,6 +41,7 @@ class Outside(QObject):
         tray.new_chat_wanted.connect(self._new_chat)
         tray.quit_wanted.connect(window.close)
         window.menu.quick_ask.triggered.connect(self.open_quick_ask)
+        window.closing.connect(self._keep_unsent)
         window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
         self._chats.reply_ended.connect(self.notifications.tell)
@@ -54,8 +55,16 @@ class Outside(QObject):
             self._show_send_key()
             self._settings.changed.connect(self._show_send_key)
             self._quick_ask.chat_wanted.connect(self._open_chat)
+            self._quick_ask.unsent_changed.connect(self._chats.asides.keep_unsent)
             self._chats.problem_raised.connect(self._show_window_for_problem)
         return self._quick_ask
+
+    def unsent(self) -> str:
+        return self._quick_ask.edit.text_with_composed() if self._quick_ask is not None else ""
+
+    def _keep_unsent(self) -> None:
+        if self._quick_ask is not None:
+            self._quick_ask.keep_unsent()
 
     def _show_send_key(self) -> None:
         self.quick_ask.edit.sends_with_control = self._settings.send_key == "control_return"

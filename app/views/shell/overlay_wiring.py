@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMenu
 
 from app.controllers.chat import ChatController
 from app.settings import Settings
@@ -20,6 +19,7 @@ from app.views.shell.menu import MenuBar
 from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.held_keys import Menu
 from app.words.overlay import explanation
 
 if TYPE_CHECKING:
@@ -38,11 +38,11 @@ class OverlayWiring(QObject):
         self.overlay: Overlay | None = None
         self._chats: ChatController | None = None
         self._entry = menu.add("view")
-        self._submenu = QMenu(window)
+        self._submenu = Menu(window)
         self._entry.setMenu(self._submenu)
         self.cycle = menu.add("view", CYCLE)
-        self.next = menu.add("view", NEXT)
-        self.previous = menu.add("view", PREVIOUS)
+        self.next = menu.add("view", NEXT, repeats=True)
+        self.previous = menu.add("view", PREVIOUS, repeats=True)
         self._make_choices()
         self.cycle.triggered.connect(lambda: self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)]))
         self.next.triggered.connect(lambda: self._step(1))

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.chat_options import PresetView
 from app.views.widgets.buttons import ChoiceButton, IconButton
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
@@ -26,7 +27,7 @@ class NameField(LineField):
     given_up = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self.is_composing:
+        if event.key() in RETURN_KEYS and not self.is_composing and not is_held(event):
             self.taken.emit()
         elif event.key() == Qt.Key.Key_Escape and not self.is_composing:
             self.given_up.emit()
@@ -68,8 +69,8 @@ class PresetRow(Translated, QWidget):
         self.choice.set_value(chosen)
         self._retranslate()
 
-    def menu(self) -> QMenu:
-        menu = QMenu(self)
+    def menu(self) -> Menu:
+        menu = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setFont(self._theme.ui_font())
         menu.addAction(self.tr("Save as Preset…")).triggered.connect(lambda _=False: self.begin_naming(""))

@@ -1,11 +1,12 @@
 """Quick Ask: a small field above all windows, the answer below it, and a way on to the chat.
 
-Each question is a chat of its own, so it is there afterwards as any other. Closing the window ends no reply.
+Each question is a chat of its own, so it is there afterwards as any other. Closing the window ends no reply, and what
+is typed and not asked stays, also over a restart.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -23,10 +24,12 @@ from app.views.widgets.translated import Translated
 _WIDTH_PX, _ANSWER_HEIGHT_PX = 620, 320
 _MOST_LINES = 5
 _FROM_TOP = 0.22  # of the screen's height
+_KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 
 
 class QuickAsk(Translated, QWidget):
     chat_wanted = Signal(int)  # the chat, in the main window
+    unsent_changed = Signal(str)  # what waits here
 
     def __init__(self, theme: Theme, asides: Asides) -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
@@ -37,6 +40,7 @@ class QuickAsk(Translated, QWidget):
         self._chat_id = 0
         self._asking = False
         asides.is_shown = lambda chat_id: self.isVisible() and chat_id == self._chat_id
+        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.button = RoundButton(theme, "arrow-up", self)
         self.close_button = IconButton(theme, "x", 26, self)
@@ -47,6 +51,8 @@ class QuickAsk(Translated, QWidget):
         self._connect()
         self._restyle()
         self._retranslate()
+        self.edit.set_text(asides.unsent())
+        self._keep.stop()
 
     def _arrange(self) -> None:
         line = QHBoxLayout()
@@ -68,6 +74,9 @@ class QuickAsk(Translated, QWidget):
         self.edit.escaped.connect(self.close)
         self.edit.height_wanted.connect(self._fit)
         self.edit.textChanged.connect(self._show_state)
+        self.edit.textChanged.connect(self._keep.start)
+        self.edit.composition_changed.connect(self._keep.start)
+        self._keep.timeout.connect(self.keep_unsent)
         self.button.clicked.connect(self._on_button)
         self.close_button.clicked.connect(self.close)
         self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
@@ -80,6 +89,11 @@ class QuickAsk(Translated, QWidget):
         self._theme.changed.connect(self._restyle)
 
     # Asking
+
+    def keep_unsent(self) -> None:
+        """Has what waits here kept on disk, with what is being composed."""
+        self._keep.stop()
+        self.unsent_changed.emit(self.edit.text_with_composed())
 
     @property
     def writing(self) -> bool:
@@ -99,6 +113,7 @@ class QuickAsk(Translated, QWidget):
             self._chat_id = chat_id
             if self.edit.text().strip() == text:
                 self.edit.set_text("")
+                self.keep_unsent()
         self._show_state()
 
     def _on_button(self) -> None:
@@ -199,6 +214,7 @@ class QuickAsk(Translated, QWidget):
     def closeEvent(self, event: QCloseEvent) -> None:
         """A finished answer leaves with the window; what is being typed or written stays."""
         self.edit.commit()
+        self.keep_unsent()
         if not self.writing and not self._asking:
             self._model.set_messages([])
             self._chat_id = 0

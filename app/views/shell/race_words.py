@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QObject
 
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.words import formats
@@ -20,11 +20,11 @@ def lane_name(number: int) -> str:
 def lap_text(lap: Lap) -> str:
     if lap.state is LapState.WAITING:
         return QCoreApplication.translate("Race", "waiting for its turn")
-    figures = QCoreApplication.translate("Race", "%1 tokens · %2 s · %3 tok/s")
+    figures = QCoreApplication.translate("Race", "%1 · %2 s · %3 tok/s")
     rate = lap.stats.tokens_per_second
     return formats.fill(
         figures,
-        formats.count(lap.stats.generated_tokens),
+        _RaceCounts().tokens(lap.stats.generated_tokens),
         formats.number(lap.stats.decode_s, 1),
         formats.number(rate, 0 if rate >= 10 else 1) if rate is not None else "–",
     )
@@ -51,14 +51,23 @@ def verdict(view: RaceView) -> str:
 
 def _words(view: RaceView) -> str:
     if view.identical:
-        same = QCoreApplication.translate("Race", "The same words: all %1 tokens are identical.")
-        return formats.fill(same, formats.count(len(view.laps[0].tokens)))
+        return _RaceCounts().identical(len(view.laps[0].tokens))
     differ = QCoreApplication.translate(
         "Race", "The words differ from token %1 on. That should not happen; please report it."
     )
     pairs = zip(*(lap.tokens for lap in view.laps), strict=False)
     first = next((at for at, (one, other) in enumerate(pairs, start=1) if one != other), None)
     return formats.fill(differ, formats.count(first or min(len(lap.tokens) for lap in view.laps) + 1))
+
+
+class _RaceCounts(QObject):
+    """Plural forms are only read from the source where an object says them."""
+
+    def tokens(self, number: int) -> str:
+        return self.tr("%Ln token(s)", "written", number)
+
+    def identical(self, number: int) -> str:
+        return self.tr("The same words: all %Ln token(s) are identical.", "", number)
 
 
 def _time(view: RaceView) -> str:

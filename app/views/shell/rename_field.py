@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QListView
 
@@ -34,8 +34,10 @@ class RenameField(LineField):
         self.editingFinished.connect(lambda: self._finish(keep=True))
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._follow)
-        for moved in (chats.model().rowsInserted, chats.model().rowsRemoved, chats.verticalScrollBar().valueChanged):
+        listed, bar = chats.model(), chats.verticalScrollBar()
+        for moved in (listed.rowsInserted, listed.rowsRemoved, listed.modelReset, bar.valueChanged, theme.changed):
             moved.connect(self._follow_soon)
+        chats.viewport().installEventFilter(self)
 
     def _place(self) -> QRect:
         index = self._row()
@@ -51,6 +53,11 @@ class RenameField(LineField):
             self.setGeometry(place)
         else:
             self._finish(keep=False)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize:
+            self._follow_soon()
+        return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, UI_PX, Theme
 from app.view_models.trash_list import DELETION, Deletion, TrashListModel
+from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, set_up_row_list
 from app.words.trash import deletion_detail, deletion_title
@@ -39,9 +40,11 @@ class TrashList(QListView):
         return [index.data(DELETION) for index in sorted(self.selectedIndexes(), key=lambda index: index.row())]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if is_held(event):
+            event.accept()
+        elif event.key() in RETURN_KEYS:
             self.restore_requested.emit()
-        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and not event.isAutoRepeat():
             self.forget_requested.emit()
         else:
             super().keyPressEvent(event)

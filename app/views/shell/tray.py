@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.controllers.asides import Asides
 from app.controllers.models import ModelController
 from app.view_models.model_list import PairState
+from app.views.widgets.held_keys import Menu
 from app.words.formats import fill
 
 _SIDES_PX = (16, 22, 32, 44, 64)
@@ -28,7 +29,7 @@ class Tray(QObject):
         self._asides = asides
         self._models = models
         self.icon = QSystemTrayIcon(mark_icon(), self)
-        self.menu = QMenu()
+        self.menu = Menu()
         self.menu.aboutToShow.connect(self.fill)
         self.icon.setContextMenu(self.menu)
         self.icon.activated.connect(self._on_activated)

@@ -59,7 +59,7 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
-        self.text.setAccessibleName(part.name)
+        self.show_name(part.name())
         if part is not self._part:
             self._part = part
             self._end_copied()

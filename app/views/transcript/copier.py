@@ -43,6 +43,13 @@ class Copier(QObject):
         context.message_of = model.message
         context.act_requested.connect(self._on_act)
 
+    def copy(self, message_id: int | None) -> None:
+        """What is selected, or else the message, if there is one."""
+        if not self._selection.is_empty:
+            self.copy_selection(markdown=False)
+        elif message_id is not None:
+            self.copy_message(message_id)
+
     def copy_selection(self, *, markdown: bool) -> None:
         copied = CopiedText(self.context, self._selection, markdown=markdown).of(self.item)
         QGuiApplication.clipboard().setText(copied.text)

@@ -6,12 +6,14 @@ and what becomes of its words (controllers/message_changes.py).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRect, Signal
 from PySide6.QtWidgets import QAbstractScrollArea
 
+from app.view_models.attached import AttachedModel
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.parts import Part, PartKind
 
@@ -40,10 +42,17 @@ class Editing(QObject):
     cancelled = Signal(int)
     role_chosen = Signal(int, bool)  # whether they are the person's words
     resized = Signal(int)
+    attach_requested = Signal(int)
+    files_given = Signal(int, list)  # paths that were pasted or dropped
+    text_given = Signal(int, str)  # one that is too long for a field
+    image_given = Signal()
+    attached_opened = Signal(int, int)  # and the number of the row
+    attached_removed = Signal(int, int)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._view: QAbstractScrollArea | None = None
+        self.attached_of: Callable[[int], AttachedModel] = lambda _message_id: AttachedModel()
         self.resized.connect(self._on_resized)
 
     def attach(self, view: QAbstractScrollArea, model: TranscriptModel, column: MessageColumn, sight: Sight) -> Editing:

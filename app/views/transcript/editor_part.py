@@ -1,6 +1,6 @@
 """A field in place of a message, or beside it, with what can be done with its words.
 
-Here: typing, its height, its buttons. What becomes of the words is asked for by signals (`Editing`).
+Here: typing, what is attached, its height, its buttons. What becomes of it is asked for by signals (`Editing`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import RADIUS_BUBBLE
+from app.view_models.attached import AttachedModel
 from app.view_models.transcript import EditKind
 from app.views.transcript.editing import CONTINUE, NOTHING, REPLY
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
-from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.attachment_row import AttachmentRow
+from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_card
@@ -43,10 +45,10 @@ class EditField(MessageEdit):
     """Return begins a line; with Ctrl (on a Mac: Command) it submits."""
 
     def _on_return(self, event: QKeyEvent) -> None:
-        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.submitted.emit()
-        else:
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self._insert("\n")
+        elif not event.isAutoRepeat():
+            self.submitted.emit()
 
 
 class EditorPart(Hovered, Translated, QWidget):
@@ -63,6 +65,9 @@ class EditorPart(Hovered, Translated, QWidget):
         self.roles = Segments(self._theme, self)
         self.field = EditField(self._theme, self)
         self.field.restyle()
+        self._nothing = AttachedModel(self)  # what a model's words have attached
+        self.attached = AttachmentRow(self._theme, self)
+        self.attach_button = IconButton(self._theme, "paperclip", parent=self)
         self.cancel = PillButton(self._theme, Emphasis.QUIET, parent=self)
         self.other = PillButton(self._theme, Emphasis.PLAIN, parent=self)
         self.save = PillButton(self._theme, Emphasis.PRIMARY, parent=self)
@@ -81,6 +86,20 @@ class EditorPart(Hovered, Translated, QWidget):
         self.other.clicked.connect(lambda: self._finish(self._other_way()))
         self.save.clicked.connect(lambda: self._finish(self._main_way()))
         self.roles.chosen.connect(self._choose_role)
+        self._connect_attached()
+
+    def _connect_attached(self) -> None:
+        """The field belongs to one message after another."""
+        field, row, editing = self.field, self.attached, self._context.editing
+        self.attach_button.clicked.connect(lambda: editing.attach_requested.emit(self._message_id))
+        field.files_given.connect(lambda paths: editing.files_given.emit(self._message_id, paths))
+        field.long_text_given.connect(lambda text: editing.text_given.emit(self._message_id, text))
+        field.image_given.connect(editing.image_given)
+        row.open_requested.connect(lambda number: editing.attached_opened.emit(self._message_id, number))
+        row.remove_requested.connect(lambda number: editing.attached_removed.emit(self._message_id, number))
+        row.put_back_requested.connect(self._put_into_field)
+        row.left.connect(self.take_focus)
+        row.changed.connect(self._on_attached)
 
     # What is shown
 
@@ -92,6 +111,7 @@ class EditorPart(Hovered, Translated, QWidget):
         stays = same and part.content.text == self._known
         self._content, self._message_id = part.content, part.message_id
         self._showing = True
+        self._show_attached()
         if not stays:
             self._known = part.content.text
             self.field.set_text(self._known)
@@ -101,6 +121,23 @@ class EditorPart(Hovered, Translated, QWidget):
         height = self._arrange(width_px)
         self._showing = False
         return height
+
+    def _show_attached(self) -> None:
+        """Only what a person says can have something attached."""
+        can_attach = self._content.from_user
+        self.field.can_attach = can_attach
+        self.attach_button.setVisible(can_attach)
+        self.attached.bind(self._context.editing.attached_of(self._message_id) if can_attach else self._nothing)
+
+    def _on_attached(self) -> None:
+        self._enable()
+        self._on_height()
+
+    def _put_into_field(self, number: int) -> None:
+        text = next((row.attachment.text for row in self.attached.rows if row.number == number and row.attachment), "")
+        self._context.editing.attached_removed.emit(self._message_id, number)
+        self.field.insert_text(text)
+        self.take_focus()
 
     def _main_way(self) -> str:
         return REPLY if self._content.from_user and not self._content.is_new else NOTHING
@@ -118,6 +155,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self.roles.setVisible(content.is_new)
         self.field.set_hint(self.tr("What you said") if content.from_user else self.tr("What the model said"))
         self.field.setAccessibleName(self.tr("New message") if content.is_new else self.tr("Edited message"))
+        self.attach_button.set_name(self.tr("Attach files"))
         self.cancel.setText(self.tr("Cancel"))
         main = self.tr("Insert") if content.is_new else self.tr("Save")
         self.save.setText(self.tr("Send") if self._main_way() == REPLY else main)
@@ -142,9 +180,13 @@ class EditorPart(Hovered, Translated, QWidget):
             button.setAccessibleDescription(said[way])
 
     def _enable(self) -> None:
-        some = bool(self.field.composed) or not self.field.document().isEmpty()
+        """While a file is read, the message waits for it."""
+        some = (bool(self.field.composed) or self._has_something()) and not self.attached.is_reading
         self.save.setEnabled(some)
         self.other.setEnabled(some)
+
+    def _has_something(self) -> bool:
+        return bool(self.attached.rows) or not self.field.document().isEmpty()
 
     def _arrange(self, width_px: int) -> int:
         px = self._theme.px
@@ -154,6 +196,10 @@ class EditorPart(Hovered, Translated, QWidget):
             size = self.roles.sizeHint()
             self.roles.setGeometry(px(_PAD_PX), y, min(size.width(), inner), size.height())
             y += size.height() + px(_GAP_PX)
+        if self.attached.rows:
+            height = self.attached.height_at(inner)
+            self.attached.setGeometry(px(_PAD_PX), y, inner, height)
+            y += height + px(_GAP_PX)
         self.field.setGeometry(px(_PAD_PX), y, inner, self._field_px(inner))
         y += self.field.height() + px(_GAP_PX)
         self._card = QRect(0, 0, width_px, self._arrange_buttons(y, width_px) + px(_PAD_PX))
@@ -173,12 +219,17 @@ class EditorPart(Hovered, Translated, QWidget):
         """From the right edge on, the main one first; in the next line where there is no more room. Returns the end."""
         px = self._theme.px
         right, height = width_px - px(_PAD_PX), 0
+        clip = self.attach_button.sizeHint()
+        self.attach_button.setGeometry(px(_PAD_PX), y, clip.width(), clip.height())
         for button in (self.save, self.other, self.cancel):
             size = button.sizeHint().boundedTo(QSize(width_px - 2 * px(_PAD_PX), 10_000))
             if right - size.width() < px(_PAD_PX):
                 right, y = width_px - px(_PAD_PX), y + height + px(_GAP_PX) // 2
             button.setGeometry(right - size.width(), y, size.width(), size.height())
             right, height = right - size.width() - px(_GAP_PX), size.height()
+        if self._content.from_user and right < px(_PAD_PX) + clip.width():  # no room beside them
+            y += height + px(_GAP_PX) // 2
+            self.attach_button.move(px(_PAD_PX), y)
         return y + height
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -232,7 +283,7 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def _finish(self, way: str) -> None:
         self.field.commit()
-        if not self.field.document().isEmpty():
+        if self._has_something() and not self.attached.is_reading:
             self._told.start()
             self._tell()
             self._context.editing.saved.emit(self._message_id, way)

@@ -51,11 +51,15 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
     def tex(self) -> str:
         return self._tex
 
+    def show_name(self, name: str) -> None:
+        self.setAccessibleName(f"{name}: {self._tex}")
+        self.setAccessibleName(labelled(name, self._tex))
+
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
         goes_on = part is self._part and self._is_text and part.content.text.startswith(self._tex)
         self._part, self._tex = part, part.content.text
-        self.setAccessibleName(labelled(part.name, self._tex))
+        self.show_name(part.name())
         self.setAccessibleDescription(self._tex)
         if part.content.closed:
             self._ask()

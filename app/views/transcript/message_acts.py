@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.part_context import PartContext
+from app.views.widgets.held_keys import Menu
 
 # The acts beyond those that have a signal of their own.
 COPY_PLAIN, INSERT_BEFORE, INSERT_AFTER = "copy_plain", "insert_before", "insert_after"
@@ -20,7 +21,7 @@ _SIDES_PX = 64
 Entry = tuple[str, str, bool]  # the act ("": a line), what it is called, whether it is possible
 
 
-class MessageMenu(QMenu):
+class MessageMenu(Menu):
     """Of one message."""
 
     def __init__(self, context: PartContext, message: TranscriptMessage, parent: QWidget) -> None:

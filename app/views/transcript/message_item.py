@@ -16,7 +16,7 @@ from app.markup.block import Block, BlockKind
 from app.markup.document import list_step_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
-from app.view_models.transcript import EditKind, TranscriptMessage
+from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
 from app.views.transcript.body import Body, Unread, blocks_of
 from app.views.transcript.editor_part import EditorContent
 from app.views.transcript.message_footer import ROW_PX, FooterContent
@@ -53,7 +53,7 @@ class MessageItem:
         self, message: TranscriptMessage, name: Callable[[], str], theme: Theme, release: Callable[[Part], None]
     ) -> None:
         self.message = message
-        self._make_name = name
+        self._name = name
         self.top_px = 0
         self.height_px = 0
         self.highlighted = False
@@ -71,10 +71,6 @@ class MessageItem:
         self._after: list[Part] = []
 
     # A chat opens with an item for each of its messages, and most of them are never looked at.
-
-    @cached_property
-    def name(self) -> str:
-        return self._make_name()
 
     @cached_property
     def _answer(self) -> Body:
@@ -115,7 +111,8 @@ class MessageItem:
         self.is_read = True
         self._set_fields()
         attached: object = self.message.attachments
-        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if attached else [])
+        shown = bool(attached) and not self._is_edited  # there the field has them
+        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if shown else [])
         if self._is_edited:
             self._drop_words()
         elif self.message.from_user:
@@ -270,7 +267,7 @@ class MessageItem:
 
     def _part(self, kind: PartKind, content: object, gap_px: int) -> Part:
         height = round(REPLY_PX * REPLY_LEADING * self._theme.scale)
-        return Part(kind, content, self.message.id, self.name, self._theme.px(gap_px), height_px=height)
+        return Part(kind, content, self.message.id, self._name, self._theme.px(gap_px), height_px=height)
 
     def _drop(self, parts: list[Part], start: int) -> None:
         for part in parts[start:]:
@@ -355,9 +352,12 @@ def _estimated_lines(block: Block, width_px: int, scale: float) -> int:
     return sum(1 + token.content.count("\n") + int(len(token.content) / per_line) for token in paragraphs) or 1
 
 
-def message_name(from_user: bool, row: int, count: int) -> str:
-    """What a screen reader calls a message."""
-    if from_user:
+def message_name(model: TranscriptModel, message_id: int) -> str:
+    """What a screen reader calls a message, with its number and theirs as they are now."""
+    row, count = model.row_of(message_id), len(model.messages)
+    if row is None:
+        return ""
+    if model.messages[row].from_user:
         words = QCoreApplication.translate("TranscriptView", "Your message, %1 of %2")
     else:
         words = QCoreApplication.translate("TranscriptView", "Reply, message %1 of %2")

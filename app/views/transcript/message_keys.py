@@ -1,6 +1,7 @@
 """The message in focus: moving from one to the next by keys, acting on it, and what screen readers hear of it.
 
-Left and right show other versions, F2 edits, Delete deletes, and the menu key opens what else can be done.
+Left and right show other versions, Return opens what it thought, F2 edits, Delete deletes, and the menu key opens what
+else can be done.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.sight import Sight
+from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.words.formats import sentences, spoken
 
 _TOLD_CHARS = 2000
@@ -80,6 +82,9 @@ class MessageKeys(QObject):
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             if not event.isAutoRepeat():  # a key that is held would delete all of them
                 context.delete_requested.emit(message.id)
+        elif key in (*RETURN_KEYS, Qt.Key.Key_Space):
+            if not is_held(event):
+                context.fold_requested.emit(message.id)
         else:
             return False
         return True
@@ -123,8 +128,7 @@ class MessageKeys(QObject):
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._view, words))
 
     def _name(self, row: int) -> str:
-        """With its number and theirs as they are now."""
-        return message_name(self._model.messages[row].from_user, row, len(self._model.messages))
+        return message_name(self._model, self._model.messages[row].id)
 
     def _words(self, row: int) -> str:
         return self._model.messages[row].text[:_TOLD_CHARS]

@@ -49,7 +49,7 @@ class Part:
     kind: PartKind
     content: object
     message_id: int
-    name: str  # for screen readers
+    name: Callable[[], str]  # for screen readers
     gap_px: int = 0  # space above it
     inset_px: int = 0
     secondary: bool = False  # thinking: secondary text
@@ -101,6 +101,10 @@ class Hovered(_Widget):
 
 class Selectable:
     """A widget of a part with text in it; characters are counted from 0."""
+
+    def show_name(self, name: str) -> None:
+        """Has screen readers told this name of its message."""
+        raise NotImplementedError
 
     @property
     def length(self) -> int:

@@ -20,6 +20,9 @@ class SelectableInside(Selectable):
 
     text: ReadOnlyText
 
+    def show_name(self, name: str) -> None:
+        self.text.show_name(name)
+
     @property
     def length(self) -> int:
         return self.text.length

@@ -233,6 +233,9 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         result.cursor, result.format = cursor, form
         return result
 
+    def show_name(self, name: str) -> None:
+        self.setAccessibleName(name)
+
     def forget_light(self) -> None:
         """The document was written anew, and nothing in it is lit."""
         self._lit, self._lit_cursors = None, []
@@ -262,7 +265,7 @@ class TextPart(Hovered, ReadOnlyText):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
-        self.setAccessibleName(part.name)
+        self.show_name(part.name())
         if part.measured_width_px < 0 and not self._grow(part.content):
             self._write(part.content, secondary=part.secondary)
         self._tokens = part.content.tokens
@@ -337,7 +340,7 @@ class BubblePart(Hovered, SelectableInside, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         theme = self._context.theme
-        self.text.setAccessibleName(part.name)
+        self.show_name(part.name())
         assert isinstance(part.content, Bubble)
         self._bubble = part.content
         if part.measured_width_px < 0:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.markup.links import is_in_message
 from app.views.transcript.copier import Copier
@@ -15,9 +15,10 @@ from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import NoticePart
 from app.views.transcript.text_parts import TextPart
 from app.views.transcript.visible_parts import VisibleParts
+from app.views.widgets.held_keys import Menu
 
 
-class TranscriptMenu(QMenu):
+class TranscriptMenu(Menu):
     """Only what is possible at this point."""
 
     def __init__(

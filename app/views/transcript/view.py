@@ -118,6 +118,8 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self._model.text_appended.connect(self._on_appended)
         self._model.message_changed.connect(self._sync)
         self._model.messages_removed.connect(self._on_removed)
+        for signal in (self._model.message_inserted, self._model.messages_removed, self._model.was_reset):
+            signal.connect(self.visible_parts.name_anew)  # each says which of how many it is
 
     def _connect_context(self) -> None:
         context = self._context
@@ -152,8 +154,9 @@ class TranscriptView(Pointed, QAbstractScrollArea):
 
     def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
-        name = partial(message_name, message.from_user, row, len(self._model.messages))
-        item = MessageItem(message, name, self._theme, self.visible_parts.release)
+        item = MessageItem(
+            message, partial(message_name, self._model, message.id), self._theme, self.visible_parts.release
+        )
         item.estimate(self.column_px() if width_px is None else width_px)
         return item
 
@@ -349,13 +352,13 @@ class TranscriptView(Pointed, QAbstractScrollArea):
             self._link_keys.enter_at_end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.message_keys.takes(event):
-            event.accept()
-        elif event.matches(QKeySequence.StandardKey.Copy):
+        if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif self._selection_keys.press(event) or self._sideways.press(event, self._focused_message()):
+        elif self.message_keys.takes(event) or self._selection_keys.press(event):
+            event.accept()
+        elif self._sideways.press(event, self._focused_message()):
             event.accept()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()
@@ -363,17 +366,12 @@ class TranscriptView(Pointed, QAbstractScrollArea):
             self.verticalScrollBar().triggerAction(QAbstractSlider.SliderAction.SliderToMinimum)
         elif event.key() == Qt.Key.Key_Escape and self._highlights.focused is not None:
             self._highlights.focus(None)
-        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Return) and self._highlights.focused is not None:
-            self.toggle_thinking(self._focused_message())
         else:
             super().keyPressEvent(event)
 
     def copy(self) -> None:
         """What is selected, or else the message in focus. The Edit menu calls it by this name."""
-        if not self.selection.is_empty:
-            self.copier.copy_selection(markdown=False)
-        elif (message_id := self._focused_message()) is not None:
-            self.copier.copy_message(message_id)
+        self.copier.copy(self._focused_message())
 
     def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
         self.selection.select_all()

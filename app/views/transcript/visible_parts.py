@@ -163,6 +163,11 @@ class VisibleParts(QObject):
             if (widget := part.selectable) is not None:
                 widget.light(selection.stretch_in(part.message_id, part.address))
 
+    def name_anew(self) -> None:
+        for part in self._live.values():
+            if (widget := part.selectable) is not None:
+                widget.show_name(part.name())
+
     def release(self, part: Part) -> None:
         self._pool.take_back(part)
         self._live.pop(id(part), None)

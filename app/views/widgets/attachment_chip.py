@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, RADIUS_CARD, UI_PX, Theme
 from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.held_keys import Menu
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, listed, percent, size
 
@@ -110,15 +111,16 @@ class AttachmentChip(Translated, PaintedButton):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _REMOVE_KEYS and self.close_button is not None:
-            self.remove_requested.emit()
+            if not event.isAutoRepeat():  # a key that is held would remove all of them
+                self.remove_requested.emit()
             return
         super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         self.menu().popup(event.globalPos())
 
-    def menu(self) -> QMenu:
-        menu = QMenu(self)
+    def menu(self) -> Menu:
+        menu = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setFont(self.theme.ui_font())
         menu.addAction(self.tr("Open")).triggered.connect(self.click)

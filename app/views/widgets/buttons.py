@@ -10,11 +10,12 @@ from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QSizePolicy, QWidget
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
 
@@ -52,10 +53,12 @@ class PaintedButton(FocusRing, QAbstractButton):
         self.setAccessibleName(name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if is_held(event):
+            event.accept()
+        elif event.key() in RETURN_KEYS:
             self.click()
-            return
-        super().keyPressEvent(event)
+        else:
+            super().keyPressEvent(event)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -233,7 +236,7 @@ class ChoiceButton(FocusRing, QComboBox):
         self._choose(self._values[index])
 
     def showPopup(self) -> None:  # noqa: N802 - Qt's name
-        menu = QMenu(self)
+        menu = Menu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setFont(self.theme.ui_font())
         for index in range(self.count()):
@@ -260,8 +263,10 @@ class ChoiceButton(FocusRing, QComboBox):
         return self.sizeHint()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        opens = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
-        if event.key() in opens:
+        opens = (Qt.Key.Key_Down, Qt.Key.Key_Up, *RETURN_KEYS, Qt.Key.Key_Space)
+        if is_held(event):
+            event.accept()
+        elif event.key() in opens:
             self.showPopup()
         else:
             super().keyPressEvent(event)

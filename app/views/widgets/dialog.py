@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 
@@ -136,7 +137,9 @@ class Dialog(Translated, QDialog):
         first.setFocus(Qt.FocusReason.TabFocusReason)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if is_held(event):
+            event.accept()
+        elif event.key() in RETURN_KEYS:
             self._first.click()
         else:
             super().keyPressEvent(event)

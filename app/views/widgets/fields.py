@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 from app.theme import RADIUS_ROW, Theme
 from app.views.widgets.composing import Composing
 from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.held_keys import RETURN_KEYS, is_held, is_held_return
 
 
 def field_style(theme: Theme) -> str:
@@ -75,6 +76,12 @@ class LineField(Composing, QLineEdit):
     def __init__(self, theme: Theme, width_px: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         FieldStyler(self, theme, width_px)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if is_held_return(event):
+            event.accept()
+        else:
+            super().keyPressEvent(event)
 
 
 class WheelPasses:
@@ -249,7 +256,9 @@ class Switch(FocusRing, QAbstractButton):
         return self.sizeHint()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if is_held(event):
+            event.accept()
+        elif event.key() in RETURN_KEYS:
             self.click()
         else:
             super().keyPressEvent(event)

@@ -10,11 +10,10 @@ from app.markup import long_lines
 from app.theme import Theme
 from app.views.widgets.composing import Composing
 from app.views.widgets.drop_target import local_files
+from app.views.widgets.held_keys import RETURN_KEYS
 from app.views.widgets.scrolling import ThinScrollBars
 
 LONG_PASTE = 6_000  # characters; more become an attachment
-
-_RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class MessageEdit(Composing, QPlainTextEdit):
@@ -94,9 +93,9 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.ensureCursorVisible()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _RETURN_KEYS and self.composed:
+        if event.key() in RETURN_KEYS and self.composed:
             event.accept()  # it ends the composition, and is no line break
-        elif event.key() in _RETURN_KEYS:
+        elif event.key() in RETURN_KEYS:
             self._on_return(event)
         elif event.key() == Qt.Key.Key_Escape and not self.composed:
             self.escaped.emit()
@@ -108,7 +107,7 @@ class MessageEdit(Composing, QPlainTextEdit):
         alone = self.sends_with_control and not event.modifiers() & modifier.ControlModifier
         if alone or event.modifiers() & (modifier.ShiftModifier | modifier.AltModifier):
             self._insert("\n")
-        else:
+        elif not event.isAutoRepeat():
             self.submitted.emit()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
@@ -121,7 +120,9 @@ class MessageEdit(Composing, QPlainTextEdit):
         self.composition_changed.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        return source.hasText() or (self.can_attach and (source.hasImage() or bool(local_files(source))))
+        if local_files(source):  # Qt takes their addresses for text, and whoever has no use for files must leave them
+            return self.can_attach
+        return source.hasText() or (self.can_attach and source.hasImage())
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """A file is never the line of its address."""

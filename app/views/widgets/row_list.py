@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QWidget
 
 from app.theme import Theme
+from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.scrolling import ThinScrollBars
 
 Index = QModelIndex | QPersistentModelIndex
@@ -45,7 +46,9 @@ class ChoiceList(QListView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self._by_key = True
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+        if is_held(event):
+            event.accept()
+        elif event.key() in (*RETURN_KEYS, Qt.Key.Key_Space):
             self._choose(self.currentIndex())
         else:
             super().keyPressEvent(event)

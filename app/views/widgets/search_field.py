@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.composing import Composing
+from app.views.widgets.held_keys import RETURN_KEYS, is_held_return
 
 _SYLLABLES = re.compile("[가-힣]+")
 
@@ -65,7 +66,7 @@ class SearchField(Composing, QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
-        if self.composed and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+        if is_held_return(event) or (self.composed and key in (*RETURN_KEYS, Qt.Key.Key_Escape)):
             event.accept()  # ends the composition, nothing else
         elif key == Qt.Key.Key_Escape:
             self.left.emit()

@@ -1,4 +1,4 @@
-"""The chips in the composer: what goes with the message that is being written."""
+"""The chips of what goes with a message that is being written: in the composer, and in the field of a message."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class AttachmentRow(QScrollArea):
     remove_requested = Signal(int)
     put_back_requested = Signal(int)
     left = Signal()  # the last chip in focus was removed
+    changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -42,9 +43,23 @@ class AttachmentRow(QScrollArea):
         self.hide()
 
     def bind(self, model: AttachedModel) -> None:
+        """In place of what was shown."""
+        if self._model is not None:
+            self._model.changed.disconnect(self._show)
         self._model = model
         model.changed.connect(self._show)
         self._show()
+
+    @property
+    def rows(self) -> list[AttachedRow]:
+        return self._model.rows if self._model is not None else []
+
+    @property
+    def is_reading(self) -> bool:
+        return self._model is not None and self._model.is_reading
+
+    def height_at(self, width_px: int) -> int:
+        return min(self._flow.heightForWidth(width_px), self._theme.px(_MOST_PX)) if self.rows else 0
 
     def _show(self) -> None:
         assert self._model is not None
@@ -58,6 +73,7 @@ class AttachmentRow(QScrollArea):
                 self._add(row)
         self.setVisible(bool(rows))
         self._fit()
+        self.changed.emit()
 
     def _add(self, row: AttachedRow) -> None:
         number = row.number

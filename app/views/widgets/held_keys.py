@@ -1,0 +1,34 @@
+"""A key that is held repeats itself, and presses only once.
+
+Otherwise it would go on to press whatever its first press has brought: the button of a dialog, the first entry of a
+menu, Send in the field that has the focus again.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QMenu
+
+RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_PRESS_KEYS = (*RETURN_KEYS, Qt.Key.Key_Space, Qt.Key.Key_Select)
+
+
+def is_held(event: QKeyEvent) -> bool:
+    """A repeat of a key that presses."""
+    return event.isAutoRepeat() and event.key() in _PRESS_KEYS
+
+
+def is_held_return(event: QKeyEvent) -> bool:
+    """Likewise in a field, where Space is a character."""
+    return event.isAutoRepeat() and event.key() in RETURN_KEYS
+
+
+class Menu(QMenu):
+    """Every menu of the app is one."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if is_held(event):
+            event.accept()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,141 @@
+"""Attachments of a message that is being edited, or written beside another: dropped, pasted, chosen, removed, kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import EditKind
+from app.views.transcript.attachments_part import AttachmentsPart
+from app.views.transcript.editor_part import EditorPart
+from app.views.widgets.message_edit import LONG_PASTE
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.ui.test_attachments import attach, files, press
+
+REPLY = "A draft guesses, the main model checks."
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path / "profile", qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / f"{name}.txt" for name in ("first", "second", "third")]
+    for path in paths:
+        path.write_text(f"words of the {path.stem}", encoding="utf-8")
+    return paths
+
+
+def field_of(app: AppHarness, row: int, kind: EditKind = EditKind.EDIT) -> EditorPart:
+    assert app.window.transcript is not None
+    message = app.chats.transcript.messages[row]
+    app.chats.edits.begin(message.id, kind)
+    app.window.transcript.editing.focus(message.id)
+    QApplication.processEvents()
+    shown = [part for part in app.window.transcript.findChildren(EditorPart) if part.isVisible()]
+    (part,) = [part for part in shown if part._message_id == message.id]
+    return part
+
+
+def names(part: EditorPart) -> list[str]:
+    return [chip.title() for chip in part.attached.chips.values()]
+
+
+def wait_for(part: EditorPart, app: AppHarness, qtbot: QtBot, *expected: str) -> None:
+    qtbot.waitUntil(lambda: names(part) == list(expected) and all(row.tokens for row in part.attached.rows))
+    app.wait_until_stored(qtbot)
+
+
+def test_files_come_into_a_sent_message_by_drop_paste_and_button_and_others_go(
+    app: AppHarness, qtbot: QtBot, notes: list[Path]
+) -> None:
+    attach(app, qtbot, notes[0])
+    app.ask(qtbot, "What is in it?")
+    part = field_of(app, 0)
+    wait_for(part, app, qtbot, "first.txt")
+    assert app.window.transcript is not None
+    assert not [each for each in app.window.transcript.findChildren(AttachmentsPart) if each.isVisible()]
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    data, field = files(notes[1]), part.field.viewport()
+    QApplication.sendEvent(field, QDragEnterEvent(QPoint(5, 5), copy, data, left, none))
+    QApplication.sendEvent(field, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    wait_for(part, app, qtbot, "first.txt", "second.txt")
+    part.attach_button.click()
+    (dialog,) = app.window.findChildren(QFileDialog)
+    dialog.filesSelected.emit([str(notes[2])])
+    dialog.reject()
+    wait_for(part, app, qtbot, "first.txt", "second.txt", "third.txt")
+    long = QMimeData()
+    long.setText("x " * LONG_PASTE)
+    part.field.insertFromMimeData(long)
+    wait_for(part, app, qtbot, "first.txt", "second.txt", "third.txt", "Pasted text")
+    first, _, third, _ = part.attached.chips.values()
+    press(first, Qt.Key.Key_Delete)
+    press(third, Qt.Key.Key_Delete)
+    assert (names(part), part.field.text()) == (["second.txt", "Pasted text"], "What is in it?")
+    assert app.window.composer.attached.chips == {}
+    assert part.height() >= part.attached.height() + part.field.height() + part.save.height()
+    part.save.click()
+    app.wait_until_quiet(qtbot)
+    message = app.chats.transcript.messages[0]
+    assert ([each.name for each in message.attachments], message.siblings) == (["second.txt", ""], 2)
+    assert all(each.tokens for each in message.attachments)
+    content = app.engine.requests[-1].messages[-1].content
+    assert "words of the second" in content
+    assert "words of the first" not in content
+    part = field_of(app, 0)
+    assert names(part) == ["second.txt", "Pasted text"]
+    part.save.click()
+    app.wait_until_quiet(qtbot)
+    assert len(app.chats.transcript.messages[0].attachments) == 2
+
+
+def test_what_is_attached_in_a_field_is_there_after_a_restart_and_is_given_up_with_it(
+    tmp_path: Path, qtbot: QtBot, notes: list[Path]
+) -> None:
+    with open_app(tmp_path / "profile", qtbot) as app:
+        attach(app, qtbot, notes[0])
+        app.ask(qtbot, "What is in it?")
+        part = field_of(app, 0)
+        wait_for(part, app, qtbot, "first.txt")
+        part.field.insertFromMimeData(files(notes[1]))
+        wait_for(part, app, qtbot, "first.txt", "second.txt")
+        press(next(iter(part.attached.chips.values())), Qt.Key.Key_Delete)
+        QTest.keyClicks(part.field, " And more")
+    with open_app(tmp_path / "profile", qtbot) as app:
+        app.chats.open_chat(1)
+        part = field_of(app, 0)
+        wait_for(part, app, qtbot, "second.txt")
+        assert part.field.text() == "What is in it? And more"
+        part.cancel.click()
+        app.wait_until_stored(qtbot)
+        assert [each.name for each in app.chats.transcript.messages[0].attachments] == ["first.txt"]
+        assert names(field_of(app, 0)) == ["first.txt"]
+
+
+def test_only_words_of_the_person_take_files(app: AppHarness, qtbot: QtBot, notes: list[Path]) -> None:
+    app.ask(qtbot, "Hello")
+    reply = field_of(app, 1)
+    assert not reply.attach_button.isVisible()
+    assert not reply.field.canInsertFromMimeData(files(notes[0]))  # what is dropped there goes on to the window
+    reply.cancel.click()
+    new = field_of(app, 1, EditKind.AFTER)
+    new.field.insertFromMimeData(files(notes[0]))
+    wait_for(new, app, qtbot, "first.txt")
+    new.save.click()  # nothing but the file
+    app.wait_until_quiet(qtbot)
+    assert [(each.text, len(each.attachments)) for each in app.chats.transcript.messages] == [
+        ("Hello", 0),
+        (REPLY, 0),
+        ("", 1),
+    ]
