@@ -20,7 +20,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
 
-from app.markup.formula import FormulaKey
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import ThoughtBars, paint_ring, set_ground
@@ -130,7 +129,8 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
-        context.formulas.drawn.connect(self._on_formula_drawn)
+        context.formulas.drawn.connect(self.visible_parts.forget_waiting_for)
+        self.visible_parts.outdated.connect(self._later.start)
         self._theme.changed.connect(self._restyle)
         self._theme.changed.connect(self._rebuild)
 
@@ -190,10 +190,6 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self.selection.drop_lost()
         self._hold.drop_lost()
         self.arrange(first)
-
-    def _on_formula_drawn(self, key: FormulaKey) -> None:
-        if self.visible_parts.forget_waiting_for(key):
-            self._later.start()
 
     def _rebuild(self) -> None:
         """Creates every item and widget anew, for new colours, sizes or words."""
@@ -356,9 +352,11 @@ class TranscriptView(Pointed, QAbstractScrollArea):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
-        elif self.message_keys.takes(event) or self._selection_keys.press(event):
-            event.accept()
-        elif self._sideways.press(event, self._focused_message()):
+        elif (
+            self.message_keys.takes(event)
+            or self._selection_keys.press(event)
+            or self._sideways.press(event, self._focused_message())
+        ):
             event.accept()
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_end()

@@ -44,6 +44,7 @@ _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
 
 class VisibleParts(QObject):
     placed = Signal()  # what is in sight has its widgets, in their places
+    outdated = Signal()  # something in sight has to be shown anew
 
     def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -175,12 +176,13 @@ class VisibleParts(QObject):
     def clear(self) -> None:
         self._pool.clear()
 
-    def forget_waiting_for(self, key: FormulaKey) -> bool:
-        """Marks the parts that wait for this formula to be shown again; returns whether there are any."""
+    def forget_waiting_for(self, key: FormulaKey) -> None:
+        """Marks the parts that wait for this formula to be shown again."""
         waiting = [part for part in self._live.values() if key in getattr(part.widget, "pending", ())]
         for part in waiting:
             part.measured_width_px = -1
-        return bool(waiting)
+        if waiting:
+            self.outdated.emit()
 
     def _make(self, kind: PartKind) -> PartWidget:
         widget = _MAKERS[kind](self._context, self._viewport)
