@@ -162,10 +162,13 @@ class DownloadController(QObject):
 
     def _start(self, number: int, halves: Iterable[_Half]) -> None:
         for half in halves:
+            others = set() if half.download is None else self._rows_with(half.download)
             download = self._store.install(half.repository, half.revision)
             if half.download not in (None, download):
                 self._left.add(half.download)
-            self._put(number, replace(half, download=download, state=DownloadState.WAITING, error=None, progress=None))
+            begun = replace(half, download=download, state=DownloadState.WAITING, error=None, progress=None)
+            for row in {number, *others}:  # two pairs may share a draft
+                self._put(row, begun)
 
     # What arrives
 
@@ -223,9 +226,12 @@ class DownloadController(QObject):
         for number, half in self._every(lambda half: half.download == download):
             self._put(number, replace(half, state=DownloadState.PAUSED, progress=None))
 
+    def _rows_with(self, download: DownloadId) -> set[int]:
+        return {number for number, _ in self._every(lambda half: half.download == download)}
+
     def _is_shared(self, download: DownloadId) -> bool:
         """Whether another row goes on with it."""
-        return len(self._every(lambda half: half.download == download)) > 1
+        return len(self._rows_with(download)) > 1
 
     def _halves(self, number: int, states: tuple[DownloadState, ...]) -> list[_Half]:
         row = self._rows.get(number)

@@ -232,6 +232,25 @@ def test_two_pairs_with_one_draft_both_hear_of_it(harness: ControllerHarness, do
     assert downloads.folders(second) == ("/models/Other-8B", "/models/Small-1B")
 
 
+def test_a_shared_draft_that_goes_on_goes_on_for_both_pairs(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    first, second = harness.models.install_pair(MAIN, DRAFT), harness.models.install_pair(OTHER, DRAFT)
+    downloads.pause(first)
+    downloads.resume(first)
+    again, third = DownloadId(5), DownloadId(3)  # the fourth is the first main model
+    for event in (
+        DownloadStopped(SECOND, DRAFT, 5, 20),
+        DownloadFinished(third, OTHER, "/models/Other-8B"),
+        DownloadFinished(again, DRAFT, "/models/Small-1B"),
+    ):
+        harness.bridge.event_arrived.emit(event)
+    assert {entry.id: entry.state for entry in downloads.entries} == {
+        first: DownloadState.WAITING,
+        second: DownloadState.FINISHED,
+    }
+
+
 def test_cancelling_one_of_two_pairs_leaves_the_draft_to_the_other(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:
