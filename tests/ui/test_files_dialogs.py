@@ -131,6 +131,7 @@ def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_
         with qtbot.waitSignal(files(app).imports.imported):
             dialog.act_button.click()
         assert [each.name for each in app.chats.options.view(Scope.CHAT).presets] == ["Pirate", "Other"]
+        assert app.window.banner.sentence.text() == "Presets imported: 1"
         app.window.banner.button.click()
         app.wait_until_stored(qtbot)
         assert [each.name for each in app.chats.options.view(Scope.CHAT).presets] == ["Pirate"]
