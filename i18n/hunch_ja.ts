@@ -3714,6 +3714,10 @@
         <translation>%1 件のチャットに新しいメッセージを加えました。</translation>
     </message>
     <message>
+        <source>Presets imported: %1</source>
+        <translation>プリセットを %1 件取り込みました。</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>取り消す</translation>
     </message>

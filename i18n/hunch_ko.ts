@@ -3714,6 +3714,10 @@
         <translation>채팅 %1개에 새 메시지를 더했어요.</translation>
     </message>
     <message>
+        <source>Presets imported: %1</source>
+        <translation>프리셋 %1개를 가져왔어요.</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>실행 취소</translation>
     </message>

@@ -3714,6 +3714,10 @@
         <translation>已为 %1 个对话添加新消息。</translation>
     </message>
     <message>
+        <source>Presets imported: %1</source>
+        <translation>已导入 %1 个预设。</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <translation>撤销</translation>
     </message>

@@ -10,7 +10,7 @@ from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten
 from app.storage.codec import stats_from_json
 from app.storage.portable import PortableMessage
-from app.words.formats import count, fill, labelled, quoted
+from app.words.formats import count, fill, labelled, quoted, sentences
 from app.words.notices import Notice
 from app.words.replies import SEPARATOR, footer_line
 
@@ -44,12 +44,14 @@ def exported_words(name: str) -> tuple[str, str, str, str]:
     return fill(sentence, name), "", "", QCoreApplication.translate("Portable", "Show")
 
 
-def imported_words(chats: int, grown: int = 0) -> tuple[str, str, str, str]:
+def imported_words(chats: int, grown: int, presets: int) -> tuple[str, str, str, str]:
     """`grown`: chats that were here and have new messages now."""
     new = fill(QCoreApplication.translate("Portable", "Chats imported: %1"), count(chats))
     more = fill(QCoreApplication.translate("Portable", "Chats with new messages: %1"), count(grown))
-    sentence, *hint = [*([new] if chats or not grown else []), *([more] if grown else [])]
-    return sentence, "", "".join(hint), QCoreApplication.translate("Portable", "Undo")
+    with_them = fill(QCoreApplication.translate("Portable", "Presets imported: %1"), count(presets))
+    said = [*([more] if grown else []), *([with_them] if presets else [])]
+    sentence, *hint = [new, *said] if chats or not said else said
+    return sentence, "", sentences(*hint), QCoreApplication.translate("Portable", "Undo")
 
 
 def not_imported(problem: NotImported) -> str:

@@ -191,8 +191,8 @@ class ImportDialog(FileDialog):
     def _on_imported(self, imported: Imported) -> None:
         banner, imports = self._banner, self._imports
         self.accept()
-        chats, grown = len(imported.ids), len(imported.grown)
-        banner.show_info(lambda: BannerText(*imported_words(chats, grown)), lambda: imports.undo(imported))
+        counts = len(imported.ids), len(imported.grown), len(imported.presets)
+        banner.show_info(lambda: BannerText(*imported_words(*counts)), lambda: imports.undo(imported))
 
     def _on_cancelled(self) -> None:
         self._stage = _Stage.CHOOSING
