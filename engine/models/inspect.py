@@ -166,7 +166,7 @@ def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
 
 def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
     """Of what mlx-lm passes over when it makes a chat model of one that sees or hears."""
-    if config.get("model_type") in _SEEING:
+    if str(config.get("model_type")) in _SEEING:
         return 0
     idle = (tensor for name, tensor in tensors.items() if _SENSES & set(name.split(".", 3)[:3]))
     return sum(tensor.end - tensor.begin for tensor in idle)

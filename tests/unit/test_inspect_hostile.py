@@ -24,7 +24,9 @@ from engine import (
     inspect_model,
     memory_fit,
 )
+from tests.helpers import tiny_drafters
 from tests.helpers.model_folders import TENSORS, model_files, safetensors, with_header, write_folder
+from tests.helpers.tiny_families import FAMILIES
 
 GOOD = safetensors(TENSORS)
 ENTRY = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
@@ -255,3 +257,14 @@ def test_what_a_chat_takes_is_a_sane_number_whatever_a_config_says(tmp_path: Pat
     assert 0 <= info.caches.token_bytes < 2**50
     assert 0 <= info.caches.fixed_bytes < 2**50
     assert 0 <= memory_fit(info, 8192, 2**34).largest_context_tokens <= info.context_tokens
+
+
+@pytest.mark.parametrize("kind", tiny_drafters.KINDS)
+def test_a_list_or_an_object_in_any_place_of_a_drafters_config(kind: str, tmp_path: Path) -> None:
+    folder = tiny_drafters.save_kind(kind, tmp_path / kind, FAMILIES["dense"])
+    config = json.loads((folder / "config.json").read_text())
+    for name in config:
+        for odd in ([1], {"a": 1}):
+            (folder / "config.json").write_text(json.dumps(config | {name: odd}))
+            with contextlib.suppress(ModelError):
+                inspect_model(folder)
