@@ -34,6 +34,7 @@ _FIRST_MESSAGE_COLUMNS = (*_MESSAGE_COLUMNS[:8], "finish", *_MESSAGE_COLUMNS[8:]
 _UNSENT_COLUMNS = ("chat_id", "text")
 _UNSENT_COLUMNS_4 = (*_UNSENT_COLUMNS, "attachments")
 _EDIT_COLUMNS = ("message_id", "kind", "role", "text")
+_EDIT_COLUMNS_7 = (*_EDIT_COLUMNS, "attachments")
 _REQUEST_COLUMNS = (
     *("id", "chat_id", "message_id", "main_name", "draft_name", "status"),
     *("language", "content", "stats", "created_at"),
@@ -50,7 +51,7 @@ _CARVED_COLUMNS = {
     "messages": (_MESSAGE_COLUMNS, _MESSAGE_COLUMNS_4, _FIRST_MESSAGE_COLUMNS),
     "chats": (_CHAT_COLUMNS, _CHAT_COLUMNS_4),
     "folders": (_FOLDER_COLUMNS,),
-    "edits": (_EDIT_COLUMNS,),
+    "edits": (_EDIT_COLUMNS, _EDIT_COLUMNS_7),
     "unsent": (_UNSENT_COLUMNS, _UNSENT_COLUMNS_4),
     "requests": (_REQUEST_COLUMNS,),
 }
