@@ -51,9 +51,9 @@ def _isolate_environment() -> None:
 _isolate_environment()
 QLocale.setDefault(QLocale("en_US"))  # as the app does when it is told its language
 
-# Machines under test are busy, so time says nothing; a failure prints what reproduces it.
-settings.register_profile("hunch", deadline=None, database=None, print_blob=True)
-settings.load_profile("hunch")
+# Machines under test are busy, so time says nothing; a failure prints what reproduces it. Drills look for new examples.
+settings.register_profile("drills", deadline=None, database=None, print_blob=True)
+settings.register_profile("hunch", settings.get_profile("drills"), derandomize=True)
 
 # For the same reason what is waited for without a limit of its own may take longer than pytest-qt's five seconds.
 for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
@@ -82,6 +82,10 @@ sys.addaudithook(_refuse_strangers)
 # As in the app (app/system/gui_gc.py): another thread must not be the one that frees a Qt object.
 gc.disable()
 _tests = itertools.count(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("drills" if config.getoption("markexpr") == "drill" else "hunch")
 
 
 def pytest_collection_finish() -> None:

@@ -8,12 +8,12 @@ is complete, all of it is read once more (`highlight.spans`).
 import re
 from time import thread_time
 
-from app.markup.highlight import Span, spans
+from app.markup.highlight import Span, lexer_of, spans
 
 _NEW_THING = re.compile(r"\n\s*\n(?=[^\s}\])])")
 _LONG_TAIL = 600  # beyond it any line may be the place
 _LONGEST_TAIL = 3000  # beyond it new lines stay plain
-_MOST_S = 0.010  # for one reading
+_MOST_S = 0.010  # for one reading, or the next one
 # Of these a line has the same colours by itself as below the others, where no string goes on.
 _LINE_BY_LINE = frozenset({"python", "py", "python3", "diff", "patch", "json", "ini", "toml"})
 _PAIRS = (("/*", "*/"), ("<!--", "-->"))
@@ -24,16 +24,17 @@ class GrowingCode:
     def __init__(self, language: str) -> None:
         self._language = language
         self._start = 0
-        self._given_up = False
+        self._slow = 0  # readings in a row
+        lexer_of(language)  # or the first reading of a language would look slow
 
     def spans(self, code: str) -> tuple[int, list[Span]]:
         """The colours from a place on, and that place; above it nothing has changed."""
         start, self._start = self._start, self._safe_place(code)
-        if self._given_up or len(code) - start > _LONGEST_TAIL:
+        if self._slow > 1 or len(code) - start > _LONGEST_TAIL:
             return len(code), []
         started_s = thread_time()
         found = [span._replace(start=span.start + start) for span in spans(code[start:], self._language)]
-        self._given_up = thread_time() - started_s > _MOST_S
+        self._slow = self._slow + 1 if thread_time() - started_s > _MOST_S else 0
         return start, found
 
     def _safe_place(self, code: str) -> int:

@@ -33,7 +33,7 @@ class Span(NamedTuple):
 
 def spans(code: str, language: str) -> Iterator[Span]:
     """Lazily, from the start, so that a block can be coloured a slice at a time."""
-    lexer = _lexer(language)
+    lexer = lexer_of(language)
     if lexer is None or has_long_line(code):
         return
     left_s = _LEAST_ALLOWED_S + _MOST_S_PER_CHAR * len(code)
@@ -52,7 +52,8 @@ def spans(code: str, language: str) -> Iterator[Span]:
 
 
 @cache
-def _lexer(language: str):  # type: ignore[no-untyped-def]
+def lexer_of(language: str):  # type: ignore[no-untyped-def]
+    """None for a language that nobody knows. The first of a language takes some 10 ms to make."""
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 

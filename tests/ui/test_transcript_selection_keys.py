@@ -41,6 +41,7 @@ def press(harness: TranscriptHarness, *keys: Key, times: int = 1) -> None:
 
 
 def copied(harness: TranscriptHarness) -> str:
+    QApplication.clipboard().clear()
     harness.view.copy()
     return QApplication.clipboard().text()
 

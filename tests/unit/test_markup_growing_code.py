@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from app.markup.growing_code import GrowingCode
@@ -38,6 +41,29 @@ def test_comments_and_strings_that_go_on_are_not_begun_anew() -> None:
     _, colors = read_chars("c", "/* one\n\nint two\n\nint three */\n\nint four;\n", 7)
     assert sum(role is Role.COMMENT for role in colors.values()) >= 1
     assert colors["int"] is Role.KEYWORD
+
+
+def test_the_first_code_of_a_language_in_a_run_is_coloured_while_it_grows() -> None:
+    """Making the lexer takes longer than a reading may."""
+    script = (
+        "from app.markup.growing_code import GrowingCode\n"
+        "growing = GrowingCode('c')\n"
+        "growing.spans('int a;\\n')\n"
+        "print(len(growing.spans('int a;\\nint b;\\n')[1]))"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(told.stdout) > 0
+
+
+def test_code_that_is_slow_to_read_stays_plain_until_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One slow reading may be the machine's fault."""
+    readings_s = iter([0.02, 0.0, 0.02, 0.02, 0.0])
+    times = (at for took in readings_s for at in (0.0, took))
+    monkeypatch.setattr("app.markup.growing_code.thread_time", lambda: next(times))
+    growing = GrowingCode("python")
+    found = [len(growing.spans("a = 1\n" * lines)[1]) for lines in range(1, 6)]
+    assert all(found[:4])
+    assert not found[4]
 
 
 def test_a_place_inside_of_a_comment_is_not_safe() -> None:
