@@ -66,7 +66,8 @@ class Natural:
             }
             if not any(self._wanted in name for name in names):
                 continue
-            draft = pairs.noised(self._stage.draft, self._stage.folder / f"noised-{noise:g}", noise)
+            noised = pairs.noised(self._stage.draft, self._stage.folder / f"noised-{noise:g}", noise)
+            draft = pairs.endless(noised, self._stage.folder / f"endless-{noise:g}")
             ours, theirs = Ours(self._stage.endless, draft), Theirs(self._stage.endless, draft)
             for name, (sampling, tokens) in names.items():
                 if self._wanted in name:

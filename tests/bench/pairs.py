@@ -108,18 +108,26 @@ def noised(source: Path, folder: Path, noise: float) -> Path:
 
 
 def endless(source: Path, folder: Path) -> Path:
-    """The same model, whose replies end at no token that it writes: a padding token stands for the end."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in source.iterdir():
-        if path.name in {"config.json", "generation_config.json"}:
-            config = json.loads(path.read_text())
-            (folder / path.name).write_text(json.dumps(config | {"eos_token_id": config["pad_token_id"]}))
-        elif path.name == "tokenizer_config.json":
-            config = json.loads(path.read_text())
-            (folder / path.name).write_text(json.dumps(config | {"eos_token": config["pad_token"]}))
-        else:
-            (folder / path.name).symlink_to(path.resolve())
+    """The same model, whose replies do not end: the padding token, which it never writes, stands for the end.
+
+    The end itself becomes as unlikely as that. MEASURED: where it only ended nothing, the model wrote nothing else from
+    there on, which a lookup foresees: long replies looked four times as fast with it as with any fixed length.
+    """
+    config = json.loads((source / "config.json").read_text())
+    weights = _load(source)
+    head = weights.get("lm_head.weight", weights["model.embed_tokens.weight"])
+    end, padding = config["eos_token_id"], config["pad_token_id"]
+    is_end = mx.arange(head.shape[0])[:, None] == end
+    weights["lm_head.weight"] = mx.where(is_end, head[padding], head)
+    _save(source, folder, config | {"eos_token_id": padding, "tie_word_embeddings": False}, weights)
+    about = json.loads((source / "tokenizer_config.json").read_text())
+    _change(folder / "generation_config.json", eos_token_id=padding)
+    _change(folder / "tokenizer_config.json", eos_token=about["pad_token"])
     return folder
+
+
+def _change(file: Path, **values: Any) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))
 
 
 def hybrid_pair(source: Path, folder: Path) -> tuple[Path, Path]:

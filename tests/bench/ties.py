@@ -7,10 +7,7 @@ end.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
@@ -26,6 +23,7 @@ from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.prefix.memory import PrefixStore
+from tests.bench import pairs
 from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup
 
@@ -35,7 +33,8 @@ SAMPLING = Sampling(temperature=1.6)  # the pair knows its texts so well that at
 
 
 def ties_differences(setup: BenchSetup, runs: int) -> Row:
-    main, draft = _endless_pair(setup.starter)
+    main = load_model(pairs.endless(setup.starter / "main", setup.folder / "endless-main"))
+    draft = load_draft(pairs.endless(setup.starter / "draft", setup.folder / "endless-draft"), main)
     with hooked(list(main.network.layers), _stored_in_half_precision):
         return _row(main, draft)
 
@@ -59,13 +58,6 @@ def _row(main: LoadedModel, draft: LoadedModel) -> Row:
         f"{looks / (REPLIES * REPLY_TOKENS):.2%} of tokens looked at twice; rounding {rounding:.3f}"
     )
     return Row("engine.ties.differences", careful / max(1, careless), "ratio", "≤ 0.1", detail)
-
-
-def _endless_pair(starter: Path) -> tuple[LoadedModel, LoadedModel]:
-    main = load_model(starter / "main")
-    draft = load_draft(starter / "draft", main)
-    endless = SimpleNamespace(eos_token_ids=set(), encode=main.tokenizer.encode)
-    return replace(main, tokenizer=endless), replace(draft, tokenizer=endless)
 
 
 def _prompts(main: LoadedModel) -> Any:
