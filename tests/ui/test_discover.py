@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QPoint, QRect, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -308,3 +309,20 @@ def test_nothing_is_cut_off_at_the_side(harness: AppHarness, panel: DiscoverPane
     for widget in (panel.family, panel.bits, panel.size_limit, panel.kind, panel.sort, panel.text, panel.list):
         right = widget.mapTo(panel, widget.rect().topRight()).x()
         assert right <= panel.width(), widget.accessibleName()
+
+
+def test_large_text_scrolls_instead_of_lying_over_other_text(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.hub_error = HubUnreachable("", "https://hub.test", "", HubSilence.NAME)
+    harness.application.settings.language = "ja"
+    harness.application.theme.set_scale(2.0)
+    panel.window().resize(panel.window().minimumSizeHint())
+    panel.search("nothing")
+    wait_for_rest(harness, qtbot)
+    shown = [panel.text, panel.family, panel.fits_only, panel.status, panel.again_button, panel.list]
+    qtbot.waitUntil(panel.again_button.isVisible)
+    QApplication.processEvents()
+    places = [QRect(widget.mapTo(panel, QPoint()), widget.size()) for widget in shown]
+    assert not [(a, b) for a, b in combinations(places, 2) if a.intersects(b)]
+    assert panel.status.height() >= panel.status.heightForWidth(panel.status.width())

@@ -14,6 +14,7 @@ from app.view_models.hub import BITS, FAMILIES, GIGABYTES, DiscoverFilter, Disco
 from app.views.settings.hub_list import HubListView
 from app.views.settings.model_page import ModelPage
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
+from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -23,6 +24,7 @@ from app.words.hub import bits_text
 from app.words.notices_for_errors import notice_for
 
 _PAUSE_MS = 250  # after the last key
+_LIST_PX = 180  # at least; what is above it scrolls away
 
 
 class DiscoverPanel(Translated, QWidget):
@@ -35,7 +37,8 @@ class DiscoverPanel(Translated, QWidget):
         self._discover = models.discover
         self._filter = DiscoverFilter()
         self._started = False
-        self.title = TextLabel(theme, TextStyle.TITLE)
+        self._found = Page(theme)  # large text has no room for all of it at once
+        self.title = self._found.title
         self.text = LineField(theme)
         self.family, self.bits, self.size_limit, self.kind, self.sort = (ChoiceButton(theme) for _ in range(5))
         self.fits_only = Switch(theme)
@@ -86,17 +89,14 @@ class DiscoverPanel(Translated, QWidget):
         below = QHBoxLayout()
         below.addWidget(self.status, 1)
         below.addWidget(self.again_button)
-        found = QWidget()
-        column = QVBoxLayout(found)
+        column = self._found.column
         column.setContentsMargins(28, 24, 28, 12)
-        column.setSpacing(12)
-        column.addWidget(self.title)
         column.addWidget(self.text)
         column.addLayout(filters)
         column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addLayout(below)
         column.addWidget(self.list, 1)
-        self._stack.addWidget(found)
+        self._stack.addWidget(self._found)
         self._stack.addWidget(self.page)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -124,6 +124,11 @@ class DiscoverPanel(Translated, QWidget):
         self.page.pair_requested.connect(self._install_pair)
         self.page.drafts_requested.connect(self.show_drafts_for)
         self._discover.changed.connect(self._show_state)
+        self.theme.changed.connect(self._fit_list)
+        self._fit_list()
+
+    def _fit_list(self) -> None:
+        self.list.setMinimumHeight(self.theme.px(_LIST_PX))
 
     def showEvent(self, event: Any) -> None:
         """The first look shows what is fetched most."""
