@@ -91,16 +91,6 @@ class MessageStore:
             for reply in replies:
                 self._save_text(reply)
 
-    def finish_reply(
-        self,
-        reply: ReplyText,
-        status: ReplyStatus,
-        stats: RequestStats,
-        error: EngineError | None,
-    ) -> None:
-        with self._db.transaction():
-            self.set_end(reply, status, stats, error, None)
-
     def set_end(
         self,
         reply: ReplyText,
@@ -109,7 +99,7 @@ class MessageStore:
         error: EngineError | None,
         drafting: str | None,
     ) -> None:
-        """Like `finish_reply`, in a transaction of the caller's."""
+        """How a reply ended, with its whole text; in a transaction of the caller's."""
         self._save_text(reply)
         self._db.execute(
             "UPDATE messages SET status = ?, stats = ?, error = ?, drafting = ? WHERE id = ?",

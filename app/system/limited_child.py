@@ -46,10 +46,6 @@ class Stop:
         self._asked = False
         self._child: subprocess.Popen[bytes] | None = None
 
-    @property
-    def is_asked(self) -> bool:
-        return self._asked
-
     def ask(self) -> None:
         with self._lock:
             self._asked = True

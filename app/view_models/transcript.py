@@ -171,9 +171,6 @@ class TranscriptModel(QObject):
             self.messages[row] = changed
             self.message_changed.emit(row)
 
-    def remove_from(self, row: int) -> None:
-        self._remove(row, len(self.messages))
-
     def _remove(self, row: int, end: int) -> None:
         if end > row:
             del self.messages[row:end]

@@ -139,7 +139,8 @@ def _exchange(stores: Stores, text: str, stored: list[str]) -> None:
     stored.append(text)
     answer = text.replace("question", "answer")
     stores.messages.save_texts([ReplyText(reply, answer[:600], "", 0.0)])
-    stores.messages.finish_reply(ReplyText(reply, answer, "", 0.0), ReplyStatus.DONE, RequestStats(), None)
+    with stores.database.transaction():
+        stores.messages.set_end(ReplyText(reply, answer, "", 0.0), ReplyStatus.DONE, RequestStats(), None, None)
     stored.append(answer)
     stores.database.execute("PRAGMA wal_checkpoint(PASSIVE)")
 

@@ -45,7 +45,8 @@ def _add(stores: Stores, chat_id: int, parent: int | None, text: str, is_reply: 
         return stores.messages.add_user(chat_id, parent, text)
     reply = stores.messages.begin_reply(chat_id, parent, "Main", "Draft")
     stats = RequestStats(generated_tokens=9, rounds=4, drafted=8, accepted=5)
-    stores.messages.finish_reply(ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None)
+    with stores.database.transaction():
+        stores.messages.set_end(ReplyText(reply, text, "", 0.0), ReplyStatus.DONE, stats, None, None)
     return reply
 
 

@@ -148,7 +148,7 @@ def test_a_growing_reply_is_searched_as_it_grows(harness: TranscriptHarness, qtb
     harness.view.jump_to_end()
     assert lit(harness).count("needle") >= 3
     assert finder.number == 1
-    harness.model.remove_from(1)
+    harness.model.show_branch(harness.model.messages[:1])
     qtbot.waitUntil(lambda: not finder.is_reading)
     assert (finder.count, finder.number) == (1, 1)
 
@@ -156,7 +156,7 @@ def test_a_growing_reply_is_searched_as_it_grows(harness: TranscriptHarness, qtb
 def test_the_current_one_goes_on_when_its_words_are_gone(harness: TranscriptHarness, qtbot: QtBot) -> None:
     finder = find(harness, qtbot, "needle", 2)
     assert finder.number == 2
-    harness.model.remove_from(1)
+    harness.model.show_branch(harness.model.messages[:1])
     qtbot.waitUntil(lambda: finder.number == 1)
 
 

@@ -411,7 +411,7 @@ def test_parts_say_their_number_of_now(open_transcript: Opener) -> None:
         "Your message, 4 of 5",
         "Reply, message 5 of 5",
     }
-    harness.model.remove_from(3)
+    harness.model.show_branch(harness.model.messages[:3])
     heard = {text.accessibleName() for text in harness.view.findChildren(ReadOnlyText) if text.isVisible()}
     assert heard == {"Your message, 1 of 3", "Reply, message 2 of 3", "Reply, message 3 of 3"}
 
@@ -421,7 +421,7 @@ def test_parts_say_their_number_of_now(open_transcript: Opener) -> None:
 
 def test_messages_go(open_transcript: Opener) -> None:
     harness = open_transcript(long_chat(10))
-    harness.model.remove_from(3)
+    harness.model.show_branch(harness.model.messages[:3])
     assert {part.message_id for part, _ in harness.view.visible_parts.shown()} <= {1, 2, 3}
     harness.model.set_messages([])
     assert not list(harness.view.visible_parts.shown())

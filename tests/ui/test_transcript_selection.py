@@ -284,7 +284,7 @@ def test_selected_code_is_copied_without_what_a_terminal_acts_on(open_transcript
 def test_a_message_that_goes_takes_the_selection_along(open_transcript: Opener) -> None:
     harness = open_transcript(CHAT)
     drag(harness, point(harness, "Alpha"), point(harness, "last", behind=True))
-    harness.model.remove_from(2)
+    harness.model.show_branch(harness.model.messages[:2])
     assert lit(harness) == []
     assert harness.view.selection.is_empty
     harness.model.set_messages(long_chat(2))

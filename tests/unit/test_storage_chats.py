@@ -41,7 +41,7 @@ class Stores:
         asked = self.messages.add_user(chat_id, parent, question)
         reply = self.messages.begin_reply(chat_id, asked, "Main", "Draft")
         text = ReplyText(reply, answer, "", 0.0)
-        self.messages.finish_reply(text, ReplyStatus.DONE, STATS, None)
+        self.messages.set_end(text, ReplyStatus.DONE, STATS, None, None)
         return asked, reply
 
     def texts(self, chat_id: int) -> list[str]:
@@ -69,7 +69,7 @@ def test_reply_comes_back_as_it_was_written(stores: Stores) -> None:
     assert half is not None
     assert (half.text, half.thinking, half.thinking_s, half.status) == ("Half", "Hm", 1.5, ReplyStatus.STREAMING)
     whole, error = ReplyText(reply, "Half and half", "Hm", 2.0), ContextTooLong(10, 20)
-    stores.messages.finish_reply(whole, ReplyStatus.FAILED, STATS, error)
+    stores.messages.set_end(whole, ReplyStatus.FAILED, STATS, error, None)
     done = stores.messages.message(reply)
     assert done is not None
     assert (done.text, done.stats, str(done.error), done.main_name, done.draft_name) == (

@@ -142,7 +142,7 @@ def test_a_reply_that_goes_on_is_read_again(stores: Stores, path: Path) -> None:
         stores.forget_rewritten([(reply, 1)])
     assert stores.database.rows("SELECT * FROM rewritten") == []
     whole = ReplyText(reply, "first half and second", "", 0.0)
-    stores.messages.finish_reply(whole, ReplyStatus.DONE, RequestStats(), None)
+    stores.messages.set_end(whole, ReplyStatus.DONE, RequestStats(), None, None)
     for _ in range(2):  # before and after the index has read it again
         with closing(indexed(path)) as index:
             assert found(path, "second", index) == [(chat, (reply,))]

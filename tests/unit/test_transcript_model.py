@@ -47,10 +47,10 @@ def test_change_says_only_what_is_new(model: TranscriptModel) -> None:
     assert said == [(1,)]
 
 
-def test_remove_from_takes_the_rest(model: TranscriptModel) -> None:
+def test_a_shorter_branch_takes_the_rest_away(model: TranscriptModel) -> None:
     said = recorded(model.messages_removed)
-    model.remove_from(1)
-    model.remove_from(1)
+    model.show_branch(model.messages[:1])
+    model.show_branch(model.messages[:1])
     assert (said, model.row_of(9), len(model.messages)) == ([(1, 1)], None, 1)
 
 

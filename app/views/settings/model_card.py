@@ -55,10 +55,6 @@ class ModelCard(QWidget):
                 link.chosen.connect(self.link_requested)
                 link.show()
 
-    @property
-    def is_cut(self) -> bool:
-        return len(self._source) > MOST_CHARS
-
     def _part(self, block: Block) -> QWidget:
         if block.kind in (BlockKind.TEXT, BlockKind.TABLE):
             text = CardText(self._theme, block)
