@@ -16,7 +16,6 @@ _PRIOR_ROUNDS = 12.0  # what is expected of a policy weighs as much as so many r
 _STEADY_LEAD = 1.02  # of its rate, counts: a length changes with the latest rounds where that brings clearly more
 _STOPPING_LEAD = 0.99  # of its rate, counts: a draft stops by itself where that brings clearly more
 _HIGHEST_FLOOR = 0.95
-_AS_GOOD = 0.99  # of the best length's rate: so much is within what the rates of longer drafts may be wrong by
 
 
 class Policy(Enum):
@@ -67,7 +66,7 @@ class Choice:
         for policy in (Policy.STEADY, Policy.RECENT):
             chances = rates.by_position(hopeful=hopeful, recent=policy is Policy.RECENT)[: len(seconds) - 1]
             tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
-            length = _shortest_as_good([tokens / price_s for tokens, price_s in zip(tokens, seconds, strict=True)])
+            length = max(range(1, len(seconds)), key=lambda length: tokens[length] / seconds[length])
             self._tokens[policy] = tokens
             self._fixed[policy] = Option(replace(plan, length=length), tokens[length], seconds[length])
         self.rule = StopRule((), ())
@@ -100,12 +99,6 @@ class Choice:
 
     def _record_rate(self, record: Record, policy: Policy) -> float:
         return record.rate(policy, self._fixed[Policy.STEADY])
-
-
-def _shortest_as_good(rates: Sequence[float]) -> int:
-    """The shortest draft among those that promise about as much as the best; `rates` are by length, from 0 on."""
-    enough = _AS_GOOD * max(rates[1:])
-    return next(length for length in range(1, len(rates)) if rates[length] >= enough)
 
 
 def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:
