@@ -13,6 +13,7 @@ from itertools import tee, zip_longest
 from pathlib import Path
 from typing import Any
 
+from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
 from app.storage.pages import Pages, Value
 
@@ -316,11 +317,15 @@ class Merge:
         return table in _TYPED or made[number] == when or when in made.values()
 
     def _join(self, table: str, row: Row) -> None:
-        """Of two rows with one number one is damaged, and nobody can tell which: their words are put together."""
+        """Of two rows with one number one is damaged, and nobody can tell which: what they hold is put together."""
+        number, where = row[_KEY[table]], f"WHERE {_KEY[table]} = ?"
         if isinstance(row["text"], str) and _words(table, row) not in self._said:
-            sql = f"UPDATE {table} SET text = text || char(10, 10) || ? WHERE {_KEY[table]} = ?"
-            self.fresh.execute(sql, (row["text"], row[_KEY[table]]))
+            self.fresh.execute(f"UPDATE {table} SET text = text || char(10, 10) || ? {where}", (row["text"], number))
             self._said.add(_words(table, row))
+        if more := attachments_from_json(row.get("attachments")):
+            for (stored,) in self.fresh.execute(f"SELECT attachments FROM {table} {where}", (number,)).fetchall():
+                joined = attachments_to_json(tuple(dict.fromkeys((*attachments_from_json(stored), *more))))
+                self.fresh.execute(f"UPDATE {table} SET attachments = ? {where}", (joined, number))
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> bool:
         values = {name: value for name, value in row.items() if value is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +23,9 @@ from app.storage import (
     exchange,
     rescue,
 )
+from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.database import _make_tables
+from app.storage.salvage import Merge
 from app.storage.trash import KEPT_S
 from app.storage.unsent import QUICK_ASK
 from engine import MessageRole
@@ -141,6 +144,24 @@ def test_a_rescue_keeps_the_order_and_what_was_being_edited(stores: Stores, tmp_
         assert shown(Stores(database), chat) == ["a", "inserted", "c"]
         assert Stores(database).edits.of_chat(chat) == {3: edit}
         assert Stores(database).unsent.in_quick_ask() == "not asked yet"
+
+
+def test_two_edits_with_one_number_are_put_together_with_what_is_attached(tmp_path: Path) -> None:
+    """One of the numbers was damaged; which of them, nobody can tell."""
+    both, one = (Attachment(name, AttachmentKind.TEXT, name, 4) for name in ("both.txt", "one.txt"))
+    made = {"message_id": 3, "kind": "edit", "role": "user"}
+    rows = [
+        made | {"text": "first", "attachments": attachments_to_json((both,))},
+        made | {"text": "second", "attachments": attachments_to_json((both, one))},
+        made | {"text": "third", "attachments": None},
+        *[made | {"message_id": None, "text": "of no message", "attachments": attachments_to_json((one,))}] * 2,
+    ]
+    with closing(sqlite3.connect(tmp_path / "fresh.db")) as fresh:
+        _make_tables(fresh)
+        Merge(fresh).add(("edits", row) for row in rows)
+        text, attached = fresh.execute("SELECT text, attachments FROM edits").fetchone()
+    assert text == "first\n\nsecond\n\nthird"
+    assert attachments_from_json(attached) == (both, one)
 
 
 def test_an_edit_is_kept_until_it_is_dropped(stores: Stores) -> None:
