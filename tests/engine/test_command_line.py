@@ -105,10 +105,14 @@ ENDLESS = ("--max-tokens", "1000000", "--temperature", "2", "--seed", "1")
 
 @pytest.fixture
 def roomy(zoo: Zoo, tmp_path: Path) -> Path:
-    """The model, with a context that no test lives to see the end of."""
+    """The model, with no end token and a context that no test lives to see the end of."""
     folder = shutil.copytree(zoo.main, tmp_path / "roomy")
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 10**7}))
+    for file, changed in (
+        ("config.json", {"max_position_embeddings": 10**7, "eos_token_id": None}),
+        ("tokenizer_config.json", {"eos_token": None}),
+    ):
+        content = json.loads((folder / file).read_text())
+        (folder / file).write_text(json.dumps(content | changed))
     return folder
 
 
