@@ -260,6 +260,9 @@ def _load_tokenizer(path: Path, width: int) -> Any:
     tokenizer = mlx_utils.load_tokenizer(path, {"trust_remote_code": False}, eos_token_ids=eos)
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
+    texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply has a copy of it
+    if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for what pads the output layer
+        texts += [b""] * (width - len(texts))
     return tokenizer
 
 

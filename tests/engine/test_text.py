@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken
+from mlx_lm.tokenizer_utils import SPMStreamingDetokenizer
+from tokenizers import AddedToken, Tokenizer, decoders, models
 
 from engine import Message, MessageRole, Request, Sampling, SpanKind, TextDelta
 from engine.decoding.text import ReplyText, encode
@@ -207,6 +208,23 @@ def test_without_thinking_a_text_keeps_its_blank_lines_and_markers(tmp_path: Pat
     model = load_model(save(build(config), config, tmp_path))
     text = "\n\n<think>a</think>\nb"
     assert spans(model, text, prompt="<think>") == {SpanKind.ANSWER: text, SpanKind.THINKING: ""}
+
+
+def test_what_pads_the_output_layer_has_no_text(tmp_path: Path) -> None:
+    """SentencePiece's detokenizer knows no such token, and would raise."""
+    pieces = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁a", "b"]
+    tokenizer = Tokenizer(models.BPE({piece: at for at, piece in enumerate(pieces)}, [], byte_fallback=True))
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    config = qwen3_config(num_hidden_layers=1)
+    model = load_model(save(build(config), config, tmp_path, tokenizer))
+    assert type(model.tokenizer.detokenizer) is SPMStreamingDetokenizer
+
+    reply = ReplyText(model, [], ())
+    first, second = pieces.index("▁a"), pieces.index("b")
+    told = [span.text for token in (first, model.logit_width - 1, second) for span in reply.push(token)]
+    assert told == ["a", "b"]
 
 
 def test_half_a_character_at_the_end_of_a_reply_is_shown_as_such(thinker: LoadedModel) -> None:
