@@ -23,7 +23,7 @@ test: dev ## Run the tests, in two processes
 families: dev ## Examine every model family of mlx-lm; half an hour
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)
 
-drills: dev ## Attack the app and the engine with faults, damage and random input; about an hour
+drills: dev ## Attack the app and the engine with faults, damage and random input; some hours
 	@$(PYTHON) -m pytest tests -m drill -q $(ARGS)
 
 smoke: venv ## Ask the real app one question, offscreen; a screenshot goes to build/smoke.png
