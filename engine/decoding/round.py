@@ -45,8 +45,8 @@ class Times(NamedTuple):
     """What a step took, and parts of that; 0 unless it was timed part by part."""
 
     seconds: float
-    draft_s: float = 0.0
-    verify_s: float = 0.0
+    draft_s: float
+    verify_s: float
 
 
 def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ahead: bool = False) -> Round:

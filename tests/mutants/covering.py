@@ -21,7 +21,7 @@ _CACHES = ("engine/test_caches", "engine/test_cache_misuse", "engine/test_prefix
 _TESTS = {
     "engine/decoding/accept": ("engine/test_accept", "engine/test_sampling", "engine/test_draft_model"),
     "engine/decoding/hidden_states": ("engine/test_hidden_states",),
-    "engine/decoding/round": ("engine/test_round", "engine/test_invariants"),
+    "engine/decoding/round": ("engine/test_round", "engine/test_invariants", "engine/test_rounding"),
     "engine/decoding/sampling": (
         "engine/test_sampling",
         "engine/test_accept",
@@ -103,7 +103,7 @@ _TESTS = {
     "engine/caches/window": _CACHES,
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
-    "engine/prefix/memory": ("engine/test_prefix_choice",),
+    "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix_disk", "engine/test_prefix_limits"),
     "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_limits", "engine/test_prefix_families"),
     "engine/models/token_map": ("unit/test_token_map",),
     "engine/models/translation": ("engine/test_translation",),

@@ -304,5 +304,10 @@ def test_in_company_noise_of_the_widest_forward_makes_wider_ones_neither_dear_no
         assert RoundCosts(measured.shared_by(replies)).price_s("lookup", 32) == pytest.approx(price)
 
 
+def test_in_company_each_reply_has_a_draft_of_its_own() -> None:
+    shared = Calibration({1: 1.0, 33: 9.0}, {"draft": 0.25}, round_s={"draft": 0.5}).shared_by(3)
+    assert (shared.draft_s, shared.round_s) == ({"draft": 0.75}, {"draft": 1.5})
+
+
 def test_in_company_a_single_measured_width_is_all_that_is_known() -> None:
     assert RoundCosts(Calibration({4: 2.0}).shared_by(3)).price_s("lookup", 9) == 2.0
