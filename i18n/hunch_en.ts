@@ -14,54 +14,54 @@
 <context>
     <name>CodePart</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>Copied without %n control character</numerusform>
-            <numerusform>Copied without %n control characters</numerusform>
+            <numerusform>Copied without %Ln control character</numerusform>
+            <numerusform>Copied without %Ln control characters</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>Copier</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>Copied without %n control character</numerusform>
-            <numerusform>Copied without %n control characters</numerusform>
+            <numerusform>Copied without %Ln control character</numerusform>
+            <numerusform>Copied without %Ln control characters</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>DiscoverPanel</name>
     <message numerus="yes">
-        <source>%n models; others may be missing.</source>
+        <source>%Ln models; others may be missing.</source>
         <translation>
-            <numerusform>%n model; others may be missing.</numerusform>
-            <numerusform>%n models; others may be missing.</numerusform>
+            <numerusform>%Ln model; others may be missing.</numerusform>
+            <numerusform>%Ln models; others may be missing.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n models, and more below</source>
+        <source>%Ln models, and more below</source>
         <translation>
-            <numerusform>%n model, and more below</numerusform>
-            <numerusform>%n models, and more below</numerusform>
+            <numerusform>%Ln model, and more below</numerusform>
+            <numerusform>%Ln models, and more below</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n models</source>
+        <source>%Ln models</source>
         <translation>
-            <numerusform>%n model</numerusform>
-            <numerusform>%n models</numerusform>
+            <numerusform>%Ln model</numerusform>
+            <numerusform>%Ln models</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>GeneralPage</name>
     <message numerus="yes">
-        <source>%n minute(s)</source>
+        <source>%Ln minute(s)</source>
         <translation>
-            <numerusform>%n minute</numerusform>
-            <numerusform>%n minutes</numerusform>
+            <numerusform>%Ln minute</numerusform>
+            <numerusform>%Ln minutes</numerusform>
         </translation>
     </message>
 </context>
@@ -108,41 +108,41 @@
 <context>
     <name>KeptWords</name>
     <message numerus="yes">
-        <source>%n message(s) deleted.</source>
+        <source>%Ln message(s) deleted.</source>
         <translation>
-            <numerusform>%n message deleted.</numerusform>
-            <numerusform>%n messages deleted.</numerusform>
+            <numerusform>%Ln message deleted.</numerusform>
+            <numerusform>%Ln messages deleted.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %n message(s) that follow?</source>
+        <source>Delete this message and %Ln message(s) that follow?</source>
         <translation>
-            <numerusform>Delete this message and the %n message that follows?</numerusform>
-            <numerusform>Delete this message and the %n messages that follow?</numerusform>
+            <numerusform>Delete this message and the %Ln message that follows?</numerusform>
+            <numerusform>Delete this message and the %Ln messages that follow?</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>PairChip</name>
     <message numerus="yes">
-        <source>%n token(s)</source>
+        <source>%Ln token(s)</source>
         <comment>drafted per pass</comment>
         <translation>
-            <numerusform>%n token</numerusform>
-            <numerusform>%n tokens</numerusform>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>ProgressPart</name>
     <message numerus="yes">
-        <source>Waiting for %n other reply(ies)…</source>
+        <source>Waiting for %Ln other reply(ies)…</source>
         <translation>
-            <numerusform>Waiting for %n other reply…</numerusform>
-            <numerusform>Waiting for %n other replies…</numerusform>
+            <numerusform>Waiting for %Ln other reply…</numerusform>
+            <numerusform>Waiting for %Ln other replies…</numerusform>
         </translation>
     </message>
 </context>
@@ -186,10 +186,10 @@
 <context>
     <name>Tray</name>
     <message numerus="yes">
-        <source>%n reply(s) being written</source>
+        <source>%Ln reply(s) being written</source>
         <translation>
-            <numerusform>%n reply being written</numerusform>
-            <numerusform>%n replies being written</numerusform>
+            <numerusform>%Ln reply being written</numerusform>
+            <numerusform>%Ln replies being written</numerusform>
         </translation>
     </message>
 </context>

@@ -578,9 +578,9 @@
 <context>
     <name>CodePart</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
+            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
         </translation>
     </message>
     <message>
@@ -661,9 +661,9 @@
 <context>
     <name>Copier</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>制御文字 %n 個を除いてコピーしました</numerusform>
+            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
         </translation>
     </message>
 </context>
@@ -678,9 +678,9 @@
         <translation>代わりに、ハブなしでわかるモデルを表示しています。</translation>
     </message>
     <message numerus="yes">
-        <source>%n models; others may be missing.</source>
+        <source>%Ln models; others may be missing.</source>
         <translation>
-            <numerusform>%n 個のモデルが見つかりました。ほかにもあるかもしれません。</numerusform>
+            <numerusform>%Ln 個のモデルが見つかりました。ほかにもあるかもしれません。</numerusform>
         </translation>
     </message>
     <message>
@@ -692,15 +692,15 @@
         <translation>見つかりませんでした。検索語や条件を減らしてみてください。</translation>
     </message>
     <message numerus="yes">
-        <source>%n models, and more below</source>
+        <source>%Ln models, and more below</source>
         <translation>
-            <numerusform>%n 件のモデル、下にさらにあります</numerusform>
+            <numerusform>%Ln 件のモデル、下にさらにあります</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n models</source>
+        <source>%Ln models</source>
         <translation>
-            <numerusform>%n 件のモデル</numerusform>
+            <numerusform>%Ln 件のモデル</numerusform>
         </translation>
     </message>
     <message>
@@ -1282,9 +1282,9 @@
         <translation>しない</translation>
     </message>
     <message numerus="yes">
-        <source>%n minute(s)</source>
+        <source>%Ln minute(s)</source>
         <translation>
-            <numerusform>%n 分</numerusform>
+            <numerusform>%Ln 分</numerusform>
         </translation>
     </message>
     <message>
@@ -1817,9 +1817,9 @@
         <translation>取り消す</translation>
     </message>
     <message numerus="yes">
-        <source>%n message(s) deleted.</source>
+        <source>%Ln message(s) deleted.</source>
         <translation>
-            <numerusform>メッセージ %n 件を削除しました。</numerusform>
+            <numerusform>メッセージ %Ln 件を削除しました。</numerusform>
         </translation>
     </message>
     <message>
@@ -2168,9 +2168,9 @@
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %n message(s) that follow?</source>
+        <source>Delete this message and %Ln message(s) that follow?</source>
         <translation>
-            <numerusform>このメッセージと後に続く %n 件を削除しますか？</numerusform>
+            <numerusform>このメッセージと後に続く %Ln 件を削除しますか？</numerusform>
         </translation>
     </message>
     <message>
@@ -3439,10 +3439,10 @@
         <translation>自動</translation>
     </message>
     <message numerus="yes">
-        <source>%n token(s)</source>
+        <source>%Ln token(s)</source>
         <comment>drafted per pass</comment>
         <translation>
-            <numerusform>%n トークン</numerusform>
+            <numerusform>%Ln トークン</numerusform>
         </translation>
     </message>
     <message>
@@ -3857,9 +3857,9 @@
         <translation>停止中…</translation>
     </message>
     <message numerus="yes">
-        <source>Waiting for %n other reply(ies)…</source>
+        <source>Waiting for %Ln other reply(ies)…</source>
         <translation>
-            <numerusform>ほかの回答 %n 件を待っています…</numerusform>
+            <numerusform>ほかの回答 %Ln 件を待っています…</numerusform>
         </translation>
     </message>
     <message>
@@ -4844,9 +4844,9 @@
         <translation>%1 を読み込めません</translation>
     </message>
     <message numerus="yes">
-        <source>%n reply(s) being written</source>
+        <source>%Ln reply(s) being written</source>
         <translation>
-            <numerusform>%n 件の回答を書いています</numerusform>
+            <numerusform>%Ln 件の回答を書いています</numerusform>
         </translation>
     </message>
     <message>

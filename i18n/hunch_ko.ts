@@ -578,9 +578,9 @@
 <context>
     <name>CodePart</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
+            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
         </translation>
     </message>
     <message>
@@ -661,9 +661,9 @@
 <context>
     <name>Copier</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>제어 문자 %n개를 빼고 복사했어요</numerusform>
+            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
         </translation>
     </message>
 </context>
@@ -678,9 +678,9 @@
         <translation>대신 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
     </message>
     <message numerus="yes">
-        <source>%n models; others may be missing.</source>
+        <source>%Ln models; others may be missing.</source>
         <translation>
-            <numerusform>모델 %n개예요. 빠진 모델이 있을 수 있어요.</numerusform>
+            <numerusform>모델 %Ln개예요. 빠진 모델이 있을 수 있어요.</numerusform>
         </translation>
     </message>
     <message>
@@ -692,15 +692,15 @@
         <translation>찾은 모델이 없어요. 검색어나 조건을 줄여 보세요.</translation>
     </message>
     <message numerus="yes">
-        <source>%n models, and more below</source>
+        <source>%Ln models, and more below</source>
         <translation>
-            <numerusform>모델 %n개, 아래에 더 있어요</numerusform>
+            <numerusform>모델 %Ln개, 아래에 더 있어요</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n models</source>
+        <source>%Ln models</source>
         <translation>
-            <numerusform>모델 %n개</numerusform>
+            <numerusform>모델 %Ln개</numerusform>
         </translation>
     </message>
     <message>
@@ -1282,9 +1282,9 @@
         <translation>안 함</translation>
     </message>
     <message numerus="yes">
-        <source>%n minute(s)</source>
+        <source>%Ln minute(s)</source>
         <translation>
-            <numerusform>%n분</numerusform>
+            <numerusform>%Ln분</numerusform>
         </translation>
     </message>
     <message>
@@ -1817,9 +1817,9 @@
         <translation>실행 취소</translation>
     </message>
     <message numerus="yes">
-        <source>%n message(s) deleted.</source>
+        <source>%Ln message(s) deleted.</source>
         <translation>
-            <numerusform>메시지 %n개를 삭제했어요.</numerusform>
+            <numerusform>메시지 %Ln개를 삭제했어요.</numerusform>
         </translation>
     </message>
     <message>
@@ -2168,9 +2168,9 @@
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %n message(s) that follow?</source>
+        <source>Delete this message and %Ln message(s) that follow?</source>
         <translation>
-            <numerusform>이 메시지와 뒤따르는 메시지 %n개를 삭제할까요?</numerusform>
+            <numerusform>이 메시지와 뒤따르는 메시지 %Ln개를 삭제할까요?</numerusform>
         </translation>
     </message>
     <message>
@@ -2234,7 +2234,7 @@
     </message>
     <message>
         <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
-        <translation>%1 모델의 구조 ‘%2’는 아직 MLX에서 실행할 수 없어요.</translation>
+        <translation>%1 모델의 구조(%2)는 아직 MLX에서 실행할 수 없어요.</translation>
     </message>
     <message>
         <source>The configuration of %1 names no architecture.</source>
@@ -2426,11 +2426,11 @@
     </message>
     <message>
         <source>%1 was not found; this Mac may be offline.</source>
-        <translation>%1을(를) 찾을 수 없어요. 이 Mac이 오프라인일 수 있어요.</translation>
+        <translation>%1 서버를 찾을 수 없어요. 이 Mac이 오프라인일 수 있어요.</translation>
     </message>
     <message>
         <source>Check the internet connection, and the hub address in Settings.</source>
-        <translation>인터넷 연결과 설정의 허브 주소를 확인해 주세요.</translation>
+        <translation>인터넷 연결과 설정의 허브 주소를 확인하세요.</translation>
     </message>
     <message>
         <source>Check the connection and try again; what has arrived is kept.</source>
@@ -2542,7 +2542,7 @@
     </message>
     <message>
         <source>It expects a main model of width %1; this one has %2.</source>
-        <translation>너비가 %1인 메인 모델용인데 이 모델은 %2예요.</translation>
+        <translation>너비가 %1인 메인 모델용인데 이 모델은 너비가 달라요(%2).</translation>
     </message>
     <message>
         <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
@@ -2566,11 +2566,11 @@
     </message>
     <message>
         <source>%1 is not the address of a hub.</source>
-        <translation>%1은(는) 허브 주소가 아니에요.</translation>
+        <translation>허브 주소로 쓸 수 없는 주소예요: %1.</translation>
     </message>
     <message>
         <source>Correct the hub address in Settings.</source>
-        <translation>설정에서 허브 주소를 고쳐 주세요.</translation>
+        <translation>설정에서 허브 주소를 고치세요.</translation>
     </message>
     <message>
         <source>There is no connection to %1.</source>
@@ -2578,7 +2578,7 @@
     </message>
     <message>
         <source>Check the internet connection and try again; what has arrived is kept.</source>
-        <translation>인터넷 연결을 확인하고 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+        <translation>인터넷 연결을 확인하고 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
         <source>%1 refused the connection.</source>
@@ -2586,7 +2586,7 @@
     </message>
     <message>
         <source>Check the hub address in Settings, or try again later.</source>
-        <translation>설정에서 허브 주소를 확인하거나 나중에 다시 시도해 주세요.</translation>
+        <translation>설정에서 허브 주소를 확인하거나 나중에 다시 시도하세요.</translation>
     </message>
     <message>
         <source>%1 did not answer in time.</source>
@@ -2598,7 +2598,7 @@
     </message>
     <message>
         <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
-        <translation>다른 네트워크에서 시도해 보세요. 이 Mac의 날짜와 설정의 허브 주소도 확인해 주세요.</translation>
+        <translation>다른 네트워크에서 시도해 보세요. 이 Mac의 날짜와 설정의 허브 주소도 확인하세요.</translation>
     </message>
     <message>
         <source>The proxy on the way to %1 does not work.</source>
@@ -2606,15 +2606,15 @@
     </message>
     <message>
         <source>Check the proxy in Settings.</source>
-        <translation>설정에서 프록시를 확인해 주세요.</translation>
+        <translation>설정에서 프록시를 확인하세요.</translation>
     </message>
     <message>
         <source>%1 is too busy to answer.</source>
-        <translation>%1이(가) 너무 바빠서 응답하지 못해요.</translation>
+        <translation>%1 서버가 너무 바빠서 응답하지 못해요.</translation>
     </message>
     <message>
         <source>Try again later; what has arrived is kept.</source>
-        <translation>나중에 다시 시도해 주세요. 받은 부분은 남아 있어요.</translation>
+        <translation>나중에 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
         <source>The connection to %1 broke off.</source>
@@ -2666,7 +2666,7 @@
     </message>
     <message>
         <source>Cancel one of them, or delete a model that you no longer use.</source>
-        <translation>그중 하나를 취소하거나 쓰지 않는 모델을 삭제해 주세요.</translation>
+        <translation>그중 하나를 취소하거나 쓰지 않는 모델을 삭제하세요.</translation>
     </message>
     <message>
         <source>Delete a model that you no longer use.</source>
@@ -2678,11 +2678,11 @@
     </message>
     <message>
         <source>%1 is just being installed by another running copy of Hunch.</source>
-        <translation>실행 중인 다른 Hunch에서 %1을(를) 설치하고 있어요.</translation>
+        <translation>실행 중인 다른 Hunch에서 %1 모델을 설치하고 있어요.</translation>
     </message>
     <message>
         <source>Try again when that is done.</source>
-        <translation>끝난 뒤에 다시 시도해 주세요.</translation>
+        <translation>끝난 뒤에 다시 시도하세요.</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
@@ -3211,7 +3211,7 @@
     </message>
     <message>
         <source>limited to %1 in Settings</source>
-        <translation>설정에서 %1로 제한</translation>
+        <translation>설정에서 %1개로 제한</translation>
     </message>
     <message>
         <source>It is the main model now; the starter pair takes its place.</source>
@@ -3439,10 +3439,10 @@
         <translation>자동</translation>
     </message>
     <message numerus="yes">
-        <source>%n token(s)</source>
+        <source>%Ln token(s)</source>
         <comment>drafted per pass</comment>
         <translation>
-            <numerusform>토큰 %n개</numerusform>
+            <numerusform>토큰 %Ln개</numerusform>
         </translation>
     </message>
     <message>
@@ -3857,9 +3857,9 @@
         <translation>멈추는 중…</translation>
     </message>
     <message numerus="yes">
-        <source>Waiting for %n other reply(ies)…</source>
+        <source>Waiting for %Ln other reply(ies)…</source>
         <translation>
-            <numerusform>다른 답변 %n개를 기다리는 중…</numerusform>
+            <numerusform>다른 답변 %Ln개를 기다리는 중…</numerusform>
         </translation>
     </message>
     <message>
@@ -4844,9 +4844,9 @@
         <translation>%1 불러오기 실패</translation>
     </message>
     <message numerus="yes">
-        <source>%n reply(s) being written</source>
+        <source>%Ln reply(s) being written</source>
         <translation>
-            <numerusform>답변 %n개를 쓰는 중</numerusform>
+            <numerusform>답변 %Ln개를 쓰는 중</numerusform>
         </translation>
     </message>
     <message>

@@ -578,9 +578,9 @@
 <context>
     <name>CodePart</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
+            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
         </translation>
     </message>
     <message>
@@ -661,9 +661,9 @@
 <context>
     <name>Copier</name>
     <message numerus="yes">
-        <source>Copied without %n control character(s)</source>
+        <source>Copied without %Ln control character(s)</source>
         <translation>
-            <numerusform>已拷贝，去掉了 %n 个控制字符</numerusform>
+            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
         </translation>
     </message>
 </context>
@@ -678,9 +678,9 @@
         <translation>以下显示无需 Hub 即可得知的模型。</translation>
     </message>
     <message numerus="yes">
-        <source>%n models; others may be missing.</source>
+        <source>%Ln models; others may be missing.</source>
         <translation>
-            <numerusform>%n 个模型，可能还有遗漏。</numerusform>
+            <numerusform>%Ln 个模型，可能还有遗漏。</numerusform>
         </translation>
     </message>
     <message>
@@ -692,15 +692,15 @@
         <translation>没有找到。请减少搜索词或条件。</translation>
     </message>
     <message numerus="yes">
-        <source>%n models, and more below</source>
+        <source>%Ln models, and more below</source>
         <translation>
-            <numerusform>%n 个模型，下方还有更多</numerusform>
+            <numerusform>%Ln 个模型，下方还有更多</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n models</source>
+        <source>%Ln models</source>
         <translation>
-            <numerusform>%n 个模型</numerusform>
+            <numerusform>%Ln 个模型</numerusform>
         </translation>
     </message>
     <message>
@@ -1282,9 +1282,9 @@
         <translation>从不</translation>
     </message>
     <message numerus="yes">
-        <source>%n minute(s)</source>
+        <source>%Ln minute(s)</source>
         <translation>
-            <numerusform>%n 分钟</numerusform>
+            <numerusform>%Ln 分钟</numerusform>
         </translation>
     </message>
     <message>
@@ -1817,9 +1817,9 @@
         <translation>撤销</translation>
     </message>
     <message numerus="yes">
-        <source>%n message(s) deleted.</source>
+        <source>%Ln message(s) deleted.</source>
         <translation>
-            <numerusform>已删除 %n 条消息。</numerusform>
+            <numerusform>已删除 %Ln 条消息。</numerusform>
         </translation>
     </message>
     <message>
@@ -2168,9 +2168,9 @@
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %n message(s) that follow?</source>
+        <source>Delete this message and %Ln message(s) that follow?</source>
         <translation>
-            <numerusform>要删除此消息及其后的 %n 条消息吗？</numerusform>
+            <numerusform>要删除此消息及其后的 %Ln 条消息吗？</numerusform>
         </translation>
     </message>
     <message>
@@ -3439,10 +3439,10 @@
         <translation>自动</translation>
     </message>
     <message numerus="yes">
-        <source>%n token(s)</source>
+        <source>%Ln token(s)</source>
         <comment>drafted per pass</comment>
         <translation>
-            <numerusform>%n 个 token</numerusform>
+            <numerusform>%Ln 个 token</numerusform>
         </translation>
     </message>
     <message>
@@ -3857,9 +3857,9 @@
         <translation>正在停止…</translation>
     </message>
     <message numerus="yes">
-        <source>Waiting for %n other reply(ies)…</source>
+        <source>Waiting for %Ln other reply(ies)…</source>
         <translation>
-            <numerusform>正在等待其他 %n 条回复…</numerusform>
+            <numerusform>正在等待其他 %Ln 条回复…</numerusform>
         </translation>
     </message>
     <message>
@@ -4844,9 +4844,9 @@
         <translation>无法加载 %1</translation>
     </message>
     <message numerus="yes">
-        <source>%n reply(s) being written</source>
+        <source>%Ln reply(s) being written</source>
         <translation>
-            <numerusform>正在生成 %n 条回复</numerusform>
+            <numerusform>正在生成 %Ln 条回复</numerusform>
         </translation>
     </message>
     <message>

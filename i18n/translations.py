@@ -24,6 +24,7 @@ from app.words.languages import LANGUAGES, SOURCES  # noqa: E402
 
 _COUNT = re.compile(r"%L?n")
 _PLACEHOLDER = re.compile(r"%L?(?:n|\d)")
+_TWO_PARTICLES = re.compile(r"\((?:을|를|이|가|은|는|와|과|으)\)")  # "을(를)": the writer did not know which of them
 
 
 def ts_file(language: str, folder: Path = SOURCES) -> Path:
@@ -83,6 +84,10 @@ def ts_problems(file: Path) -> list[str]:
             found.append(f"not translated: {source}")
         elif any(_placeholders(form) != _placeholders(source) for form in forms):
             found.append(f"placeholders differ: {source}")
+        elif any(_TWO_PARTICLES.search(form) for form in forms):
+            found.append(f"two particles: {source}")
+        if "%n" in source:
+            found.append(f"a count is %Ln, so that its digits are grouped: {source}")
     return found
 
 

@@ -20,7 +20,7 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.documents import NotAttached, Refused, WhyNot, read_file
 from app.documents.reading import name_of
-from app.storage import Attachment, AttachmentKind, Attachments, Storage
+from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage
 from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
 from app.view_models.attached import AttachedModel, AttachedRow
@@ -35,7 +35,7 @@ class AttachmentController(QObject):
     """`model` has the rows of the open chat. A place is a chat, or the field of a message as a negative number."""
 
     refused = Signal(object)  # list[NotAttached]: of one drop, paste or choice
-    tokens_changed = Signal(int, int)  # of what is attached; what the model holds, 0: not known
+    tokens_changed = Signal(int, int)  # of what is attached and not sent; what the model holds, 0: not known
     put_back = Signal(str)  # a text that was attached is to stand in the message
 
     def __init__(
@@ -68,6 +68,9 @@ class AttachmentController(QObject):
         chats.message_sent.connect(lambda chat_id, _text: self._on_sent(chat_id))
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
+        rows = chats.transcript
+        for rows_changed in (rows.was_reset, rows.message_inserted, rows.message_changed, rows.messages_removed):
+            rows_changed.connect(lambda *_: self._count_fields())
         self._restore()
 
     def _restore(self) -> None:
@@ -91,9 +94,26 @@ class AttachmentController(QObject):
             self._fields[message_id] = AttachedModel(self)
             attached = self._chats.edits.attached(message_id)
             self._rows[-message_id] = [self._ready_row(next(self._numbers), each) for each in attached]
-            self._show()
+            self._fields[message_id].set_rows(list(self._rows[-message_id]))
             self._count_all()
         return self._fields[message_id]
+
+    def _count_fields(self) -> None:
+        """Those of the branch that is shown, in sight or not."""
+        for message in self._chats.transcript.messages:
+            if message.edit is not None:
+                self.in_field(message.id)
+        self._tell_tokens()
+
+    def _added_tokens(self, message_id: int) -> int:
+        """What the field brings that its message did not have when its tokens were counted."""
+        message = self._chats.transcript.message(message_id)
+        if message is None or message.edit is None or not message.edit.from_user:
+            return 0
+        had = message.attachments if message.edit.kind is EditKind.EDIT else ()
+        known = {(each.name, each.text) for each in had}
+        read = [(row, row.attachment) for row in self._rows[-message_id] if row.attachment is not None]
+        return sum(row.tokens or 0 for row, each in read if (each.name, each.text) not in known)
 
     def _close_field(self, message_id: int) -> None:
         if message_id in self._fields:
@@ -288,5 +308,9 @@ class AttachmentController(QObject):
         for message_id, model in self._fields.items():
             model.set_rows(list(self._rows[-message_id]))
         self.model.set_rows(list(self._rows[self._chat_id]))
+        self._tell_tokens()
+
+    def _tell_tokens(self) -> None:
         info = self._models.main_info()
-        self.tokens_changed.emit(self.model.tokens, info.context_tokens or 0 if info is not None else 0)
+        tokens = self.model.tokens + sum(map(self._added_tokens, self._fields))
+        self.tokens_changed.emit(tokens, info.context_tokens or 0 if info is not None else 0)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markdown_it.token import Token
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
@@ -110,6 +111,16 @@ class DocumentBuilder:
             self._cursor.insertText(marker + _GAP, self._marker_format(marker))
         self._char_formats = [self._plain_format()]
         self._write_inline(children)
+        if self._containers:
+            self._indent_at_start()
+
+    def _indent_at_start(self) -> None:
+        """Words that are read from the right stand in from there, with their bullet or number."""
+        if self._cursor.block().textDirection() == Qt.LayoutDirection.RightToLeft:
+            block = self._cursor.blockFormat()
+            block.setRightMargin(block.leftMargin())
+            block.setLeftMargin(0)
+            self._cursor.setBlockFormat(block)
 
     def _write_heading(self, opener: Token, inline: Token) -> None:
         factor = _HEADING_SIZES.get(opener.tag, 1.0)

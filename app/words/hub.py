@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
 from app.words.formats import fill, number, size
 from app.words.models import drafter_text, fit_text, parameters_text
-from engine import FitLevel, HubModel
+from engine import DrafterKind, FitLevel, HubModel
 
 
 def hub_line(model: HubModel, fit: FitLevel | None) -> str:
@@ -32,6 +32,15 @@ def hub_record(model: HubModel) -> str:
     if model.gated:
         parts.append(QCoreApplication.translate("Hub", "needs a token"))
     return " · ".join(parts)
+
+
+def long_lines() -> tuple[str, str]:
+    """Both lines about as long as they get in this language, for the room of a row."""
+    model = HubModel(
+        "lmstudio-community/x", parameters=235_000_000_000, bits=4, size_bytes=132_200_000_000, size_is_estimated=True,
+        downloads=1_234_567, updated_at=1_798_000_000, gated=True, drafter=DrafterKind.EAGLE3,
+    )  # fmt: skip
+    return max((hub_line(model, level) for level in FitLevel), key=len), hub_record(model)
 
 
 class _Counts(QObject):

@@ -24,7 +24,7 @@ from app.views.settings.recommended_card import OfferRow
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.dialog import Dialog
-from app.views.widgets.labels import ElidedLabel
+from app.views.widgets.labels import TextLabel
 from app.words.requests import RequestColumn
 from tests.end2end.person import Person, Pointer, wait, x11_pointer
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -68,7 +68,7 @@ def rows(window: SettingsWindow) -> list[DownloadRow]:
 
 
 def texts(widget: QWidget) -> list[str]:
-    return [label.text() for label in widget.findChildren(ElidedLabel) if label.isVisible()]
+    return [label.text() for label in widget.findChildren(TextLabel) if label.isVisible()]
 
 
 def only_row(window: SettingsWindow) -> DownloadRow:

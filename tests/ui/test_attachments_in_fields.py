@@ -139,3 +139,50 @@ def test_only_words_of_the_person_take_files(app: AppHarness, qtbot: QtBot, note
         (REPLY, 0),
         ("", 1),
     ]
+
+
+def used_tokens(app: AppHarness) -> int:
+    return app.window.composer.ring._used_tokens
+
+
+def test_the_ring_counts_what_open_fields_add(app: AppHarness, qtbot: QtBot, notes: list[Path]) -> None:
+    attach(app, qtbot, notes[0])
+    app.ask(qtbot, "What is in it?")
+    before = used_tokens(app)
+    part = field_of(app, 0)
+    wait_for(part, app, qtbot, "first.txt")
+    assert used_tokens(app) == before  # the last reply has read it
+    part.field.insertFromMimeData(files(notes[1]))
+    wait_for(part, app, qtbot, "first.txt", "second.txt")
+    second = part.attached.rows[1].tokens or 0
+    assert (second > 0, used_tokens(app)) == (True, before + second)
+    new = field_of(app, 1, EditKind.AFTER)
+    new.field.insertFromMimeData(files(notes[2]))
+    wait_for(new, app, qtbot, "third.txt")
+    third = new.attached.rows[0].tokens or 0
+    assert used_tokens(app) == before + second + third
+    app.chats.edits.set_role(app.chats.transcript.messages[1].id, from_user=False)  # a model's words take no files
+    assert used_tokens(app) == before + second
+    app.chats.new_chat()
+    assert used_tokens(app) == 0
+    app.chats.open_chat(1)
+    assert used_tokens(app) == before + second
+    field_of(app, 0).cancel.click()
+    assert used_tokens(app) == before
+
+
+def test_the_ring_counts_fields_of_an_earlier_run_before_they_are_seen(
+    tmp_path: Path, qtbot: QtBot, notes: list[Path]
+) -> None:
+    with open_app(tmp_path / "profile", qtbot) as app:
+        app.ask(qtbot, "word " * 3_000)
+        before = used_tokens(app)
+        part = field_of(app, 0)
+        part.field.insertFromMimeData(files(notes[1]))
+        wait_for(part, app, qtbot, "second.txt")
+        second = part.attached.rows[0].tokens or 0
+        assert app.window.transcript is not None
+        app.window.transcript.go_to(None)
+    with open_app(tmp_path / "profile", qtbot) as app:
+        app.chats.open_chat(1)
+        qtbot.waitUntil(lambda: used_tokens(app) == before + second)

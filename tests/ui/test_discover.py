@@ -10,15 +10,19 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt, QUrl
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.theme import FOOTER_PX
 from app.view_models.hub import DiscoverState
 from app.views.settings.card_link import CardLink
 from app.views.settings.discover import DiscoverPanel
 from app.views.settings.model_card import CardText
 from app.views.widgets.dialog import Dialog
+from app.words.hub import hub_line, hub_record
+from app.words.languages import LANGUAGES
 from engine import (
     DrafterKind,
     FitLevel,
@@ -326,3 +330,24 @@ def test_large_text_scrolls_instead_of_lying_over_other_text(
     places = [QRect(widget.mapTo(panel, QPoint()), widget.size()) for widget in shown]
     assert not [(a, b) for a, b in combinations(places, 2) if a.intersects(b)]
     assert panel.status.height() >= panel.status.heightForWidth(panel.status.width())
+
+
+def test_large_text_wraps_the_details_of_a_row(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    gated = replace(
+        MODEL, repository="lmstudio-community/Head", drafter=DrafterKind.DFLASH2, gated=True, downloads=10**6
+    )
+    harness.store.on_hub = [gated, *harness.store.on_hub]
+    panel.search("")
+    wait_for_rest(harness, qtbot)
+    harness.application.settings.text_scale = 2.0
+    for language in LANGUAGES:
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        small, index = QFontMetrics(harness.application.theme.ui_font(FOOTER_PX)), panel.list.model().index(0, 0)
+        row = panel.list.visualRect(index)
+        place = QRect(0, 0, row.width() - 2 * harness.application.theme.px(10), 0)
+        entry = harness.models.discover.results.entries[0]
+        lines = f"{hub_line(entry.model, entry.fit)}\n{hub_record(entry.model)}"
+        needed = small.boundingRect(place, Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap, lines).height()
+        assert needed > 2 * small.height()
+        assert row.height() >= needed + QFontMetrics(harness.application.theme.ui_font()).height()

@@ -9,13 +9,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.settings.download_row import DownloadRow
-from app.views.widgets.labels import ElidedLabel
+from app.views.widgets.labels import TextLabel
 from engine import AccessDenied, FileProgress, HubUnreachable, Retry
 
 GB = 10**9
@@ -54,9 +54,26 @@ def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
     assert QAccessible.queryAccessibleInterface(row.bar).role() == QAccessible.Role.ProgressBar
     assert not row.files.isVisible()
     click(row.files_button)
-    told = [label.text() for label in row.files.findChildren(ElidedLabel)]
+    told = [label.text() for label in row.files.findChildren(TextLabel)]
     assert told[1] == "1.0 GB of 4.0 GB · 25.0 MB per second · 2 min left"
     assert told[3] == "1.0 GB"  # it is whole
+
+
+def test_large_text_puts_figures_below_names_and_breaks_long_ones(row: DownloadRow) -> None:
+    long = FileProgress("models--org--Main-8B/" + 60 * "f" + ".safetensors", GB, 4 * GB, 25e6, 120.0)
+    row.show_entry(replace(PAIR, files=(long,)))
+    click(row.files_button)
+    name, figures = row.files.findChildren(TextLabel)
+    assert figures.geometry().left() > name.geometry().right()
+    theme = row.window().findChild(Theme)
+    assert theme is not None
+    theme.set_scale(2.0)
+    row.window().resize(700, 500)
+    QApplication.processEvents()
+    assert figures.geometry().top() > name.geometry().bottom()
+    assert name.text() == long.name
+    assert name.height() >= 2 * name.fontMetrics().height()
+    assert row.width() <= 700
 
 
 @pytest.mark.parametrize(("busy", "why"), [(False, "Connection lost"), (True, "The hub is busy")])

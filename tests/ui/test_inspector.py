@@ -143,6 +143,21 @@ def test_in_the_smallest_window_the_sidebar_makes_room(app: AppHarness, qtbot: Q
     assert window.rect().contains(wiring.panel.geometry())
 
 
+def test_the_sidebar_that_made_room_comes_back(app: AppHarness) -> None:
+    wiring, window = app.window.inspector, app.window
+    window.resize(900, 600)
+    assert window.sidebar.isVisible()
+    wiring.set_wanted(True)
+    assert (wiring.panel.isVisible(), window.sidebar.isVisible()) == (True, False)
+    wiring.set_wanted(False)
+    assert (wiring.panel.isVisible(), window.sidebar.isVisible()) == (False, True)
+    assert app.application.settings.sidebar_visible
+    window.toggle_sidebar()
+    wiring.set_wanted(True)
+    wiring.set_wanted(False)
+    assert not window.sidebar.isVisible()  # it was the person who hid it
+
+
 @pytest.mark.parametrize(("language", "scale"), sampled(["en", "ko", "ja", "zh_CN"], [1.0, 2.0]))
 def test_nothing_is_cut_off(app: AppHarness, qtbot: QtBot, language: str, scale: float) -> None:
     settings, window, wiring = app.application.settings, app.window, app.window.inspector

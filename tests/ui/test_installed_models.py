@@ -19,7 +19,7 @@ from app.views.settings.models import ModelsPage
 from app.views.settings.recommended_card import OfferRow
 from app.views.settings.template_dialog import TemplateDialog
 from app.views.widgets.dialog import Dialog
-from app.views.widgets.labels import ElidedLabel, TextLabel
+from app.views.widgets.labels import TextLabel
 from engine import (
     CacheSizes,
     Catalog,
@@ -84,7 +84,7 @@ def row(page: ModelsPage, name: str) -> ModelRow:
 
 def texts(row: ModelRow) -> str:
     """All that is written in it and not about to be taken away."""
-    labels: list[TextLabel | ElidedLabel] = [*row.findChildren(TextLabel), *row.findChildren(ElidedLabel)]
+    labels = row.findChildren(TextLabel)
     return " ".join(label.text() for label in labels if label.isVisibleTo(row))
 
 

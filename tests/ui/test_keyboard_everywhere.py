@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from pytestqt.qtbot import QtBot
 from app.views.link_dialog import ask_to_open
 from app.views.shell.about import show_about
 from app.views.shell.shortcuts import show_shortcuts
+from app.views.widgets.cards import Page
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.focus_walk import focusable, reached, unnamed, unreached
+from tests.helpers.focus_walk import describe, focusable, reached, unnamed, unreached
 
 PAGES = ["general", "models", "discover", "speculation", "chat", "appearance", "advanced"]
 
@@ -41,6 +43,25 @@ def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
     assert window is not None
     QApplication.processEvents()
     check(window, qtbot)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tab_goes_through_the_settings_from_the_top(tmp_path: Path, qtbot: QtBot, page: str) -> None:
+    with open_app(tmp_path, qtbot, with_starter=True) as harness:
+        harness.application.settings.model_folders = (str(tmp_path),)  # its row is made later than those below
+        window = harness.application.show_settings(page)
+        assert window is not None
+        window.resize(1100, 900)
+        window.activateWindow()
+        qtbot.waitUntil(window.isActiveWindow)
+        QApplication.processEvents()
+        shown = window.pages[page]
+        seen = [each for each in reached(window) if shown.isAncestorOf(each)]
+        content = shown.widget() if isinstance(shown, Page) else shown
+        assert content is not None
+        middles = [each.mapTo(content, each.rect().center()).y() for each in seen]
+        assert all(later >= earlier - 6 for earlier, later in pairwise(middles)), [describe(each) for each in seen]
+        assert len(seen) > 1
 
 
 def test_tab_leaves_the_table_of_requests(harness: AppHarness, qtbot: QtBot) -> None:

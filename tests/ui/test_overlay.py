@@ -165,6 +165,22 @@ def test_marks_follow_size_and_width(qtbot: QtBot) -> None:
         assert setup.tints() == ["target"]
 
 
+@pytest.mark.parametrize("word", ["word", "کلمه"])
+def test_marks_leave_out_the_space_that_a_line_ends_with(qtbot: QtBot, word: str) -> None:
+    text, step = f"{word} " * 60 + word, len(word) + 1
+    setup = OverlaySetup(text, *(DraftMark(at - 1, at + len(word)) for at in range(step, len(text), step)))
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
+    (layer,) = setup.layers()
+
+    document = layer.text.document()
+    left = document.documentLayout().blockBoundingRect(document.firstBlock()).left()
+    lines = document.firstBlock().layout()
+    words = [lines.lineAt(number).naturalTextRect().translated(left, 0) for number in range(lines.lineCount())]
+    assert len(layer.tints) == len(words) > 1
+    for rect in layer.tints:
+        assert any(line.left() - 1 <= rect.left() < rect.right() <= line.right() + 1 for line in words)
+
+
 def test_the_card_says_what_the_draft_wanted(qtbot: QtBot) -> None:
     setup = OverlaySetup(TEXT, mark(TEXT, "few", " many"))
     setup.overlay.set_mode(OverlayMode.CORRECTIONS)

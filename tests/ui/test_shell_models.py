@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.controllers.draft_choices import CHAT_TOKENS
@@ -99,6 +99,19 @@ def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
 def test_escape_closes_the_picker(harness: AppHarness) -> None:
     QTest.keyClick(harness.window.picker.drafts, Qt.Key.Key_Escape)
     assert not harness.window.picker.isVisible()
+
+
+def test_the_picker_fits_the_window_after_larger_text(harness: AppHarness) -> None:
+    window, picker, settings = harness.window, harness.window.picker, harness.application.settings
+    widths = []
+    for scale in (1.0, 2.0, 1.0):
+        picker.close()
+        settings.text_scale = scale
+        QApplication.processEvents()
+        window.open_picker()
+        assert picker.frameGeometry().right() < window.frameGeometry().right()
+        widths.append(picker.width())
+    assert widths[0] == widths[2] < widths[1]
 
 
 def test_headings_and_refused_models_are_stepped_over(harness: AppHarness) -> None:

@@ -101,8 +101,36 @@ def test_a_translation_that_loses_a_placeholder_is_found(script: ModuleType, tmp
     assert "placeholders differ: Delete %1" in script.ts_problems(broken)
 
 
+@pytest.mark.parametrize(
+    ("text", "changed", "problem"),
+    [
+        ("%1 서버를 찾을", "%1을(를) 찾을", "two particles: %1 was not found; this Mac may be offline."),
+        (
+            "<source>%Ln download",
+            "<source>%n download",
+            "a count is %Ln, so that its digits are grouped: %n download(s)",
+        ),
+    ],
+)
+def test_a_count_without_groups_and_two_particles_are_found(
+    script: ModuleType, tmp_path: Path, text: str, changed: str, problem: str
+) -> None:
+    source = script.ts_file("ko").read_text(encoding="utf-8")
+    assert text in source
+    broken = tmp_path / "hunch_ko.ts"
+    broken.write_text(source.replace(text, changed), encoding="utf-8")
+    assert problem in script.ts_problems(broken)
+
+
+def test_counts_in_sentences_are_grouped_as_the_language_does(harness: AppHarness) -> None:
+    for language in LANGUAGES:
+        harness.application.settings.language = language
+        harness.chats.edits.deleted.emit(0, 12345)
+        assert "12,345" in harness.window.banner.sentence.text()
+
+
 def test_a_count_whose_plural_forms_would_be_lost_is_found(script: ModuleType, tmp_path: Path) -> None:
-    code = 'a = QCoreApplication.translate("Chat", "%n message(s)")\nb = translate("Chat", "Plain")\n'
+    code = 'a = QCoreApplication.translate("Chat", "%Ln message(s)")\nb = translate("Chat", "Plain")\n'
     (tmp_path / "words.py").write_text(code, encoding="utf-8")
     assert script.unseen_plurals(tmp_path) == ["words.py:1: a text with a count needs self.tr"]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from functools import cache
+
 import pytest
 from PySide6.QtGui import QFontInfo, QRawFont, QTextBlock, QTextCursor
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.markup import growing_code, highlight
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript import code_colors
@@ -81,10 +85,33 @@ def open_code(qtbot: QtBot, text: str, step: int = 3) -> tuple[TranscriptHarness
 
 def test_a_diff_has_colours_of_its_own_while_it_is_open(qtbot: QtBot) -> None:
     harness, part = open_code(qtbot, "```diff\n@@ -1 +1 @@\n-old\n+new\n same\n")
+    qtbot.waitUntil(lambda: not part.is_coloring)
     colors, found = harness.theme.palette, colored_words(part)
     assert found["-old"] == colors.fault.name()
     assert found["+new"] == colors.gain.name()
     assert " same" not in found
+
+
+def test_no_lexer_is_made_on_the_thread_of_the_window(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first code of a language takes its colours a little later, without another word of it."""
+    make, threads = highlight.lexer_of.__wrapped__, list[threading.Thread]()
+
+    @cache
+    def lexer_of(language: str) -> object:
+        threads.append(threading.current_thread())
+        return make(language)
+
+    monkeypatch.setattr(highlight, "lexer_of", lexer_of)
+    monkeypatch.setattr(growing_code, "lexer_of", lexer_of)
+    monkeypatch.setattr(highlight, "_makers", {})
+    _, open_part = open_code(qtbot, "```modula2\nBEGIN\nEND\n")
+    qtbot.waitUntil(lambda: not open_part.is_coloring)
+    assert colored_words(open_part)["BEGIN"]
+    _, whole = open_code(qtbot, "```haskell\nmodule A where\n```\n", 1000)
+    qtbot.waitUntil(lambda: not whole.is_coloring)
+    assert colored_words(whole)["module"]
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
 
 
 CODE = '''import os

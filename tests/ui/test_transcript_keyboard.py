@@ -12,7 +12,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.transcript import TranscriptMessage
+from app.view_models.transcript import (
+    Attachment,
+    AttachmentKind,
+    EditKind,
+    MessageEdit,
+    ReplyStatus,
+    TranscriptMessage,
+)
+from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import ReadOnlyText, TextPart
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
@@ -257,3 +265,66 @@ def test_a_click_on_a_footnote_mark_shows_the_note(open_window: Callable[..., Wi
     assert window.view.link.accessibleName() == "Back from footnote 1"
     assert window.harness.value > 0
     assert not window.asked
+
+
+def test_tab_goes_through_the_icons_of_a_message_from_left_to_right(open_window: Callable[..., Window]) -> None:
+    window = open_window([question(1), replace(reply(2, "Words", ReplyStatus.STOPPED), siblings=3, sibling=2)])
+    window.view.message_keys.show(1)
+    reached = []
+    window.press(Qt.Key.Key_Tab)
+    while (focused := QApplication.focusWidget()) is not window.behind:
+        assert focused is not None
+        reached.append(focused.mapTo(window.view, QPoint(0, 0)).x())
+        window.press(Qt.Key.Key_Tab)
+    assert reached == sorted(reached)
+    assert len(reached) == 8
+
+
+def stands_at(view: QWidget, focused: QWidget) -> tuple[str, str, QPoint]:
+    name = focused.accessibleName() or getattr(focused, "text", str)()
+    return type(focused).__name__, name, focused.mapTo(view, QPoint(0, 0))
+
+
+def test_another_look_leaves_the_focus_where_it_is(open_window: Callable[..., Window]) -> None:
+    """Whatever of a chat has it: links, code, icons of a message, its notice, its thinking, attachments, fields."""
+    file = Attachment("notes.txt", AttachmentKind.TEXT, "words", 5)
+    asked = replace(question(1), attachments=(file, replace(file, name="more.txt")))
+    edited = replace(question(3), edit=MessageEdit(EditKind.EDIT, True, "What?"))
+    cut = replace(reply(2, f"{LINKED}\n\n```\ncode\n```", ReplyStatus.INTERRUPTED), thinking="Hm", thinking_s=1.0)
+    window = open_window([asked, replace(cut, siblings=2, sibling=2), edited])
+    view, theme = window.view, window.harness.theme
+    view.message_keys.show(1)
+    seen = set()
+    for _ in range(40):
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        if focused is window.behind:
+            break
+        before = stands_at(view, focused)
+        for appearance in ("dark", "light"):
+            theme.set_appearance(appearance)
+            QApplication.processEvents()
+            now = QApplication.focusWidget()
+            assert now is not None
+            assert stands_at(view, now) == before
+        seen.add(before[0])
+        window.press(Qt.Key.Key_Tab)
+    assert seen >= {"TranscriptView", "FocusedLink", "IconButton", "PillButton"}
+
+
+def test_another_look_leaves_the_menu_of_a_message_open(open_window: Callable[..., Window]) -> None:
+    window = open_window([question(1), reply(2, "Words")])
+    window.view.message_keys.show(1)
+    (footer,) = [part.widget for part in window.harness.parts(PartKind.FOOTER) if part.message_id == 2]
+    assert isinstance(footer, MessageFooter)
+    footer.buttons["more"].setFocus()
+    window.press(Qt.Key.Key_Space)
+    menu = QApplication.activePopupWidget()
+    assert menu is not None
+    window.harness.theme.set_appearance("dark")
+    QApplication.processEvents()
+    assert QApplication.activePopupWidget() is menu
+    QTest.keyClick(menu, Qt.Key.Key_Escape)
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert focused.accessibleName() == "More"

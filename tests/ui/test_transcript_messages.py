@@ -475,3 +475,27 @@ def test_nothing_overlaps_and_nothing_is_cut_off(open_transcript: Opener, scale:
     for part in harness.parts(PartKind.TEXT):
         assert isinstance(part.widget, TextPart)
         assert part.widget.document().size().height() <= part.widget.height()
+
+
+@pytest.mark.parametrize("words", ["כתב", "بند"])
+@pytest.mark.parametrize("mark", ["- ", "1. ", "- [x] ", "> ", "> - "])
+def test_items_and_quotes_that_are_read_from_the_right_begin_in_sight(
+    open_transcript: Opener, mark: str, words: str
+) -> None:
+    """Their bullets and numbers were beyond the right edge, and the bars of quotes at the other side."""
+    harness = open_transcript([reply(1, f"{mark}{words} one {words}\n{mark}{words}")])
+    (part,) = harness.parts(PartKind.TEXT)
+    assert isinstance(part.widget, TextPart)
+    document = part.widget.document()
+    block = document.begin()
+    while block.isValid():
+        place = document.documentLayout().blockBoundingRect(block)
+        for number in range(block.layout().lineCount()):
+            line = block.layout().lineAt(number).naturalTextRect().translated(place.topLeft())
+            assert 0 <= line.left() < line.right() <= document.textWidth()
+        block = block.next()
+    if ">" in mark:
+        picture = part.widget.grab().toImage()
+        middle, bar = picture.height() // 2, picture.width() - 2
+        assert picture.pixelColor(bar, middle) != picture.pixelColor(picture.width() // 4, middle)
+        assert picture.pixelColor(1, middle) == picture.pixelColor(picture.width() // 4, middle)

@@ -200,14 +200,14 @@ class DiscoverPanel(Translated, QWidget):
             known = [self.tr("Shown instead: what is known without the hub.")] if found else []
             return spoken(notice_for(discover.error).sentence, *([] if discover.from_hub else known))
         if discover.missing is not None:
-            some = self.tr("%n models; others may be missing.", "", found)
+            some = self.tr("%Ln models; others may be missing.", "", found)
             return spoken(some, notice_for(discover.missing).sentence)
         if discover.state is DiscoverState.READING:
             return self.tr("Searching…")
         if not found:
             return self.tr("Nothing found. Try fewer words or limits.")
-        more = self.tr("%n models, and more below", "", found) if discover.results.has_more else ""
-        return more or self.tr("%n models", "", found)
+        more = self.tr("%Ln models, and more below", "", found) if discover.results.has_more else ""
+        return more or self.tr("%Ln models", "", found)
 
     def _retranslate(self) -> None:
         self.text.setPlaceholderText(self.tr("Search for models, or author/words"))

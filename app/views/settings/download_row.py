@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text, retry_text
 from app.words.formats import fill, size
 from app.words.notices_for_errors import Problem, notice_for
 
+_BESIDE_UP_TO = 1.3  # text size at which a name and its figures have room side by side
 _UNDER_WAY = (DownloadState.WAITING, DownloadState.RUNNING)
 
 
@@ -33,7 +32,7 @@ class DownloadRow(Translated, QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entry: DownloadEntry | None = None
-        self.name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
+        self.name = NameLabel(theme)
         self.bar = ProgressLine(theme)
         self.words = TextLabel(theme, TextStyle.FINE)
         self.problem = TextLabel(theme, TextStyle.FAULT)  # of one half while the other goes on
@@ -181,33 +180,42 @@ def _reason(error: Problem) -> str:
 
 
 class FileLines(QWidget):
-    """Names at the left, figures at the right, in lines that are used again."""
+    """Names at the left, figures at the right or below where the text is large, in lines that are used again."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._lines: list[tuple[QWidget, Callable[[str], None], Callable[[str], None]]] = []
+        self._lines: list[tuple[QWidget, NameLabel, TextLabel]] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 2, 0, 2)
         self._column.setSpacing(2)
+        theme.changed.connect(self._stack)
 
     def show_files(self, files: list[tuple[str, str]]) -> None:
         while len(self._lines) < len(files):
             self._lines.append(self._line())
-        for number, (line, set_name, set_figures) in enumerate(self._lines):
+        for number, (line, name, figures) in enumerate(self._lines):
             line.setVisible(number < len(files))
             if number < len(files):
-                set_name(files[number][0])
-                set_figures(files[number][1])
+                name.setText(files[number][0])
+                figures.setText(files[number][1])
+        self._stack()
 
-    def _line(self) -> tuple[QWidget, Callable[[str], None], Callable[[str], None]]:
+    def _line(self) -> tuple[QWidget, NameLabel, TextLabel]:
         line = QWidget()
-        name = ElidedLabel(self._theme, TextStyle.FINE, Qt.TextElideMode.ElideMiddle)
-        figures = ElidedLabel(self._theme, TextStyle.FINE)
-        figures.alignment = Qt.AlignmentFlag.AlignRight
-        row = QHBoxLayout(line)
+        name, figures = NameLabel(self._theme, TextStyle.FINE), TextLabel(self._theme, TextStyle.FINE)
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight, line)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(name, 2)
         row.addWidget(figures, 3)
         self._column.addWidget(line)
-        return line, name.setText, figures.setText
+        return line, name, figures
+
+    def _stack(self) -> None:
+        stacked = self._theme.scale > _BESIDE_UP_TO
+        for line, _, figures in self._lines:
+            row = line.layout()
+            assert isinstance(row, QBoxLayout)
+            row.setDirection(QBoxLayout.Direction.TopToBottom if stacked else QBoxLayout.Direction.LeftToRight)
+            row.setSpacing(0 if stacked else 8)
+            figures.setAlignment(Qt.AlignmentFlag.AlignLeft if stacked else Qt.AlignmentFlag.AlignRight)

@@ -45,7 +45,7 @@ class GeneralPage(Translated, Page):
         minutes = self._settings.unload_after_min
         choices = sorted({*_IDLE_MINUTES, minutes} - {0})
         # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
-        self.unload_after.set_choices([(0, self.tr("Never")), *((n, self.tr("%n minute(s)", "", n)) for n in choices)])
+        self.unload_after.set_choices([(0, self.tr("Never")), *((n, self.tr("%Ln minute(s)", "", n)) for n in choices)])
         self.unload_after.set_value(minutes)
         self.tray.setChecked(self._settings.tray_icon)
 

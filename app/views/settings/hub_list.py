@@ -1,4 +1,6 @@
-"""The list of models that a hub has: two lines each, drawn, so that thousands cost no more than those in sight."""
+"""The list of models that a hub has: a name and two details each, drawn, so that thousands cost no more than those in
+sight. All rows are as high as long details need at this width, which large text wraps.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,12 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
+from app.views.widgets.labels import dots_at_ends
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
-from app.words.hub import hub_line, hub_record
+from app.words.hub import hub_line, hub_record, long_lines
+
+_WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
 
 
 class HubListView(ChoiceList):
@@ -42,13 +47,15 @@ class _HubDelegate(QStyledItemDelegate):
     def _theme(self) -> Theme:
         return self._view.theme
 
-    def _lines(self) -> tuple[int, int]:
-        big, small = QFontMetrics(self._theme.ui_font()), QFontMetrics(self._theme.ui_font(FOOTER_PX))
-        return big.height(), small.height()
-
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
-        name, line = self._lines()
-        return QSize(0, name + 2 * line + self._theme.px(20))
+        name_px = QFontMetrics(self._theme.ui_font()).height()
+        return QSize(0, name_px + self._details_px(self._view.viewport().width()) + self._theme.px(20))
+
+    def _details_px(self, row_px: int) -> int:
+        small = QFontMetrics(self._theme.ui_font(FOOTER_PX))
+        place = QRect(0, 0, row_px - 2 * self._theme.px(10), 0)
+        heights = (small.boundingRect(place, _WRAPPED, dots_at_ends(line)).height() for line in long_lines())
+        return sum(heights)
 
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
         entry: HubEntry = index.data(ENTRY_ROLE)
@@ -65,7 +72,6 @@ class _HubDelegate(QStyledItemDelegate):
 
     def _paint_words(self, painter: QPainter, area: QRect, entry: HubEntry) -> None:
         theme, colors = self._theme, self._theme.palette
-        name_px, line_px = self._lines()
         place = area.adjusted(theme.px(10), theme.px(8), -theme.px(10), 0)
         mark_px = theme.px(24) if entry.installed or entry.model.gated else 0
         if mark_px:
@@ -74,8 +80,11 @@ class _HubDelegate(QStyledItemDelegate):
             icon(
                 "check" if entry.installed else "key-round", colors.gain if entry.installed else colors.secondary
             ).paint(painter, at)
+        name_px = QFontMetrics(theme.ui_font()).height()
         line = QRect(place.left(), place.top(), place.width() - mark_px, name_px)
         paint_line(painter, line, entry.model.name, theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle)
-        small, below = theme.ui_font(FOOTER_PX), QRect(place.left(), line.bottom() + 2, place.width(), line_px)
-        paint_line(painter, below, hub_line(entry.model, entry.fit), small, colors.secondary)
-        paint_line(painter, below.translated(0, line_px), hub_record(entry.model), small, colors.secondary)
+        painter.setFont(theme.ui_font(FOOTER_PX))
+        painter.setPen(colors.secondary)
+        below = QRect(place.left(), line.bottom() + 2, place.width(), area.bottom() - line.bottom() - theme.px(10))
+        details = f"{hub_line(entry.model, entry.fit)}\n{hub_record(entry.model)}"
+        painter.drawText(below, _WRAPPED, dots_at_ends(details))

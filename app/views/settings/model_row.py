@@ -12,7 +12,7 @@ from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.views.settings.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.words.formats import fill
 from app.words.models import fit_text, model_details, parameters_text
 from app.words.notices_for_errors import notice_for
@@ -107,7 +107,7 @@ class ModelRow(QWidget):
         self._column.addLayout(head)
 
     def _words(self) -> QVBoxLayout:
-        name = ElidedLabel(self._theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
+        name = NameLabel(self._theme)
         name.setText(self._entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
@@ -166,10 +166,9 @@ class ModelRow(QWidget):
     def _fact(self, fact: str) -> QWidget:
         """A path has no place where a line could end."""
         if " " not in fact:
-            elided = ElidedLabel(self._theme, TextStyle.FINE, Qt.TextElideMode.ElideMiddle)
-            elided.setText(fact)
-            elided.setToolTip(fact)
-            return elided
+            path = NameLabel(self._theme, TextStyle.FINE)
+            path.setText(fact)
+            return path
         label = TextLabel(self._theme, TextStyle.FINE)
         label.setText(fact)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -218,7 +217,7 @@ class FolderRow(QWidget):
 
     def __init__(self, theme: Theme, path: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
+        name = NameLabel(theme)
         name.setText(path)
         self.remove_button = IconButton(theme, "x", 28)
         self.remove_button.set_name(fill(self.tr("No longer look in %1"), path))

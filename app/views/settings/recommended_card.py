@@ -13,7 +13,7 @@ from app.view_models.installed_list import PairOffer
 from app.views.settings.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
-from app.views.widgets.labels import ElidedLabel, TextLabel, TextStyle
+from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.words.formats import fill
 
 
@@ -39,9 +39,9 @@ class OfferRow(QWidget):
         self.install_button.setEnabled(not self._state(is_coming))
         self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), offer.main_name))
         self.install_button.clicked.connect(lambda: self.install_requested.emit(offer))
-        name = ElidedLabel(theme, TextStyle.BODY, Qt.TextElideMode.ElideMiddle)
+        name = NameLabel(theme)
         name.setText(offer.main_name)
-        draft = ElidedLabel(theme, TextStyle.FINE, Qt.TextElideMode.ElideMiddle)
+        draft = NameLabel(theme, TextStyle.FINE)
         draft.setText(fill(self.tr("with the draft %1"), offer.draft_name))
         self.details = TextLabel(theme, TextStyle.FINE)
         self.details.setText(offer_text(offer))

@@ -32,6 +32,7 @@ from app.views.widgets.page_list import PageEntry, PageList
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.spotlight import Spotlight
+from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 
 _LIST_WIDTH, _LIST_SIDE_PX = 200, 10
@@ -227,6 +228,10 @@ class SettingsWindow(Translated, SideWindow):
             event.accept()
             return True
         return super().event(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        put_in_tab_order(self.list, self.pages[self.shown])
+        return super().focusNextPrevChild(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if _is_find(event):

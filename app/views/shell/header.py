@@ -161,7 +161,7 @@ class PairChip(Translated, PaintedButton):
             "off": self.tr("off"),
             "auto": self.tr("auto"),
             # WORKAROUND: lupdate sees that a text has plural forms only in self.tr, and only with a plain name for n.
-            "fixed": self.tr("%n token(s)", "drafted per pass", tokens),
+            "fixed": self.tr("%Ln token(s)", "drafted per pass", tokens),
         }[self._pair.speculation.mode]
 
     def _loading_text(self) -> str:

@@ -36,6 +36,7 @@ class InspectorWiring(QObject):
         self._theme = theme
         self._settings = settings
         self._inspector: Inspector | None = None
+        self._has_room_of_sidebar = False
         self.panel = InspectorPanel(theme, window)
         self.button = IconButton(theme, "panel-right", parent=window.header)
         self.action = window.menu.add("view", SHORTCUT)
@@ -84,9 +85,13 @@ class InspectorWiring(QObject):
 
     def set_wanted(self, wanted: bool) -> None:
         self._settings.inspector_visible = wanted
-        if wanted and not self._fits():
+        if wanted and self._window.sidebar.isVisibleTo(self._window) and not self._fits():
+            self._has_room_of_sidebar = True
             self._window.show_sidebar(False)
         self._fit()
+        if not wanted and self._has_room_of_sidebar:
+            self._has_room_of_sidebar = False
+            self._window.show_sidebar(True)
 
     def _fits(self) -> bool:
         """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""

@@ -77,7 +77,7 @@ class KeptWords(QObject):
         self._on_deleted(text)
 
     def _on_message_deleted(self, _message_id: int, gone: int) -> None:
-        self._on_deleted(lambda: BannerText(self.tr("%n message(s) deleted.", "", gone), button=self.tr("Undo")))
+        self._on_deleted(lambda: BannerText(self.tr("%Ln message(s) deleted.", "", gone), button=self.tr("Undo")))
 
     def _on_folder_deleted(self, name: str) -> None:
         self._on_deleted(lambda: BannerText(fill(self.tr("Deleted the folder “%1”."), name), button=self.tr("Undo")))

@@ -91,7 +91,7 @@ class MessageWiring(QObject):
 
     def _question(self, following: int) -> DialogText:
         return DialogText(
-            self.tr("Delete this message and %n message(s) that follow?", "", following),
+            self.tr("Delete this message and %Ln message(s) that follow?", "", following),
             self.tr("Undo brings them back. They stay under Recently Deleted for 30 days."),
             act=self.tr("Delete"),
             cancel=self.tr("Cancel"),

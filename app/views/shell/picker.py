@@ -194,6 +194,7 @@ class Picker(Translated, QWidget):
         buttons = (self.search_button, self.tune_button, self.models_button, self.eject_button)
         four = sum(button.sizeHint().width() + 4 for button in buttons)
         self._place_buttons(columns=4 if four <= width - 24 else 2)
+        self._column.activate()  # a hidden window keeps the least size that larger text needed
         foot = self._column.totalMinimumHeightForWidth(width)
         lists = max(self.mains.content_height(), self.drafts.content_height(), self._theme.px(120))
         top = anchor.mapToGlobal(QPoint(0, anchor.height() + 6))

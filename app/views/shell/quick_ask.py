@@ -43,7 +43,7 @@ class QuickAsk(Translated, QWidget):
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.button = RoundButton(theme, "arrow-up", self)
-        self.close_button = IconButton(theme, "x", 26, self)
+        self.close_button = IconButton(theme, "x", 32, self)  # as high as the one beside it
         self.answer = TranscriptView(theme, self._model, self)
         self.note = TextLabel(theme, TextStyle.FINE, self)
         self.open_button = PillButton(theme, Emphasis.PLAIN, "external-link", self)

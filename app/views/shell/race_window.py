@@ -143,16 +143,18 @@ class Lane(QWidget):
         self.text.setAccessibleName(lane_name(self._number))
 
     def show_lap(self, lap: Lap) -> None:
-        shown = self.text.toPlainText()
-        if lap.text.startswith(shown) and shown:
+        shown, bar = self.text.toPlainText(), self.text.verticalScrollBar()
+        grows = bool(shown) and lap.text.startswith(shown)
+        follows = lap.state is not LapState.DONE or (grows and bar.value() == bar.maximum())
+        if grows:
             if len(lap.text) > len(shown):
                 self.text.moveCursor(self.text.textCursor().MoveOperation.End)
                 self.text.insertPlainText(lap.text[len(shown) :])
         elif lap.text != shown:
             self.text.setPlainText(lap.text)
-        if lap.state is not LapState.DONE:
-            self.text.verticalScrollBar().setValue(self.text.verticalScrollBar().maximum())
         self.figures.setText(lap_text(lap))
+        if follows:
+            bar.setValue(bar.maximum())
 
     def _restyle(self) -> None:
         self.text.setFont(self._theme.reply_font())

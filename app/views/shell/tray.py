@@ -61,7 +61,10 @@ class Tray(QObject):
             PairState.FAILED: fill(self.tr("%1 could not be loaded"), pair.main_name),
         }.get(pair.state, names)
         n = writing
-        return [loaded, self.tr("%n reply(s) being written", "", n) if writing else self.tr("Nothing is being written")]
+        return [
+            loaded,
+            self.tr("%Ln reply(s) being written", "", n) if writing else self.tr("Nothing is being written"),
+        ]
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason == QSystemTrayIcon.ActivationReason.DoubleClick:

@@ -14,11 +14,12 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
 
 from app.markup.growing_code import GrowingCode
-from app.markup.highlight import Role, Span, spans
+from app.markup.highlight import Role, Span, has_lexer, spans
 from app.theme import Palette
 
 _SLICE_S = 0.001
 _LINES_PER_STEP = 5
+_LOOK_AGAIN_MS = 5  # whether the lexer is made
 
 _Colored = tuple[tuple[int, int, Role], ...]  # start, length and role on one line
 _Line = tuple[QTextBlock, _Colored]
@@ -30,10 +31,12 @@ class CodeColors(QObject):
         self._document = document
         self._formats = {role: _format(role, colors) for role in Role}
         self._shown: dict[int, _Colored] = {}  # by line
-        self._growing = GrowingCode("")
+        self._language = ""
+        self._growing: GrowingCode | None = None
+        self._waiting = ""  # code that grew before there was a lexer
         self._lines: Iterator[_Line] = iter(())
         self._grown_from: float = inf  # from this place in the document on, `grow` gives the colours
-        self._timer = QTimer(self, interval=0)
+        self._timer = QTimer(self)
         self._timer.timeout.connect(self._color_a_slice)
 
     @property
@@ -44,10 +47,17 @@ class CodeColors(QObject):
         """The document was written anew and has no colours."""
         self._timer.stop()
         self._shown.clear()
-        self._growing, self._grown_from = GrowingCode(language), inf
+        self._waiting = ""
+        self._language, self._growing, self._grown_from = language, None, inf
 
     def grow(self, code: str) -> None:
-        """Colours the lines that were added to code that goes on."""
+        """Colours the lines that were added to code that goes on, with those that had to wait for the lexer."""
+        if not has_lexer(self._language):
+            self._waiting = code
+            self._timer.start(_LOOK_AGAIN_MS)
+            return
+        self._waiting = ""
+        self._growing = self._growing or GrowingCode(self._language)
         place, found = self._growing.spans(code)
         start, end = _units(code, place), self._document.characterCount()
         self._grown_from = min(self._grown_from, start)
@@ -56,15 +66,21 @@ class CodeColors(QObject):
     def color(self, code: str, language: str) -> None:
         """Colours all of it: at once for some milliseconds, then from the event loop, so that no frame is delayed."""
         self._timer.stop()
-        self._grown_from, end = inf, _units(code, len(code))
+        self._language, self._waiting, self._grown_from = language, "", inf
+        end = _units(code, len(code))
         self._lines = _by_lines(self._document, 0, end, _in_qt_units(code, spans(code, language)))
         self._color_a_slice()
 
     def _color_a_slice(self) -> None:
+        if not has_lexer(self._language):
+            self._timer.start(_LOOK_AGAIN_MS)
+            return
+        if self._waiting:
+            self.grow(self._waiting)
         ends_at = perf_counter() + _SLICE_S
         while self._apply(takewhile(self._is_above_growth, self._lines), _LINES_PER_STEP):
             if perf_counter() > ends_at:
-                self._timer.start()
+                self._timer.start(0)
                 return
         self._timer.stop()
 

@@ -166,7 +166,7 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
 
     def _label(self) -> str:
         if self._left_out:
-            return self.tr("Copied without %n control character(s)", "", self._left_out)
+            return self.tr("Copied without %Ln control character(s)", "", self._left_out)
         return self._block.language if self._block and self._block.language else self.tr("text")
 
     def _retranslate(self) -> None:

@@ -54,7 +54,7 @@ class Copier(QObject):
         copied = CopiedText(self.context, self._selection, markdown=markdown).of(self.item)
         QGuiApplication.clipboard().setText(copied.text)
         if copied.left_out:
-            words = self.tr("Copied without %n control character(s)", "", copied.left_out)
+            words = self.tr("Copied without %Ln control character(s)", "", copied.left_out)
             QToolTip.showText(QCursor.pos(), words)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.context, words))
 

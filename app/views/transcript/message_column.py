@@ -75,14 +75,14 @@ class MessageColumn:
         return kept
 
     def make_anew(self, make: Callable[[int], MessageItem], released: Callable[[], None]) -> None:
-        """Every item, without what it had measured; what was opened stays open."""
-        opened = {item.message.id for item in self.items if item.opened}
+        """Every item, without what it had measured; what was opened stays open, and what shows its icons shows them."""
+        before = {item.message.id: (item.opened, item.highlighted) for item in self.items}
         for item in self.items:
             item.release_all()
         released()
         self.items = [make(row) for row in range(len(self.items))]
         for item in self.items:
-            item.opened = item.message.id in opened
+            item.opened, item.highlighted = before[item.message.id]
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
         """The parts that reach into this stretch, from above."""

@@ -27,15 +27,15 @@ _BUTTON_PX = 26
 _LINK_SIDE_PX = 8
 _LEAST_NAME_PX = 48  # of a model's name; less says nothing
 _OF_WHOLE_MESSAGES = ("edit",)
-_ICONS = {
-    "earlier": "chevron-left",
-    "later": "chevron-right",
+_ICONS = {  # from left to right, as Tab goes through them
+    "continue": "play",
     "copy": "copy",
     "edit": "pencil",
-    "continue": "play",
     "regenerate": "refresh-cw",
     "delete": "trash-2",
     "more": "more-horizontal",
+    "earlier": "chevron-left",
+    "later": "chevron-right",
 }
 
 
@@ -221,7 +221,8 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _open_menu(self) -> None:
         message, button = self._context.message_of(self._message_id), self.buttons["more"]
         if message is not None:
-            menu = MessageMenu(self._context, message, self)
+            # Not a child of this row: a change of theme makes that anew, and the menu stays open.
+            menu = MessageMenu(self._context, message, self.window())
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
 

@@ -182,7 +182,9 @@ def _rects_in(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
         behind = min(last, line.textStart() + line.textLength()) if line.isValid() else first
         if behind <= first:
             return
-        left, right = (_x(line.cursorToX(place)) for place in (first, behind))
+        words = line.naturalTextRect()  # without the space that a line ends with
+        ends = sorted(_x(line.cursorToX(place)) for place in (first, behind))  # from right to left, too
+        left, right = max(ends[0], words.left()), min(ends[1], words.right())
         base = corner.y() + line.y() + line.ascent()
         top = base - _ascent(block, line.height())
         if right > left:

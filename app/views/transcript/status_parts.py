@@ -105,7 +105,7 @@ class ProgressPart(Hovered, QWidget):
         if content.status is ReplyStatus.STOPPING:
             return self.tr("Stopping…")
         if content.status is ReplyStatus.QUEUED and content.waits_for:
-            return self.tr("Waiting for %n other reply(ies)…", "", content.waits_for)
+            return self.tr("Waiting for %Ln other reply(ies)…", "", content.waits_for)
         if content.share is None:
             return self.tr("Reading the chat…")
         return formats.fill(self.tr("Reading the chat… %1"), formats.percent(content.share))

@@ -37,7 +37,10 @@ def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, style: Docu
         above = block.previous()
         joined = above.isValid() and int(above.blockFormat().property(QUOTE_DEPTH) or 0) > depth
         top = place.top() - (form.topMargin() if joined else 0)
-        painter.fillRect(QRectF(depth * QUOTE_STEP_PX * style.scale, top, _BAR_PX, place.bottom() - top), color)
+        x = depth * QUOTE_STEP_PX * style.scale
+        if block.textDirection() == Qt.LayoutDirection.RightToLeft:
+            x = block.document().textWidth() - x - _BAR_PX
+        painter.fillRect(QRectF(x, top, _BAR_PX, place.bottom() - top), color)
 
 
 def _code_rects(block: QTextBlock, corner: QPointF, style: DocumentStyle) -> list[QRectF]:

@@ -29,6 +29,7 @@ from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.hold import STICK_PX, Hold
 from app.views.transcript.jump_button import JumpButton
+from app.views.transcript.kept_focus import kept_focus
 from app.views.transcript.link_keys import LinkKeys
 from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem, message_name
@@ -195,12 +196,11 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         """Creates every item and widget anew, for new colours, sizes or words."""
         self._built_in = QLocale()
         self.message_keys.describe()
-        typing = self.editing.typing_place()
+        focus_again = kept_focus(self.editing, self._column)
         self._column.make_anew(self._make_item, self.visible_parts.clear)
         self._hold.find_again()
         self.arrange(0)
-        if typing is not None:
-            self.editing.type_on(typing)
+        focus_again()
 
     def _restyle(self) -> None:
         set_ground(self.viewport(), self._theme.palette)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -93,7 +93,12 @@ class Row(QWidget):
         beside = event.size().width() >= control_px + _BESIDE_GAP_PX + self._theme.px(_WORDS_NEED_PX)
         self._row.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
         self._row.setSpacing(_BESIDE_GAP_PX if beside else _BELOW_GAP_PX)
-        self._row.setAlignment(self.control, _BESIDE if beside else Qt.AlignmentFlag.AlignLeft)
+        self._row.setAlignment(self.control, _BESIDE if beside else self._below())
+
+    def _below(self) -> Qt.AlignmentFlag:
+        """A field to type in has the whole width there."""
+        grows = self.control.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Expanding
+        return Qt.AlignmentFlag(0) if grows else Qt.AlignmentFlag.AlignLeft
 
     def set_words(self, name: str, explanation: str = "") -> None:
         self.name.setText(name)

@@ -1,7 +1,8 @@
-"""Labels in the theme's text styles: one that wraps, and one that elides."""
+"""Labels in the theme's text styles: one that wraps, one that wraps names and paths, and one that elides."""
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 
 from PySide6.QtCore import QSize, Qt
@@ -9,6 +10,12 @@ from PySide6.QtGui import QAccessible, QColor, QFont, QFontMetrics, QPainter, QP
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, TITLE_PX, UI_PX, Palette, Theme
+
+_DOT = " · "
+_DOT_AT_END = "\u00a0· "
+# Behind the marks of a name or path, and anywhere in what is long without one.
+_MAY_BREAK = re.compile(r"(?<=[/\\_.\-])(?=\w)|(?<=\w{16})(?=\w)")
+_BREAK = "\u200b"
 
 
 class TextStyle(StrEnum):
@@ -38,6 +45,11 @@ def style_color(colors: Palette, text_style: TextStyle) -> QColor:
     }.get(text_style, colors.text)
 
 
+def dots_at_ends(text: str) -> str:
+    """No line begins with the dot between two details."""
+    return text.replace(_DOT, _DOT_AT_END)
+
+
 class TextLabel(QLabel):
     """A label with wrapping plain text; never rich text, because some of it comes from models and hubs."""
 
@@ -50,6 +62,12 @@ class TextLabel(QLabel):
         theme.changed.connect(self._restyle)
         self._restyle()
 
+    def text(self) -> str:
+        return super().text().replace(_DOT_AT_END, _DOT)
+
+    def setText(self, text: str) -> None:  # noqa: N802 - Qt's name
+        super().setText(dots_at_ends(text))
+
     def set_text_style(self, text_style: TextStyle) -> None:
         self._text_style = text_style
         self._restyle()
@@ -59,6 +77,17 @@ class TextLabel(QLabel):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.WindowText, style_color(self._theme.palette, self._text_style))
         self.setPalette(palette)
+
+
+class NameLabel(TextLabel):
+    """A name or path, which has no spaces where a line could end."""
+
+    def text(self) -> str:
+        return super().text().replace(_BREAK, "")
+
+    def setText(self, text: str) -> None:  # noqa: N802 - Qt's name
+        super().setText(_MAY_BREAK.sub(_BREAK, text))
+        self.setAccessibleName(text)
 
 
 class ElidedLabel(QWidget):

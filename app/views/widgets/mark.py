@@ -15,13 +15,18 @@ class Mark(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.setFixedSize(84, 36)
-        theme.changed.connect(self.update)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        self.setFixedSize(self._theme.px(84), self._theme.px(36))
+        self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         colors = self._theme.palette
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.scale(self._theme.scale, self._theme.scale)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.ink)
         painter.drawRoundedRect(QRectF(0, 6, 24, 24), 8, 8)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
+from app.views.widgets.labels import dots_at_ends
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 
@@ -115,7 +116,7 @@ class _OptionDelegate(QStyledItemDelegate):
         line = QFontMetrics(self._theme.ui_font()).height()
         if option.value is None:
             return QSize(0, line + self._theme.px(14))
-        words = option.reason or option.detail
+        words = dots_at_ends(option.reason or option.detail)
         below = self._words_height(words) if words else 0
         return QSize(0, line + below + self._theme.px(12))
 
@@ -153,4 +154,4 @@ class _OptionDelegate(QStyledItemDelegate):
         below = QRect(place.left(), place.bottom() + 1, place.width(), area.bottom() - place.bottom())
         painter.setFont(self._small())
         painter.setPen(colors.faint if option.reason else colors.secondary)
-        painter.drawText(below, Qt.TextFlag.TextWordWrap, option.reason or option.detail)
+        painter.drawText(below, Qt.TextFlag.TextWordWrap, dots_at_ends(option.reason or option.detail))
