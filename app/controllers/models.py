@@ -219,7 +219,7 @@ class ModelController(QObject):
     def delete(self, folder: str) -> None:
         state = self._engine.state()
         if folder == self._loading.main_folder and (state.running or state.queued):
-            self.problem_raised.emit(DeleteFailed(folder, "", DeleteRefusal.IN_USE))
+            self.problem_raised.emit(DeleteFailed(folder, DeleteRefusal.IN_USE))
             return
         if self.residence.waits_for(folder):
             self.residence.forget_wait()
@@ -245,6 +245,7 @@ class ModelController(QObject):
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
+                self._store.scan()  # what is listed may be gone
             case PairChecked(check=check):
                 self.checks.take(check, self._info_of(check.main), self._info_of(check.draft))
                 if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):

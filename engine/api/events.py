@@ -179,8 +179,7 @@ class ModelDeleted:
 @dataclass(frozen=True, slots=True)
 class DeleteFailed:
     folder: str
-    detail: str
-    reason: DeleteRefusal | None = None  # None: the disk refused
+    reason: DeleteRefusal
 
 
 @dataclass(frozen=True, slots=True)

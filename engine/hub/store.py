@@ -318,8 +318,7 @@ class ModelStore:
                 raise CannotDelete(DeleteRefusal.STARTER)
             freed_bytes = delete_model(self._root, folder)
         except CannotDelete as refusal:
-            self._sink(DeleteFailed(str(folder), str(refusal), refusal.reason))
-        except OSError as error:
-            self._sink(DeleteFailed(str(folder), error.strerror or str(error)))
+            _log.info("%s was not deleted: %s", folder, refusal)
+            self._sink(DeleteFailed(str(folder), refusal.reason))
         else:
             self._sink(ModelDeleted(str(folder), freed_bytes))

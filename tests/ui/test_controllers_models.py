@@ -294,7 +294,7 @@ def test_delete_that_fails_is_told(harness: ControllerHarness) -> None:
     harness.store.undeletable.add(OTHER.folder)
     harness.models.delete(OTHER.folder)
     harness.qtbot.waitUntil(lambda: bool(harness.notices))
-    assert harness.notices[0].sentence == "Other-1B could not be deleted: permission denied"
+    assert harness.notices[0].sentence == f"Hunch may not write to {OTHER.folder}."
 
 
 def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
