@@ -3023,12 +3023,24 @@
         <translation>%1 を使う</translation>
     </message>
     <message>
+        <source>Load again</source>
+        <translation>再読み込み</translation>
+    </message>
+    <message>
+        <source>Load %1 again</source>
+        <translation>%1 を再読み込み</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 の詳細</translation>
     </message>
     <message>
         <source>Delete %1</source>
         <translation>%1 を削除</translation>
+    </message>
+    <message>
+        <source>Its files have been updated; the version from before is still in memory.</source>
+        <translation>ファイルは更新されましたが、メモリにあるのはまだ以前のバージョンです。</translation>
     </message>
     <message>
         <source>checking it first</source>

@@ -3023,12 +3023,24 @@
         <translation>%1 사용</translation>
     </message>
     <message>
+        <source>Load again</source>
+        <translation>다시 불러오기</translation>
+    </message>
+    <message>
+        <source>Load %1 again</source>
+        <translation>%1 다시 불러오기</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 자세히</translation>
     </message>
     <message>
         <source>Delete %1</source>
         <translation>%1 삭제</translation>
+    </message>
+    <message>
+        <source>Its files have been updated; the version from before is still in memory.</source>
+        <translation>파일이 업데이트되었지만, 메모리에는 아직 이전 버전이 있어요.</translation>
     </message>
     <message>
         <source>checking it first</source>

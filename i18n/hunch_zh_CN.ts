@@ -3023,12 +3023,24 @@
         <translation>使用 %1</translation>
     </message>
     <message>
+        <source>Load again</source>
+        <translation>重新加载</translation>
+    </message>
+    <message>
+        <source>Load %1 again</source>
+        <translation>重新加载 %1</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 的详细信息</translation>
     </message>
     <message>
         <source>Delete %1</source>
         <translation>删除 %1</translation>
+    </message>
+    <message>
+        <source>Its files have been updated; the version from before is still in memory.</source>
+        <translation>文件已更新，但内存中仍是之前的版本。</translation>
     </message>
     <message>
         <source>checking it first</source>

@@ -131,10 +131,18 @@ class ModelController(QObject):
 
     def choose_pair(self, main: str, draft: str) -> None:
         """As `choose_main`, with this draft."""
-        if main == self._loading.main_folder and self.pair.state is PairState.READY:
+        is_loaded = main == self._loading.main_folder and self.pair.state is PairState.READY
+        if is_loaded and main not in self._loading.outdated:
             self.choose_draft(draft)
         else:
             self._loading.when_free(main, lambda: self._loading.load(main, draft))
+
+    def reload(self, folder: str) -> None:
+        """Loads the main model or the draft anew from its files: a main model once no reply is under way."""
+        if folder != self._loading.main_folder:
+            self.choose_draft(folder)
+            return
+        self._loading.when_free(folder, lambda: self._loading.load(folder, self._loading.draft_folder))
 
     def set_speculation(self, mode: str, tokens: int) -> None:
         """For all chats that do not say otherwise."""
@@ -304,4 +312,5 @@ class ModelController(QObject):
         return best_draft(main, self.library.installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
-        return self.library.entry(model, self._loading.main_folder, self._loading.draft_folder)
+        entry = self.library.entry(model, *self._loading.in_use())
+        return replace(entry, is_outdated=model.folder in self._loading.outdated)

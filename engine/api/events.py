@@ -237,6 +237,7 @@ class DownloadFinished:
     download: DownloadId
     repository: str
     folder: str
+    changed: bool = True  # False: what was installed already is what the hub has
 
 
 @dataclass(frozen=True, slots=True)

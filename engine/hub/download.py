@@ -55,6 +55,7 @@ class Download:
         self.stop = StopSignal()
         self.retries = Retries(self.stop)
         self.total_bytes = 0
+        self.changed = False  # the installed model is another one than before
         self._root, self._hub, self._tuning = root, hub, tuning
         self._ahead: Ahead | None = None  # None: nobody knows yet what is to come
         self._begun = ""  # the commit that what has arrived is of
@@ -124,6 +125,7 @@ class Download:
             client.close()
         write_manifest(self._folder, self.repository, commit, files)
         publish(self._root, self.repository, {file.name for file in files})
+        self.changed = True
 
     def _listed(self, client: HubClient) -> tuple[str, list[RemoteFile]]:
         """A later try goes on with the commit of the first one, while the hub has it: parts of two fit no model."""

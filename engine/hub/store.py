@@ -241,7 +241,7 @@ class ModelStore:
         except Exception as caught:  # noqa: BLE001 - the thread's boundary: a bug of ours must not look like a stall
             error = InternalError(f"{type(caught).__name__}: {caught}")
         else:
-            return DownloadFinished(number, download.repository, str(folder))
+            return DownloadFinished(number, download.repository, str(folder), download.changed)
         cancelled = download.stop.kind is StopKind.CANCEL
         kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
         if error is None or cancelled:
