@@ -40,7 +40,6 @@ from engine.hub.neighbours import neighbours
 from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.searches import Searches
-from engine.hub.space import Space
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
@@ -80,7 +79,7 @@ class ModelStore:
         self._ids = itertools.count(1)
         self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
         self._stopped: dict[DownloadId, str] = {}
-        self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle(), Space())
+        self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
         self._searches = Searches(sink, self.tuning.patience)
         self._closed = False
         self._upkeep: list[tuple[str, StopSignal, threading.Thread]] = []  # with the folder that is verified
