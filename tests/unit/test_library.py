@@ -158,6 +158,15 @@ def test_a_model_is_listed_once(tmp_path: Path, store: QuickStore, recorder: Eve
     assert {name: model.source for name, model in scan(store, recorder).items()} == {"own": ModelSource.OWN}
 
 
+def test_a_config_beside_models_hides_none_of_them(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
+    """Somebody has put one there; of a folder that was added it may be a model that others lie in."""
+    for place in ("models", "models/org/one", "added", "added/draft"):
+        write_folder(tmp_path / place, model_files())
+    store.set_folders([tmp_path / "added"])
+    found = {model.folder for model in scan(store, recorder).values()}
+    assert found == {str(tmp_path / place) for place in ("models/org/one", "added", "added/draft")}
+
+
 def test_links_in_circles_end(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
     folder = write_folder(tmp_path / "added" / "model", model_files())
     (tmp_path / "added" / "loop").symlink_to(tmp_path / "added")
