@@ -28,6 +28,7 @@ from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
 from engine.hub.writer import fetch_file, is_right
 from engine.models.inspect import check_config, read_config
+from engine.models.model_files import MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,16 @@ class Download:
         except FileNotFoundError:
             pass  # the model is deleted meanwhile
         except OSError:  # a file system without hard links
-            shutil.copyfile(self.target / file.name, new)
+            self._copy(self.target / file.name, new)
         meter.add(file.name, -file.size_bytes, False)
         return False
+
+    def _copy(self, source: Path, target: Path) -> None:
+        """Gigabytes may take a minute: a stop is heard meanwhile."""
+        with source.open("rb") as former, target.open("wb") as copy:
+            while piece := former.read(MIB):
+                self.stop.check()
+                copy.write(piece)
 
     def _is_right(self, folder: Path, file: RemoteFile, meter: Meter) -> bool:
         right = is_right(folder / file.name, file, self.stop)
