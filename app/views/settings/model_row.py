@@ -106,7 +106,6 @@ class ModelRow(QWidget):
         head.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignTop)
         head.addLayout(self._words(), 1)
         head.addWidget(self.use_button)
-        head.addWidget(self.reload_button)
         head.addWidget(self.delete_button)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -124,6 +123,7 @@ class ModelRow(QWidget):
             outdated = TextLabel(self._theme, TextStyle.FINE)
             outdated.setText(self.tr("Its files have been updated; the version from before is still in memory."))
             words.addWidget(outdated)
+        words.addWidget(self.reload_button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if self._entry.error is not None:
             problem = TextLabel(self._theme, TextStyle.FAULT)
             problem.setText(notice_for(self._entry.error).sentence)
