@@ -59,6 +59,8 @@ CATALOG = STARTER.with_name("catalog.json")
 _SWITCH_S = 0.001
 # The steps of the end have limits of their own; this is for one that hangs all the same.
 END_S = 30.0
+# What the store is at then, the next start goes on with: a scan, a deletion of gigabytes, a part that is written.
+STORE_END_S = 1.5
 
 _log = logging.getLogger(__name__)
 
@@ -343,7 +345,7 @@ class Application(QObject):
             _log.warning("the engine did not end in time")
 
     def _close_store(self) -> None:
-        if not self.store.close():
+        if not self.store.close(STORE_END_S):
             _log.warning("the downloads did not end in time")
 
     def _close_storage(self) -> None:
