@@ -57,8 +57,8 @@ CATALOG = STARTER.with_name("catalog.json")
 
 # MEASURED: while the engine's thread runs Python, each painted widget waits this long for it: 0.3 s a frame with 5 ms.
 _SWITCH_S = 0.001
-# The steps of the end have limits of their own; this is for one that hangs all the same.
-END_S = 30.0
+END_S = 30.0  # the steps of the end have limits of their own; this is for one that hangs all the same
+STORE_END_S = 1.5  # what it is at then, the next start goes on with: a deletion of gigabytes, say
 
 _log = logging.getLogger(__name__)
 
@@ -343,7 +343,7 @@ class Application(QObject):
             _log.warning("the engine did not end in time")
 
     def _close_store(self) -> None:
-        if not self.store.close():
+        if not self.store.close(STORE_END_S):
             _log.warning("the downloads did not end in time")
 
     def _close_storage(self) -> None:

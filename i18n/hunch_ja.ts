@@ -2709,8 +2709,20 @@
         <translation>%1 は Hunch がインストールしたものではありません。インストール元で削除してください。</translation>
     </message>
     <message>
-        <source>%1 could not be deleted: %2</source>
-        <translation>%1 を削除できませんでした：%2</translation>
+        <source>It may have been moved or deleted, or its disk is not connected.</source>
+        <translation>移動または削除されたか、ディスクが接続されていない可能性があります。</translation>
+    </message>
+    <message>
+        <source>The disk with %1 can only be read, not written to.</source>
+        <translation>%1 のあるディスクは読み出し専用です。</translation>
+    </message>
+    <message>
+        <source>Another program is using %1.</source>
+        <translation>ほかのプログラムが %1 を使用しています。</translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted.</source>
+        <translation>%1 を削除できませんでした。</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -3011,12 +3023,24 @@
         <translation>%1 を使う</translation>
     </message>
     <message>
+        <source>Load again</source>
+        <translation>再読み込み</translation>
+    </message>
+    <message>
+        <source>Load %1 again</source>
+        <translation>%1 を再読み込み</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 の詳細</translation>
     </message>
     <message>
         <source>Delete %1</source>
         <translation>%1 を削除</translation>
+    </message>
+    <message>
+        <source>Its files have been updated; the version from before is still in memory.</source>
+        <translation>ファイルは更新されましたが、メモリにあるのはまだ以前のバージョンです。</translation>
     </message>
     <message>
         <source>checking it first</source>

@@ -2709,8 +2709,20 @@
         <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제하세요.</translation>
     </message>
     <message>
-        <source>%1 could not be deleted: %2</source>
-        <translation>%1 모델을 삭제하지 못했어요: %2</translation>
+        <source>It may have been moved or deleted, or its disk is not connected.</source>
+        <translation>옮겨졌거나 삭제되었거나, 디스크가 연결되어 있지 않을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>The disk with %1 can only be read, not written to.</source>
+        <translation>%1 폴더가 있는 디스크는 읽기 전용이에요.</translation>
+    </message>
+    <message>
+        <source>Another program is using %1.</source>
+        <translation>다른 프로그램이 %1 모델을 사용하고 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted.</source>
+        <translation>%1 모델을 삭제하지 못했어요.</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -3011,12 +3023,24 @@
         <translation>%1 사용</translation>
     </message>
     <message>
+        <source>Load again</source>
+        <translation>다시 불러오기</translation>
+    </message>
+    <message>
+        <source>Load %1 again</source>
+        <translation>%1 다시 불러오기</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 자세히</translation>
     </message>
     <message>
         <source>Delete %1</source>
         <translation>%1 삭제</translation>
+    </message>
+    <message>
+        <source>Its files have been updated; the version from before is still in memory.</source>
+        <translation>파일이 업데이트되었지만, 메모리에는 아직 이전 버전이 있어요.</translation>
     </message>
     <message>
         <source>checking it first</source>

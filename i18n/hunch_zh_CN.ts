@@ -2709,8 +2709,20 @@
         <translation>%1 不是由 Hunch 安装的。请在其来源处删除。</translation>
     </message>
     <message>
-        <source>%1 could not be deleted: %2</source>
-        <translation>无法删除 %1：%2</translation>
+        <source>It may have been moved or deleted, or its disk is not connected.</source>
+        <translation>可能已被移动或删除，或者所在磁盘未连接。</translation>
+    </message>
+    <message>
+        <source>The disk with %1 can only be read, not written to.</source>
+        <translation>%1 所在的磁盘是只读的。</translation>
+    </message>
+    <message>
+        <source>Another program is using %1.</source>
+        <translation>其他程序正在使用 %1。</translation>
+    </message>
+    <message>
+        <source>%1 could not be deleted.</source>
+        <translation>无法删除 %1。</translation>
     </message>
     <message>
         <source>Out of memory</source>
@@ -3011,12 +3023,24 @@
         <translation>使用 %1</translation>
     </message>
     <message>
+        <source>Load again</source>
+        <translation>重新加载</translation>
+    </message>
+    <message>
+        <source>Load %1 again</source>
+        <translation>重新加载 %1</translation>
+    </message>
+    <message>
         <source>More about %1</source>
         <translation>%1 的详细信息</translation>
     </message>
     <message>
         <source>Delete %1</source>
         <translation>删除 %1</translation>
+    </message>
+    <message>
+        <source>Its files have been updated; the version from before is still in memory.</source>
+        <translation>文件已更新，但内存中仍是之前的版本。</translation>
     </message>
     <message>
         <source>checking it first</source>

@@ -305,8 +305,11 @@ def _sizes(halves: Iterable[_Half]) -> Iterator[bool]:
 
 
 def _state(row: _Row) -> DownloadState:
-    """One row has one state and one set of buttons: it goes on as long as any half does, and tells of a failure."""
-    order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.FAILED, DownloadState.PAUSED)
+    """One row has one state and one set of buttons: it goes on as long as any half does, and waits for who paused it.
+
+    Why a half failed is told beside that; to resume is to try it again, too.
+    """
+    order = (DownloadState.RUNNING, DownloadState.WAITING, DownloadState.PAUSED, DownloadState.FAILED)
     return next((state for state in order if state in row.states()), DownloadState.FINISHED)
 
 

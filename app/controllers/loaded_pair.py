@@ -42,6 +42,7 @@ class LoadedPair:
         self.main: ModelInfo | None = None
         self.draft: ModelInfo | None = None
         self.state = PairState.NO_MODEL
+        self.outdated: set[str] = set()  # folders of the two that have other files than what was loaded from them
         self._draft_loading = False
         self._main_error: EngineError | None = None
         self._draft_error: EngineError | None = None
@@ -51,12 +52,14 @@ class LoadedPair:
 
     def begin_loading(self, main_folder: str, draft_folder: str) -> None:
         self.main_folder = main_folder
+        self.outdated.clear()
         self.state, self.main, self._main_error = PairState.LOADING, None, None
         self._loaded_share = 0.0
         self.begin_loading_draft(draft_folder)
 
     def begin_loading_draft(self, draft_folder: str) -> None:
         self.draft_folder = draft_folder
+        self.outdated &= {self.main_folder}
         self.draft, self._draft_error = None, None
         self._draft_loading = bool(draft_folder)
         self._drafting = DraftingState.ACTIVE
@@ -68,6 +71,18 @@ class LoadedPair:
     def rest(self) -> None:
         """Out of memory, to be loaded again when it is needed."""
         self.state, self.main, self.draft, self._draft_loading = PairState.UNLOADED, None, None, False
+        self.outdated.clear()
+
+    def note_other_files(self, folder: str) -> bool:
+        """A download has put other files into `folder`; returns whether they are to be loaded again for that."""
+        loaded = {self.main_folder, self.draft_folder} if self.state in (PairState.READY, PairState.LOADING) else set()
+        if folder in loaded:
+            self.outdated.add(folder)
+        return folder in loaded
+
+    def in_use(self) -> tuple[str, str]:
+        """The folders of main model and draft, except of one that could not be loaded."""
+        return "" if self._main_error else self.main_folder, "" if self._draft_error else self.draft_folder
 
     def apply_progress(self, event: ModelLoadProgress) -> bool:
         """Returns whether there is anything new to show: one per cent more."""

@@ -131,10 +131,18 @@ class ModelController(QObject):
 
     def choose_pair(self, main: str, draft: str) -> None:
         """As `choose_main`, with this draft."""
-        if main == self._loading.main_folder and self.pair.state is PairState.READY:
+        is_loaded = main == self._loading.main_folder and self.pair.state is PairState.READY
+        if is_loaded and main not in self._loading.outdated:
             self.choose_draft(draft)
         else:
             self._loading.when_free(main, lambda: self._loading.load(main, draft))
+
+    def reload(self, folder: str) -> None:
+        """Loads the main model or the draft anew from its files: a main model once no reply is under way."""
+        if folder != self._loading.main_folder:
+            self.choose_draft(folder)
+            return
+        self._loading.when_free(folder, lambda: self._loading.load(folder, self._loading.draft_folder))
 
     def set_speculation(self, mode: str, tokens: int) -> None:
         """For all chats that do not say otherwise."""
@@ -219,7 +227,7 @@ class ModelController(QObject):
     def delete(self, folder: str) -> None:
         state = self._engine.state()
         if folder == self._loading.main_folder and (state.running or state.queued):
-            self.problem_raised.emit(DeleteFailed(folder, "", DeleteRefusal.IN_USE))
+            self.problem_raised.emit(DeleteFailed(folder, DeleteRefusal.IN_USE))
             return
         if self.residence.waits_for(folder):
             self.residence.forget_wait()
@@ -245,6 +253,7 @@ class ModelController(QObject):
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
+                self._store.scan()  # what is listed may be gone
             case PairChecked(check=check):
                 self.checks.take(check, self._info_of(check.main), self._info_of(check.draft))
                 if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):
@@ -303,4 +312,5 @@ class ModelController(QObject):
         return best_draft(main, self.library.installed)
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
-        return self.library.entry(model, self._loading.main_folder, self._loading.draft_folder)
+        entry = self.library.entry(model, *self._loading.in_use())
+        return replace(entry, is_outdated=model.folder in self._loading.outdated)

@@ -19,6 +19,7 @@ from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import PairState, PairView
 from engine import (
     ChatEngine,
+    DownloadFinished,
     DrafterExamined,
     Event,
     Failed,
@@ -47,7 +48,7 @@ class StarterPair:
 
 class PairLoading(QObject):
     changed = Signal()  # the pair or its state
-    exchanged = Signal()  # which models it is of; `changed` comes with it
+    exchanged = Signal()  # which models it is of, or their files; `changed` comes with the former
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     problem_raised = Signal(object)  # EngineError or DrafterExamined, for words.notices_for_errors
 
@@ -91,6 +92,14 @@ class PairLoading(QObject):
     @property
     def draft_folder(self) -> str:
         return self._loaded.draft_folder
+
+    @property
+    def outdated(self) -> set[str]:
+        """Folders of the two whose files are newer than what was loaded from them."""
+        return self._loaded.outdated
+
+    def in_use(self) -> tuple[str, str]:
+        return self._loaded.in_use()
 
     @property
     def main(self) -> ModelInfo | None:
@@ -157,7 +166,7 @@ class PairLoading(QObject):
         self.residence.forget_wait()
         if self._loaded.state is not PairState.READY or not self.residence.busy:
             change()
-        elif folder != self._loaded.main_folder:
+        elif folder != self._loaded.main_folder or folder in self._loaded.outdated:
             self.residence.wait_to(change, folder)
             self.main_waits.emit(model_name(Path(folder)) if folder else "")
 
@@ -177,6 +186,9 @@ class PairLoading(QObject):
                     self.changed.emit()
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
+            case DownloadFinished(folder=folder, changed=True) if self._loaded.note_other_files(folder):
+                self.exchanged.emit()
+                return False
             case _:
                 return False
         return True

@@ -35,7 +35,7 @@ class DownloadEntry:
     retry: Retry | None = None
     files: tuple[FileProgress, ...] = ()
     state: DownloadState = DownloadState.WAITING
-    error: EngineError | None = None  # of one half while the other goes on, too
+    error: EngineError | None = None  # of one half while the other goes on or is paused, too
     page: str = ""  # where the model's terms can be accepted
 
     @property

@@ -55,6 +55,7 @@ class ModelEntry:
     can_delete: bool = False
     is_main: bool = False  # loaded now
     is_draft: bool = False
+    is_outdated: bool = False  # its files are newer than what is loaded of them
     is_checking: bool = False  # its files are new here and are tried before they are loaded
     drafter: DrafterKind | None = None  # of what is made to draft for one main model, and no chat model
     about: ModelAbout = field(default_factory=ModelAbout)

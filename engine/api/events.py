@@ -179,8 +179,7 @@ class ModelDeleted:
 @dataclass(frozen=True, slots=True)
 class DeleteFailed:
     folder: str
-    detail: str
-    reason: DeleteRefusal | None = None  # None: the disk refused
+    reason: DeleteRefusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +237,7 @@ class DownloadFinished:
     download: DownloadId
     repository: str
     folder: str
+    changed: bool = True  # False: what was installed already is what the hub has
 
 
 @dataclass(frozen=True, slots=True)

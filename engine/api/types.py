@@ -197,6 +197,11 @@ class DeleteRefusal(StrEnum):
     NOT_OURS = "not_ours"  # another program's, or in a folder that was added
     NO_MODEL = "no_model"
     IN_USE = "in_use"  # a reply is being written with it
+    GONE = "gone"  # somebody else has deleted or moved it, or its disk is not there
+    FORBIDDEN = "forbidden"  # by the rights of its folder
+    READ_ONLY = "read_only"  # the disk
+    LOCKED = "locked"  # by another program
+    DISK = "disk"  # it failed otherwise
 
 
 class FitLevel(StrEnum):

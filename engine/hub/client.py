@@ -245,6 +245,8 @@ class HubClient:
     def _open(self) -> httpx2.Client:
         import httpx2
 
+        from engine.hub.connecting import make_leavable
+
         for name in ("httpx2", "httpcore2"):  # they log addresses, signed ones included, and headers
             logging.getLogger(name).setLevel(logging.WARNING)
         try:
@@ -254,7 +256,7 @@ class HubClient:
         except (ValueError, httpx2.InvalidURL) as error:
             raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.ADDRESS) from error
         try:
-            return httpx2.Client(
+            http = httpx2.Client(
                 headers={"User-Agent": "hunch", "Accept-Encoding": "identity"},
                 timeout=httpx2.Timeout(self._patience.read_s, connect=self._patience.connect_s),
                 follow_redirects=True,  # which drops Authorization when the origin changes
@@ -267,6 +269,8 @@ class HubClient:
             raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.PROXY) from error
         except OSError as error:
             raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.CERTIFICATE) from error
+        make_leavable(http, self._stop)
+        return http
 
     def _url(self, path: str) -> str:
         return f"{self._hub.endpoint.rstrip('/')}/{path}"

@@ -22,21 +22,21 @@ from engine.hub.manifest import lists, write_json, write_manifest
 from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision, is_commit
 from engine.hub.retries import Retries
-from engine.hub.space import Ahead, Space
+from engine.hub.space import Ahead, promise
 from engine.hub.staging import FILES, RECORD, begun_commit, publish, recover, remove, staging_of, tidy
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
 from engine.hub.writer import fetch_file, is_right
 from engine.models.inspect import check_config, read_config
+from engine.models.model_files import MIB
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What all downloads have together: lines to hubs at one time, bytes a second, and room on the disk."""
+    """What all downloads have together: lines to hubs at one time, and bytes a second."""
 
     slots: threading.Semaphore
     throttle: Throttle
-    space: Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ class Download:
         self.stop = StopSignal()
         self.retries = Retries(self.stop)
         self.total_bytes = 0
+        self.changed = False  # the installed model is another one than before
         self._root, self._hub, self._tuning = root, hub, tuning
         self._ahead: Ahead | None = None  # None: nobody knows yet what is to come
         self._begun = ""  # the commit that what has arrived is of
@@ -91,10 +92,10 @@ class Download:
     def _folder(self) -> Path:
         return self.staging / FILES
 
-    def _record(self) -> None:
-        """For a later try, and for whoever lists what is unfinished."""
+    def _record(self, promised_bytes: int = 0) -> None:
+        """For a later try, for whoever lists what is unfinished, and for others who need room on the disk."""
         known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
-        write_json(self.staging / RECORD, known)
+        write_json(self.staging / RECORD, {**known, "promised_bytes": promised_bytes})
 
     def _install_from_any(self, meter: Meter, shares: Shares) -> None:
         """From the hub, or where it cannot be reached from the first mirror that can; what has arrived counts."""
@@ -124,6 +125,7 @@ class Download:
             client.close()
         write_manifest(self._folder, self.repository, commit, files)
         publish(self._root, self.repository, {file.name for file in files})
+        self.changed = True
 
     def _listed(self, client: HubClient) -> tuple[str, list[RemoteFile]]:
         """A later try goes on with the commit of the first one, while the hub has it: parts of two fit no model."""
@@ -142,9 +144,16 @@ class Download:
         except FileNotFoundError:
             pass  # the model is deleted meanwhile
         except OSError:  # a file system without hard links
-            shutil.copyfile(self.target / file.name, new)
+            self._copy(self.target / file.name, new)
         meter.add(file.name, -file.size_bytes, False)
         return False
+
+    def _copy(self, source: Path, target: Path) -> None:
+        """Gigabytes may take a minute: a stop is heard meanwhile."""
+        with source.open("rb") as former, target.open("wb") as copy:
+            while piece := former.read(MIB):
+                self.stop.check()
+                copy.write(piece)
 
     def _is_right(self, folder: Path, file: RemoteFile, meter: Meter) -> bool:
         right = is_right(folder / file.name, file, self.stop)
@@ -156,7 +165,8 @@ class Download:
         for file in missing:
             (self._folder / file.name).unlink(missing_ok=True)
         tuning = self._tuning
-        self._ahead = Ahead(self.repository, self._folder, missing, tuning.disk_factor, tuning.disk_reserve_bytes)
+        self._ahead = Ahead(self.repository, self.staging, missing, tuning.disk_factor, tuning.disk_reserve_bytes)
+        promise(self._root, self._ahead, self.stop.wait, self._record)
 
         def fetch(file: RemoteFile) -> None:
             def report(count_bytes: int, fresh: bool) -> None:
@@ -167,10 +177,9 @@ class Download:
             line = partial(_slot, shares.slots, self.stop)
             fetch_file(client, commit, file, self._folder, self.stop, report, line)
 
-        with shares.space.promised(self._ahead):
-            self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
-            check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
-            self._in_parallel(fetch, [file for file in missing if file.is_weights], meter)
+        self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
+        check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
+        self._in_parallel(fetch, [file for file in missing if file.is_weights], meter)
 
     def _storage_error(self, error: OSError) -> DownloadError:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:

@@ -5,28 +5,51 @@ What another process is at work on is none of that, and is left alone.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.hub.locks import Busy, alone_with, remove_unheld
-from engine.hub.repository import MAX_TOTAL_BYTES, is_repository
-from engine.hub.staging import RECORD, STAGING, TRASH, kept_bytes, new_trash, recover, remove, staging_of
-from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, read_object
+from engine.hub.repository import is_repository
+from engine.hub.staging import (
+    RECORD,
+    STAGING,
+    TRASH,
+    kept_bytes,
+    new_trash,
+    recorded,
+    recorded_bytes,
+    recover,
+    remove,
+    staging_of,
+)
+
+_log = logging.getLogger(__name__)
 
 
 def clean_up(root: Path) -> None:
     """Finishes installations that only lacked their last step, and deletes what was on its way out."""
     for trash in root.glob(f"{STAGING}/{TRASH}*"):
-        remove(trash)
+        with _told():
+            remove(trash)
     for repository in _recorded(root):
-        with suppress(Busy), alone_with(root, repository):
+        with _told(), suppress(Busy), alone_with(root, repository):
             recover(root, repository)
             if not kept_bytes(root, repository):
                 remove(staging_of(root, repository))
     remove_unheld(root)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What cannot be put in order does not keep the rest from it."""
+    try:
+        yield
+    except OSError as error:
+        _log.warning("What an earlier run left stays for now: %s", error)
 
 
 def unfinished(root: Path) -> Iterator[str]:
@@ -38,11 +61,7 @@ def unfinished(root: Path) -> Iterator[str]:
 
 def known_total_bytes(root: Path, repository: str) -> int:
     """What the hub told of a download's size, when it was asked."""
-    try:
-        total = read_object(staging_of(root, repository) / RECORD, CONFIG_LIMIT_BYTES).get("total_bytes")
-    except FileError:
-        return 0
-    return total if type(total) is int and 0 <= total < MAX_TOTAL_BYTES else 0
+    return recorded_bytes(staging_of(root, repository), "total_bytes")
 
 
 def set_aside(root: Path, repository: str) -> Path | None:
@@ -58,9 +77,6 @@ def set_aside(root: Path, repository: str) -> Path | None:
 
 def _recorded(root: Path) -> Iterator[str]:
     for record in sorted(root.glob(f"{STAGING}/*/{RECORD}")):
-        try:
-            repository = read_object(record, CONFIG_LIMIT_BYTES).get("repository")
-        except FileError:
-            continue
+        repository = recorded(record.parent).get("repository")
         if is_repository(repository) and record.parent == staging_of(root, str(repository)):
             yield str(repository)

@@ -120,17 +120,14 @@ def _candidates(places: Places) -> Iterator[_Place]:
     yield _Place(ModelSource.OWN, places.own, _models_in(places.own))
     for folder in places.added:
         caches = (_snapshots(folder), _snapshots(folder / "hub"))  # also one on another disk
-        yield _Place(ModelSource.ADDED, folder, chain(_models_in(folder), *caches))
+        yield _Place(ModelSource.ADDED, folder, chain(filter(_is_model, [folder]), _models_in(folder), *caches))
     yield _Place(ModelSource.HUB_CACHE, places.hub_cache, _snapshots(places.hub_cache))
     for source, folder in places.neighbours:
         yield _Place(source, folder, _models_in(folder))
 
 
 def _models_in(folder: Path) -> Iterator[Path]:
-    """The folder itself, or its children and theirs: <organisation>/<model> is how most programs keep models."""
-    if _is_model(folder):
-        yield folder
-        return
+    """Its children, and theirs: <organisation>/<model> is how most programs keep models."""
     children = _folders(folder)
     yield from filter(_is_model, children)
     for child in children:

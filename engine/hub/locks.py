@@ -30,14 +30,29 @@ def alone_with(root: Path, repository: str, wait: Callable[[float], object] | No
 
     Busy at once without `wait`; with it only after two seconds, as many look at a folder for a moment.
     """
-    path = staging_of(root, repository).with_name(staging_of(root, repository).name + ENDING)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = _acquire(path) if wait is None else _acquire_in_time(path, wait)
-    try:
+    staging = staging_of(root, repository)
+    with _held(staging.with_name(staging.name + ENDING), wait):
         yield
-    finally:
-        path.unlink(missing_ok=True)
-        os.close(descriptor)
+
+
+@contextmanager
+def alone_with_room(root: Path, wait: Callable[[float], object]) -> Iterator[None]:
+    """Meanwhile nobody else promises room on the disk of this folder. Raises as `alone_with`."""
+    with _held(root / STAGING / f"room{ENDING}", wait):
+        yield
+
+
+def under_way(root: Path) -> Iterator[Path]:
+    """The staging folders that somebody works on, in this process or another."""
+    for path in root.glob(f"{STAGING}/*{ENDING}"):
+        with suppress(OSError):  # it is gone, or no lock
+            descriptor = os.open(path, _OPEN & ~os.O_CREAT)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield path.with_name(path.name.removesuffix(ENDING))
+            finally:
+                os.close(descriptor)
 
 
 def remove_unheld(root: Path) -> None:
@@ -47,6 +62,17 @@ def remove_unheld(root: Path) -> None:
             descriptor = _acquire(path)
         except Busy:
             continue
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+@contextmanager
+def _held(path: Path, wait: Callable[[float], object] | None) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = _acquire(path) if wait is None else _acquire_in_time(path, wait)
+    try:
+        yield
+    finally:
         path.unlink(missing_ok=True)
         os.close(descriptor)
 

@@ -1,46 +1,44 @@
-"""Room on the disk that downloads under way will still take: what is free is promised to one of them only."""
+"""Room on the disk that downloads under way will still take: what is free is promised to one of them only.
+
+They may be another program's. What is still to come is read from the disk, so nobody has to keep count.
+"""
 
 from __future__ import annotations
 
 import shutil
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from engine.api.errors import DiskFull
+from engine.hub.locks import alone_with_room, under_way
 from engine.hub.repository import RemoteFile
+from engine.hub.staging import FILES, bytes_in, recorded_bytes
 from engine.hub.writer import part_path
 
 
-class Space:
-    """Of one folder for models. What is still to come is read from the disk, so nobody has to keep count."""
+def promise(root: Path, ahead: Ahead, wait: Callable[[float], object], record: Callable[[int], None]) -> None:
+    """Raises DiskFull where others need the room, or there is none.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._promised: list[Ahead] = []
+    Else `record` writes down how large the staging folder will be, which holds for as long as its lock is held.
+    """
+    with alone_with_room(root, wait):
+        ahead.check(sum(_to_come(staging) for staging in under_way(root) if staging != ahead.staging))
+        record(bytes_in(ahead.staging) + ahead.needed_bytes())
 
-    @contextmanager
-    def promised(self, ahead: Ahead) -> Iterator[None]:
-        """Holds the room for `ahead` until the end. Raises DiskFull where others need it, or there is none."""
-        with self._lock:
-            others = sum(each.needed_bytes() for each in self._promised)
-            ahead.check(others)
-            self._promised.append(ahead)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._promised.remove(ahead)
+
+def _to_come(staging: Path) -> int:
+    return max(0, recorded_bytes(staging, "promised_bytes") - bytes_in(staging))
 
 
 class Ahead:
-    """What one download has still to write into its folder."""
+    """What one download has still to write into its staging folder."""
 
     def __init__(
-        self, repository: str, folder: Path, files: Sequence[RemoteFile], factor: float, reserve_bytes: int
+        self, repository: str, staging: Path, files: Sequence[RemoteFile], factor: float, reserve_bytes: int
     ) -> None:
-        self._repository, self._folder, self._files = repository, folder, files
+        self.staging = staging
+        self._repository, self._folder, self._files = repository, staging / FILES, files
         self._factor, self._reserve_bytes = factor, reserve_bytes
 
     def needed_bytes(self) -> int:

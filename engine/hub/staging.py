@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.hub.manifest import read_manifest
-from engine.hub.repository import MANIFEST, check_repository, is_commit
+from engine.hub.repository import MANIFEST, MAX_TOTAL_BYTES, check_repository, is_commit
 from engine.hub.writer import sync_folder
-from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
+from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject, object_at, read_object
 
 STAGING = ".downloads"
 FILES = "files"
@@ -59,7 +59,11 @@ def tidy(staging: Path) -> None:
 
 def kept_bytes(root: Path, repository: str) -> int:
     """What a later try need not fetch."""
-    folder = staging_of(root, repository) / FILES
+    return bytes_in(staging_of(root, repository))
+
+
+def bytes_in(staging: Path) -> int:
+    folder = staging / FILES
     if folder.is_symlink() or not folder.is_dir():
         return 0
     total = 0
@@ -72,11 +76,21 @@ def kept_bytes(root: Path, repository: str) -> int:
 
 def begun_commit(staging: Path) -> str:
     """What an earlier try wrote down; "" where it did not get that far."""
-    try:
-        commit = read_object(staging / RECORD, CONFIG_LIMIT_BYTES).get("commit")
-    except FileError:
-        return ""
+    commit = recorded(staging).get("commit")
     return str(commit) if is_commit(commit) else ""
+
+
+def recorded_bytes(staging: Path, name: str) -> int:
+    count = recorded(staging).get(name)
+    return count if type(count) is int and 0 <= count < MAX_TOTAL_BYTES else 0
+
+
+def recorded(staging: Path) -> JsonObject:
+    """What whoever works there, or did last, wrote down; empty when there is nothing, or nothing sound."""
+    try:
+        return read_object(staging / RECORD, CONFIG_LIMIT_BYTES)
+    except FileError:
+        return {}
 
 
 def recover(root: Path, repository: str) -> None:

@@ -40,7 +40,6 @@ from engine.hub.neighbours import neighbours
 from engine.hub.progress import Meter
 from engine.hub.repository import is_repository
 from engine.hub.searches import Searches
-from engine.hub.space import Space
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
@@ -80,7 +79,7 @@ class ModelStore:
         self._ids = itertools.count(1)
         self._running: dict[str, tuple[DownloadId, Download, threading.Thread]] = {}
         self._stopped: dict[DownloadId, str] = {}
-        self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle(), Space())
+        self._shares = Shares(threading.Semaphore(FILES_AT_ONCE), Throttle())
         self._searches = Searches(sink, self.tuning.patience)
         self._closed = False
         self._upkeep: list[tuple[str, StopSignal, threading.Thread]] = []  # with the folder that is verified
@@ -241,7 +240,7 @@ class ModelStore:
         except Exception as caught:  # noqa: BLE001 - the thread's boundary: a bug of ours must not look like a stall
             error = InternalError(f"{type(caught).__name__}: {caught}")
         else:
-            return DownloadFinished(number, download.repository, str(folder))
+            return DownloadFinished(number, download.repository, str(folder), download.changed)
         cancelled = download.stop.kind is StopKind.CANCEL
         kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
         if error is None or cancelled:
@@ -318,8 +317,7 @@ class ModelStore:
                 raise CannotDelete(DeleteRefusal.STARTER)
             freed_bytes = delete_model(self._root, folder)
         except CannotDelete as refusal:
-            self._sink(DeleteFailed(str(folder), str(refusal), refusal.reason))
-        except OSError as error:
-            self._sink(DeleteFailed(str(folder), error.strerror or str(error)))
+            _log.info("%s was not deleted: %s", folder, refusal)
+            self._sink(DeleteFailed(str(folder), refusal.reason))
         else:
             self._sink(ModelDeleted(str(folder), freed_bytes))

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 import tracemalloc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from engine import (
     TokenInClear,
 )
 from engine.hub.retries import seconds_asked
+from engine.hub.stop import StopSignal
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -256,10 +258,9 @@ def test_what_is_left_behind_tells_its_size(
     assert other.close()
 
 
-def test_room_on_the_disk_is_promised_to_one_download_only(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A disk that has room for either of two models: the second is refused before it is fetched in vain."""
+@pytest.fixture
+def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], object]:
+    """A disk that has room for either of two models, as it tells how much is free."""
     hub.add(OTHER, hub.repositories[REPO])
     models, usage = tmp_path / "models", shutil.disk_usage(tmp_path)
 
@@ -268,16 +269,68 @@ def test_room_on_the_disk_is_promised_to_one_download_only(
         return usage._replace(free=3_200_000 - used)
 
     monkeypatch.setattr("engine.hub.space.shutil.disk_usage", free)
+    return free
+
+
+@pytest.fixture
+def other_program(tmp_path: Path, hub: TinyHub) -> Iterator[QuickStore]:
+    """On the same folder."""
+    other = QuickStore(tmp_path / "models", sink=EventRecorder(), hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    yield other
+    assert other.close()
+
+
+@pytest.mark.usefixtures("scarce")
+@pytest.mark.parametrize("by_another_program", [False, True])
+def test_room_on_the_disk_is_promised_to_one_download_only(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, other_program: QuickStore, by_another_program: bool
+) -> None:
+    """The second is refused before it is fetched in vain."""
+    first_store = other_program if by_another_program else store
+    heard = first_store._sink
+    assert isinstance(heard, EventRecorder)
     hub.faults[WEIGHTS] = Fault(hold_after=700_000)
-    first = store.install(REPO)
+    first = first_store.install(REPO)
     assert hub.holding.wait(10)
-    while recorder.wait_for(DownloadProgress).done_bytes < 700_000:
+    while heard.wait_for(DownloadProgress).done_bytes < 700_000:
         pass
     error = refusal(store, recorder, OTHER)
     assert isinstance(error, DiskFull)
     assert error.available_bytes > error.needed_bytes  # but for the other one
     assert error.available_bytes < error.needed_bytes + error.promised_bytes
     assert not hub.requests_for(f"{OTHER}/resolve/{hub.commit(OTHER)}/model.safetensors")
-    store.cancel(first)
-    recorder.end_of(first)
+    first_store.cancel(first)
+    heard.end_of(first)
     install(store, recorder, OTHER)
+
+
+def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
+    hub: TinyHub,
+    store: QuickStore,
+    recorder: EventRecorder,
+    other_program: QuickStore,
+    scarce: Callable[[Path], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first_looks, second_is_there = threading.Event(), threading.Event()
+    wait = StopSignal.wait
+
+    def free(folder: Path) -> object:
+        if first_looks.is_set():
+            second_is_there.set()
+        else:
+            first_looks.set()
+            assert second_is_there.wait(30)  # it looks, too, or waits until the first has looked
+        return scarce(folder)
+
+    def noted_wait(stop: StopSignal, seconds: float) -> None:
+        second_is_there.set()
+        wait(stop, seconds)
+
+    monkeypatch.setattr("engine.hub.space.shutil.disk_usage", free)
+    first = other_program.install(REPO)
+    assert first_looks.wait(30)
+    monkeypatch.setattr(StopSignal, "wait", noted_wait)
+    assert isinstance(refusal(store, recorder, OTHER), DiskFull)
+    assert isinstance(other_program._sink, EventRecorder)
+    assert isinstance(other_program._sink.end_of(first), DownloadFinished)

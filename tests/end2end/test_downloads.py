@@ -442,9 +442,9 @@ def test_two_at_once_and_one_is_cancelled(
 def test_installing_again_checks_every_byte_and_fetches_nothing(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
-    install(store, recorder)
+    assert install(store, recorder).changed
     hub.seen.clear()
-    install(store, recorder)
+    assert not install(store, recorder).changed
     assert not [seen for seen in hub.seen if "/resolve/" in seen.path]
     assert_installed(tmp_path, hub)
 
@@ -467,7 +467,7 @@ def test_a_newer_revision_replaces_the_older_one(
     hub.repositories[REPO]["merges.txt"] = b"old"
     install(store, recorder)
     hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE, b"\2")})
-    install(store, recorder)
+    assert install(store, recorder).changed
     assert_installed(tmp_path, hub)
 
 

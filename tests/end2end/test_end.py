@@ -85,6 +85,57 @@ application.Engine.close = works_on
     assert "the engine did not end" in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
 
 
+def test_a_scan_that_hangs_does_not_keep_the_process(tmp_path: Path) -> None:
+    """Of a disk that does not answer, say."""
+    stuck = """
+from engine.hub import library
+application.STORE_END_S = 0.1
+is_open = threading.Event()
+def scan(*_):
+    is_open.wait()
+    print("scanning", flush=True)
+    hangs()
+library.scan = scan
+begin = Telling.__init__
+def tell(self, *parts):
+    begin(self, *parts)
+    self.opened.connect(is_open.set)
+Telling.__init__ = tell
+"""
+    with running(stuck, tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "scanning\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    assert "the downloads did not end" in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
+
+
+def test_a_hub_whose_name_nobody_looks_up_does_not_keep_the_process(tmp_path: Path) -> None:
+    stuck = """
+import socket
+look_up = socket.getaddrinfo
+def stuck(host, *rest, **options):
+    if host != "hub.example":
+        return look_up(host, *rest, **options)
+    print("stuck", flush=True)
+    hangs()
+socket.getaddrinfo = stuck
+begin = Telling.__init__
+def ask(self, *parts):
+    begin(self, *parts)
+    self.settings.hub_endpoint = "http://hub.example"
+    self.opened.connect(lambda: self.models.install("org/model"))
+    self.opened.connect(lambda: self.models.discover.read_page("org/model"))
+Telling.__init__ = ask
+"""
+    with running(stuck, tmp_path) as process:
+        assert process.stdout is not None
+        assert [process.stdout.readline(), process.stdout.readline()] == ["stuck\n", "stuck\n"]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
+    assert "did not end" not in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
+
+
 def test_a_signal_ends_a_window_that_hangs(tmp_path: Path) -> None:
     freeze = """
 from PySide6.QtCore import QTimer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import threading
@@ -12,7 +13,9 @@ import pytest
 from engine import (
     DownloadFailed,
     DownloadFinished,
+    DownloadId,
     DownloadProgress,
+    DownloadStopped,
     Event,
     HubAccess,
     HubUnreachable,
@@ -153,6 +156,36 @@ def test_an_update_looks_at_what_stays_once(
     assert not hub.requests_for(WEIGHTS)
     done = [event.done_bytes for event in recorder.events if isinstance(event, DownloadProgress)]
     assert done == sorted(done)
+
+
+def test_an_update_that_has_to_copy_what_stays_can_be_left_meanwhile(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a file system without hard links."""
+    folder = install(store, recorder)
+    before = tree(folder)
+    hub.repositories[REPO] |= {"README.md": b"# new", "merges.txt": b"new"}
+    number = threading.Event()
+    downloads: list[DownloadId] = []
+
+    def refuse(path: Path, target: Path) -> None:
+        if target.name == WEIGHTS:
+            assert number.wait(30)
+            store.pause(downloads[0])
+        raise OSError(errno.EPERM, "said by the system", str(path), None, str(target))
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(Path, "hardlink_to", refuse)
+        downloads.append(store.install(REPO))
+        number.set()
+        assert isinstance(recorder.end_of(downloads[0]), DownloadStopped)
+        (copy,) = (tmp_path / "models" / ".downloads").glob(f"*/files/{WEIGHTS}")
+        assert copy.stat().st_size == 0
+        assert tree(folder) == before
+        monkeypatch.setattr(store, "pause", lambda _download: None)
+        install(store, recorder)
+    assert (folder / "merges.txt").read_bytes() == b"new"
+    assert (folder / WEIGHTS).read_bytes() == before[WEIGHTS]
 
 
 def test_a_failed_update_leaves_the_working_model(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

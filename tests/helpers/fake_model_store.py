@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine import (
     DeleteFailed,
+    DeleteRefusal,
     DownloadError,
     DownloadFailed,
     DownloadFinished,
@@ -211,7 +212,7 @@ class FakeModelStore:
 
     def _delete(self, folder: str) -> None:
         if folder in self.undeletable:
-            self._sink(DeleteFailed(folder, "permission denied"))
+            self._sink(DeleteFailed(folder, DeleteRefusal.FORBIDDEN))
             return
         self._models = [model for model in self._models if model.folder != folder]
         self._sink(ModelDeleted(folder, TOTAL_BYTES))

@@ -105,6 +105,22 @@ def test_a_half_that_failed_is_told_at_once_and_can_be_tried_again_while_the_oth
     assert harness.store.asked == [DRAFT]
 
 
+def test_a_pair_that_is_paused_when_a_half_has_failed_is_paused_and_resumes_both(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    row = harness.models.install_pair(MAIN, DRAFT)
+    error = HubUnreachable(DRAFT, "https://hub.test", "timed out")
+    tell(harness, progress(FIRST, MAIN, 30, 100), DownloadFailed(SECOND, DRAFT, error, 0, 0))
+    downloads.pause(row)
+    for entry in (tell(harness), tell(harness, DownloadStopped(FIRST, MAIN, 30, 100))):
+        assert (entry.state, entry.error) == (DownloadState.PAUSED, error)
+        assert (entry.done_bytes, entry.total_bytes) == (30, 100)
+    harness.store.asked.clear()
+    downloads.resume(row)
+    assert sorted(harness.store.asked) == [MAIN, DRAFT]
+    assert (tell(harness).state, tell(harness).error) == (DownloadState.WAITING, None)
+
+
 def test_a_pair_is_one_row_again_after_a_break(harness: ControllerHarness, downloads: DownloadController) -> None:
     harness.settings.pair_downloads = (f"{MAIN} {DRAFT}",)
     entry = tell(harness, DownloadStopped(FIRST, MAIN, 30, 100), DownloadStopped(SECOND, DRAFT, 5, 20))

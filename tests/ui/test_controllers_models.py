@@ -25,6 +25,8 @@ from app.views.widgets.option_list import Option, OptionList
 from app.words.notices_for_errors import notice_for
 from app.words.pairs import draft_details
 from engine import (
+    DownloadFinished,
+    DownloadId,
     DrafterExamined,
     DrafterInfo,
     DrafterKind,
@@ -294,7 +296,7 @@ def test_delete_that_fails_is_told(harness: ControllerHarness) -> None:
     harness.store.undeletable.add(OTHER.folder)
     harness.models.delete(OTHER.folder)
     harness.qtbot.waitUntil(lambda: bool(harness.notices))
-    assert harness.notices[0].sentence == "Other-1B could not be deleted: permission denied"
+    assert harness.notices[0].sentence == f"Hunch may not write to {OTHER.folder}."
 
 
 def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
@@ -497,6 +499,69 @@ def test_a_model_that_is_deleted_while_it_waits_is_not_loaded(harness: Controlle
     assert harness.rows[-1].status is ReplyStatus.DONE
     assert (len(harness.engine.loads), harness.models.pair.main_name) == (loads, "Main-8B")
     assert not harness.notices
+
+
+def update(harness: ControllerHarness, folder: str, changed: bool = True) -> None:
+    harness.bridge.event_arrived.emit(DownloadFinished(DownloadId(99), "org/x", folder, changed))
+
+
+def outdated(harness: ControllerHarness) -> list[str]:
+    return [model.folder for model in harness.models.models if model.is_outdated]
+
+
+def test_an_updated_main_model_is_loaded_again_when_that_is_asked_for_and_no_reply_is_cut(
+    harness: ControllerHarness, qtbot: QtBot
+) -> None:
+    update(harness, MAIN.folder, changed=False)
+    update(harness, OTHER_MAIN.folder)
+    assert outdated(harness) == []
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    loads = len(harness.engine.loads)
+    update(harness, MAIN.folder)
+    assert outdated(harness) == [MAIN.folder]
+    harness.models.reload(MAIN.folder)
+    assert len(harness.engine.loads) == loads
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: len(harness.engine.loads) > loads)
+    harness.wait_for_pair()
+    harness.wait_until_quiet()
+    assert harness.rows[-1].status is ReplyStatus.DONE
+    assert harness.engine.loads[loads:] == [(MAIN.folder, DRAFT.folder)]
+    assert outdated(harness) == []
+
+
+def test_an_updated_draft_is_loaded_again_without_its_main_model(harness: ControllerHarness) -> None:
+    loads = len(harness.engine.loads)
+    update(harness, DRAFT.folder)
+    assert outdated(harness) == [DRAFT.folder]
+    harness.models.reload(DRAFT.folder)
+    harness.wait_for_pair()
+    assert outdated(harness) == []
+    assert len(harness.engine.loads) == loads
+    assert harness.models.pair.draft_state == "active"
+
+
+def test_a_pair_that_is_updated_is_used_with_its_new_files(harness: ControllerHarness) -> None:
+    loads = len(harness.engine.loads)
+    harness.models.choose_pair(MAIN.folder, DRAFT.folder)
+    assert len(harness.engine.loads) == loads
+    update(harness, MAIN.folder)
+    harness.models.choose_pair(MAIN.folder, DRAFT.folder)
+    harness.wait_for_pair()
+    assert harness.engine.loads[loads:] == [(MAIN.folder, DRAFT.folder)]
+    update(harness, MAIN.folder)
+    harness.models.eject()  # the next message loads what is there then
+    assert outdated(harness) == []
+
+
+def test_a_model_that_could_not_be_loaded_is_not_in_use_and_can_be_used_once_it_is_mended(
+    harness: ControllerHarness,
+) -> None:
+    harness.models.choose_main(BROKEN.folder)
+    harness.wait_for_pair()
+    assert state_of(harness) == "failed"
+    assert not [model.name for model in harness.models.models if model.is_main]
 
 
 def test_a_downloaded_pair_waits_for_the_reply_and_comes_as_a_pair(harness: ControllerHarness, qtbot: QtBot) -> None:

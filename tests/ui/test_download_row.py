@@ -115,6 +115,17 @@ def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: Downloa
     assert not row.problem.isVisible()
 
 
+def test_a_paused_pair_tells_which_half_failed_and_has_one_button_to_go_on(row: DownloadRow, qtbot: QtBot) -> None:
+    error = HubUnreachable("org/Draft-1B", "https://hub.test", "timed out")
+    row.show_entry(replace(PAIR, state=DownloadState.PAUSED, error=error))
+    assert row.words.text() == "Paused at 2.0 GB of 5.0 GB"
+    assert "https://hub.test" in row.problem.text()
+    assert row.problem.isVisible()
+    assert not row.try_button.isVisible()
+    with qtbot.waitSignal(row.resume_requested):
+        click(row.go_button)
+
+
 def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRow, qtbot: QtBot) -> None:
     error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))

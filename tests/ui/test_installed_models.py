@@ -23,6 +23,8 @@ from app.views.widgets.labels import TextLabel
 from engine import (
     CacheSizes,
     Catalog,
+    DownloadFinished,
+    DownloadId,
     DrafterInfo,
     DrafterKind,
     ForwardTimes,
@@ -191,6 +193,23 @@ def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbo
     assert "model.safetensors" in row(page, "Other-4B").upkeep.text()
     click(row(page, "Other-4B").mend_button)
     assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
+
+
+def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
+    def is_offered() -> bool:
+        return row(page, "Main-8B").reload_button.isVisible()
+
+    assert not is_offered()
+    loads = len(harness.engine.loads)
+    harness.application.bridge.post(DownloadFinished(DownloadId(9), "org/Main-8B", MAIN.folder))
+    qtbot.waitUntil(is_offered)
+    assert "still in memory" in texts(row(page, "Main-8B"))
+    click(row(page, "Main-8B").reload_button)
+    qtbot.waitUntil(lambda: not is_offered())
+    assert "still in memory" not in texts(row(page, "Main-8B"))
+    assert len(harness.engine.loads) == loads + 1
 
 
 def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(

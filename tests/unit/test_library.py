@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -30,7 +31,7 @@ from engine import (
 )
 from engine.api.events import DownloadProgress
 from engine.api.types import DownloadId
-from engine.hub import inspected, leftovers, library, progress
+from engine.hub import deletion, inspected, leftovers, library, progress, staging
 from engine.hub.inspected import Inspected
 from engine.hub.library import Places, default_hub_cache
 from engine.hub.neighbours import neighbours
@@ -157,6 +158,15 @@ def test_a_model_is_listed_once(tmp_path: Path, store: QuickStore, recorder: Eve
     assert {name: model.source for name, model in scan(store, recorder).items()} == {"own": ModelSource.OWN}
 
 
+def test_a_config_beside_models_hides_none_of_them(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
+    """Somebody has put one there; of a folder that was added it may be a model that others lie in."""
+    for place in ("models", "models/org/one", "added", "added/draft"):
+        write_folder(tmp_path / place, model_files())
+    store.set_folders([tmp_path / "added"])
+    found = {model.folder for model in scan(store, recorder).values()}
+    assert found == {str(tmp_path / place) for place in ("models/org/one", "added", "added/draft")}
+
+
 def test_links_in_circles_end(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
     folder = write_folder(tmp_path / "added" / "model", model_files())
     (tmp_path / "added" / "loop").symlink_to(tmp_path / "added")
@@ -216,10 +226,81 @@ def test_only_models_of_our_own_folder_are_deleted(
     before = tree(tmp_path)
     store.delete(tmp_path / "models" / folder)
     refusal = recorder.wait_for(DeleteFailed)
-    expected = {"../starter/main": DeleteRefusal.STARTER, "..": DeleteRefusal.NOT_OURS, "org": DeleteRefusal.NO_MODEL}
+    expected = {
+        "../starter/main": DeleteRefusal.STARTER,
+        "..": DeleteRefusal.NOT_OURS,
+        "org": DeleteRefusal.NO_MODEL,
+        "nothing": DeleteRefusal.GONE,
+    }
     assert refusal.reason is expected.get(folder, refusal.reason)
-    assert refusal.reason is not None or folder == "nothing"
     assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (errno.EACCES, DeleteRefusal.FORBIDDEN),
+        (errno.EPERM, DeleteRefusal.FORBIDDEN),
+        (errno.EROFS, DeleteRefusal.READ_ONLY),
+        (errno.EBUSY, DeleteRefusal.LOCKED),
+        (errno.ENOENT, DeleteRefusal.GONE),
+        (errno.EIO, DeleteRefusal.DISK),
+    ],
+)
+def test_why_the_system_does_not_delete_is_told(
+    tmp_path: Path,
+    store: QuickStore,
+    recorder: EventRecorder,
+    monkeypatch: pytest.MonkeyPatch,
+    number: int,
+    reason: DeleteRefusal,
+) -> None:
+    folder = write_folder(tmp_path / "models" / "org" / "one", model_files())
+
+    def refuse(path: Path, target: Path) -> None:
+        raise OSError(number, "said by the system", str(path), None, str(target))
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(Path, "rename", refuse)
+        store.delete(folder)
+        assert recorder.wait_for(DeleteFailed) == DeleteFailed(str(folder), reason)
+    assert tree(folder) == model_files()
+
+
+@pytest.mark.expect_log("takes its room")
+def test_a_model_whose_files_stay_for_now_is_deleted_all_the_same(
+    tmp_path: Path, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = tmp_path / "models"
+    folder = write_folder(models / "org" / "one", model_files())
+    store = QuickStore(models, sink=recorder, hub_cache=tmp_path / "no-cache")
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EPERM, "said by the system", str(path))
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(deletion, "remove", refuse)
+        store.delete(folder)
+        recorder.wait_for(ModelDeleted)
+        assert store.close()
+    assert not folder.exists()
+    assert len(tree(models)) == len(model_files())
+
+
+@pytest.mark.expect_log("stays for now")
+def test_one_leftover_that_cannot_be_deleted_does_not_keep_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stubborn, other = (write_folder(tmp_path / ".downloads" / f"trash-{name}", {"x": b""}) for name in "ab")
+
+    def remove(path: Path) -> None:
+        if path == stubborn:
+            raise PermissionError(errno.EPERM, "said by the system", str(path))
+        staging.remove(path)
+
+    monkeypatch.setattr(leftovers, "remove", remove)
+    leftovers.clean_up(tmp_path)
+    assert (stubborn.exists(), other.exists()) == (True, False)
 
 
 @pytest.mark.parametrize(

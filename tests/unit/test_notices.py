@@ -14,6 +14,8 @@ from app.words.notices_for_errors import TABLE, notice_for
 from app.words.replies import reply_notice
 from engine import (
     AccessDenied,
+    DeleteFailed,
+    DeleteRefusal,
     DraftingState,
     DraftVocabularyDiffers,
     EngineError,
@@ -68,6 +70,12 @@ def test_every_reason_for_an_unreachable_hub_is_a_sentence_without_a_librarys_wo
     assert len({notice.sentence for notice in notices}) == len(HubSilence)
     assert all(notice.sentence.endswith(".") and notice.hint for notice in notices)
     assert not [notice for notice in notices if "Err" in notice.sentence + notice.hint]
+
+
+def test_every_reason_why_a_model_stays_is_a_sentence_of_its_own() -> None:
+    told = {notice_for(DeleteFailed("/models/org/x", reason)).sentence for reason in DeleteRefusal}
+    assert len(told) == len(DeleteRefusal) - 1  # two of them mean the same to a person
+    assert all(sentence.endswith(".") and "%" not in sentence for sentence in told)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ class DownloadRow(Translated, QWidget):
         self.name = NameLabel(theme)
         self.bar = ProgressLine(theme)
         self.words = TextLabel(theme, TextStyle.FINE)
-        self.problem = TextLabel(theme, TextStyle.FAULT)  # of one half while the other goes on
+        self.problem = TextLabel(theme, TextStyle.FAULT)  # of one half while the other goes on or is paused
         self.files_button = IconButton(theme, "chevron-right", 22)
         self.files = FileLines(theme)
         self.go_button = IconButton(theme, "pause", 28)
@@ -114,12 +114,12 @@ class DownloadRow(Translated, QWidget):
     def _show_buttons(self, entry: DownloadEntry) -> None:
         under_way, failed = entry.state in _UNDER_WAY, entry.state is DownloadState.FAILED or entry.error is not None
         self.use_button.setVisible(entry.state is DownloadState.FINISHED)
-        self.try_button.setVisible(failed or entry.retry is not None)
+        paused = entry.state is DownloadState.PAUSED  # to resume is to try again
+        self.try_button.setVisible((failed and not paused) or entry.retry is not None)
         self.try_button.setText(self.tr("Try again") if failed else self.tr("Try now"))
         self.page_button.setVisible(bool(entry.page))
-        self._buttons.setVisible(
-            entry.state is DownloadState.FINISHED or failed or entry.retry is not None or bool(entry.page)
-        )
+        shown = (self.use_button, self.try_button, self.page_button)
+        self._buttons.setVisible(any(not button.isHidden() for button in shown))
         self.go_button.setVisible(under_way or entry.state is DownloadState.PAUSED)
         self.go_button.set_icon("pause" if under_way else "play")
         self.go_button.set_name(self.tr("Pause") if under_way else self.tr("Resume"))

@@ -130,6 +130,7 @@ class InstalledCard(Translated, QWidget):
             row.show_facts(True)
         row.opened.connect(lambda is_open: (self._open.add if is_open else self._open.discard)(entry.folder))
         row.use_requested.connect(lambda: self._models.use(entry.folder))
+        row.reload_requested.connect(lambda: self._models.reload(entry.folder))
         row.delete_requested.connect(lambda: self.delete_requested.emit(entry))
         row.reveal_requested.connect(lambda: reveal(entry.folder))
         row.template_requested.connect(lambda: self._models.library.read_template(entry.folder))

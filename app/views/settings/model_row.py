@@ -17,7 +17,7 @@ from app.words.formats import fill
 from app.words.models import fit_text, model_details, parameters_text
 from app.words.notices_for_errors import notice_for
 
-_FIRST = ("more_button", "use_button", "delete_button")
+_FIRST = ("more_button", "use_button", "reload_button", "delete_button")
 _MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
 _BUTTONS = (*_FIRST, *_MORE)
 
@@ -26,6 +26,7 @@ class ModelRow(QWidget):
     """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
     use_requested = Signal()
+    reload_requested = Signal()
     delete_requested = Signal()
     reveal_requested = Signal()
     template_requested = Signal()
@@ -46,6 +47,9 @@ class ModelRow(QWidget):
         self.use_button = PillButton(theme, Emphasis.PLAIN)
         self.use_button.setText(self.tr("Use"))
         self.use_button.setAccessibleName(fill(self.tr("Use %1"), entry.name))
+        self.reload_button = PillButton(theme, Emphasis.PLAIN)
+        self.reload_button.setText(self.tr("Load again"))
+        self.reload_button.setAccessibleName(fill(self.tr("Load %1 again"), entry.name))
         self.more_button = IconButton(theme, "chevron-right", 28)
         self.more_button.set_name(fill(self.tr("More about %1"), entry.name))
         self.delete_button = IconButton(theme, "trash-2", 28)
@@ -53,7 +57,9 @@ class ModelRow(QWidget):
         self._arrange()
         # Not before they have a parent: shown without one, they would be windows for a moment.
         self.use_button.setVisible(entry.error is None and not entry.is_main and not entry.is_draft)
+        self.reload_button.setVisible(entry.is_outdated)
         self.delete_button.setVisible(entry.can_delete)
+        self.reload_button.clicked.connect(self.reload_requested)
         self.use_button.clicked.connect(self.use_requested)
         self.more_button.clicked.connect(lambda: self.show_facts(self._facts is None))
         self.delete_button.clicked.connect(self.delete_requested)
@@ -113,6 +119,11 @@ class ModelRow(QWidget):
         words.setSpacing(2)
         words.addWidget(name)
         words.addWidget(self.details)
+        if self._entry.is_outdated:
+            outdated = TextLabel(self._theme, TextStyle.FINE)
+            outdated.setText(self.tr("Its files have been updated; the version from before is still in memory."))
+            words.addWidget(outdated)
+        words.addWidget(self.reload_button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if self._entry.error is not None:
             problem = TextLabel(self._theme, TextStyle.FAULT)
             problem.setText(notice_for(self._entry.error).sentence)
