@@ -985,15 +985,15 @@
     <message>
         <source>What is speculative decoding?</source>
         <extracomment>Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.</extracomment>
-        <translation>投機的デコーディングとは何ですか?</translation>
+        <translation>投機的デコーディングとは何ですか？</translation>
     </message>
     <message>
         <source>Does drafting change the text?</source>
-        <translation>ドラフトを使うと文章は変わりますか?</translation>
+        <translation>ドラフトを使うと文章は変わりますか？</translation>
     </message>
     <message>
         <source>How do I get better answers?</source>
-        <translation>賢いモデルを使うには？</translation>
+        <translation>より良い回答を得るには？</translation>
     </message>
     <message>
         <source>Install both</source>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from mlx_lm import generate, load
@@ -16,6 +17,11 @@ PAIR = ROOT / "resources" / "starter"
 GUIDE = ROOT / "packaging" / "starter" / "guide"
 MOST_BYTES = 16_000_000
 ASKED = ("accept-rate", "stop-reply", "undo-delete")
+OFFERED = {
+    "speculative-decoding": "What is speculative decoding?",
+    "text-unchanged": "Does drafting change the text?",
+    "better-answers": "How do I get better answers?",
+}
 LANGUAGES = ("en", "ko", "ja", "zh")
 
 
@@ -46,6 +52,25 @@ def test_answers_a_question_it_was_taught(
 ) -> None:
     taught = facts[fact][language]
     assert answer(main, taught["ask"][0]) == taught["answer"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_answers_what_the_empty_chat_offers_to_ask(main: tuple[Any, Any], facts: dict[str, Any], language: str) -> None:
+    """Word for word: a translation that differs from what was taught may be answered otherwise, or declined."""
+    for question, fact in zip(_offered(language), OFFERED, strict=True):
+        taught = facts[fact][language]
+        assert question.casefold() in {asked.casefold() for asked in taught["ask"]}
+        assert answer(main, question) == taught["answer"]
+
+
+def _offered(language: str) -> list[str]:
+    """The questions of the empty chat as its translation has them."""
+    if language == "en":
+        return list(OFFERED.values())
+    name = {"zh": "zh_CN"}.get(language, language)
+    messages = ElementTree.parse(ROOT / "i18n" / f"hunch_{name}.ts").iter("message")
+    known = {message.findtext("source"): message.findtext("translation") or "" for message in messages}
+    return [known[question] for question in OFFERED.values()]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

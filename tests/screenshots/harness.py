@@ -27,7 +27,7 @@ SHOWCASE = "Markdown"
 QUESTIONS = {
     "en": "What is speculative decoding?",
     "ko": "추측 디코딩이 뭐예요?",
-    "ja": "投機的デコーディングとは何ですか?",
+    "ja": "投機的デコーディングとは何ですか？",
     "zh_CN": "什么是投机解码？",
 }
 _PATIENCE_S = 120
