@@ -127,7 +127,7 @@ def checked(chat: PortableChat) -> PortableChat:
 
 def titled(chat: PortableChat) -> PortableChat:
     """One without a title is called by its first words, as a chat that begins here."""
-    if chat.title:
+    if chat.title.strip():
         return chat
     first = next((message.text for message in chat.messages if message.text.strip()), "")
     return replace(chat, title=" ".join(first[:200].split())[:_TITLE])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -78,8 +79,9 @@ def as_text(value: object) -> str:
 
 
 def as_title(value: object) -> str:
-    """A chat's title or a folder's name as it can be shown: one line of some length, in its own order."""
-    return _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE])
+    """A chat's title or a folder's name as it can be shown: one line of some length, in its own order, never blank."""
+    title = _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE]).strip()
+    return title if any(unicodedata.category(char)[0] not in "CZ" for char in title) else "…"
 
 
 def as_json_object(text: object) -> dict[str, Any] | None:

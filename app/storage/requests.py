@@ -213,7 +213,7 @@ def _stored(row: sqlite3.Row) -> StoredRequest | None:
         id=row["id"],
         chat_id=row["chat_id"] or 0,
         message_id=row["message_id"] or 0,
-        title=as_title(row["title"]),
+        title="" if row["title"] is None else as_title(row["title"]),  # the chat is gone
         main_name=as_text(row["main_name"]),
         draft_name=as_text(row["draft_name"]),
         status=ReplyStatus.stored(row["status"]),

@@ -64,6 +64,11 @@ def test_a_conversation_is_a_tree_of_what_its_reader_saw() -> None:
     assert (found.created_at, found.updated_at, found.messages[0].created_at) == (1_700_000_000.5, 1_700_000_900.0, 1)
 
 
+@pytest.mark.parametrize("title", ["", " \n "])
+def test_a_chat_without_a_title_is_called_by_its_first_words(title: str) -> None:
+    assert chat(chatgpt(node("q", "root", "user", "Why  does\nit fail?"), title=title)).title == "Why does it fail?"
+
+
 def test_thinking_becomes_part_of_its_answer() -> None:
     thoughts = {"content_type": "thoughts", "thoughts": [{"summary": "Looking", "content": "First I look."}]}
     recap = {"content_type": "reasoning_recap", "content": "Thought for 7 s"}
