@@ -331,7 +331,7 @@ def test_a_useless_draft_is_parked_and_not_asked() -> None:
 
 
 def test_drafting_begins_with_a_lead_of_two_per_cent_and_goes_on_without() -> None:
-    """Of a token that always stands; going on, it may cost as much as it brings."""
+    """Of a token that always stands; going on, it may cost as much as it brings, or a little more."""
     always = [(1, 1)] * 3000
     for price, begins in ((0.985, False), (0.95, True)):
         controller = AutoController(history({1: 1.0, 33: 1.0}, price, rates=always))
@@ -339,8 +339,9 @@ def test_drafting_begins_with_a_lead_of_two_per_cent_and_goes_on_without() -> No
     known = history({1: 1.0, 33: 1.0}, 0.95, rates=always)
     controller = AutoController(known)
     assert controller.plan([Offer("draft", 1)]).length == 1
-    known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": 0.985})
-    assert controller.plan([Offer("draft", 1)]).length == 1
+    for price in (0.985, 1.01):
+        known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": price})
+        assert controller.plan([Offer("draft", 1)]).length == 1
     known.costs.calibration = Calibration({1: 1.0, 33: 1.0}, {"draft": 1.1})
     assert controller.plan([Offer("draft", 1)]) == PLAIN
 
@@ -429,6 +430,17 @@ def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
 
     assert parked == [False, False, True, True, False]
     assert known.draft_speed == pytest.approx(2 / 1.5, rel=0.01)
+
+
+@pytest.mark.parametrize(("speed", "parked"), [(0.0, False), (0.5, True), (1.0, False), (2.0, False)])
+def test_a_draft_rests_as_it_last_did_in_that_company(speed: float, parked: bool) -> None:
+    known = history(FLAT)
+    known.shared_by(2).draft_speed = speed
+    controller = AutoController(known)
+    controller.share(2)
+    assert controller.parked == parked
+    controller.share(1)
+    assert not controller.parked
 
 
 def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
