@@ -59,7 +59,7 @@ class CacheSet:
         self._before, self._calls = [], []
 
     def keep_rollback_points(self) -> None:
-        """From now to the next `roll_back`, remember what it takes to go back to here and to the end of each step."""
+        """From now to the next `roll_back`, remember what it takes to roll back to here and to the end of each step."""
         self._rollback_points = {}
         self._keep_rollback_point()
 

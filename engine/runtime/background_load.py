@@ -53,7 +53,7 @@ class BackgroundLoad:
         return self._result is not None
 
     def deliver(self) -> None:
-        """Hand over what came of it."""
+        """Deliver what came of it."""
         if self._result is None:
             raise RuntimeError("the model is not loaded yet")
         if isinstance(self._result, BaseException):

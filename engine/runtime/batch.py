@@ -96,7 +96,7 @@ class Batch:
         self._forget(replies)
 
     def clear(self) -> list[Reply]:
-        """Give up on all of them, and on the caches: what those hold is in doubt."""
+        """Abort all of them and drop the caches: what those hold is in doubt."""
         replies, self.replies = self.replies, []
         self._caches, self._drawn, self._padded = MergedCaches(), None, False
         return replies

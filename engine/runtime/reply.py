@@ -73,7 +73,7 @@ class Reply:
         self._sequence = Sequence(model, prompt) if request.transient else store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
         self._sequence.rounding = history.costs.calibration.rounding
-        exact = needs_checkpoints(self._sequence.caches)  # others go back to anywhere
+        exact = needs_checkpoints(self._sequence.caches)  # others can be truncated anywhere
         self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up, exact=exact)
         self._text = ReplyText(
             model, prompt, request.stop, within=goes_on(request), announced=self._announced(len(prompt))
@@ -303,7 +303,7 @@ class Reply:
         return DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
 
     def _goes_on_plainly(self) -> bool:
-        """Whether the next round will be plain too, so that it may take off before this one's token is read.
+        """Whether the next round will be plain too, so that it may start before this one's token is read.
 
         Not before the first token, which on a CPU would wait for both.
         """

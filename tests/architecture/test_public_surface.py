@@ -1,4 +1,4 @@
-"""The engine's front door grows on purpose only: a new name is also written into engine_surface.txt."""
+"""The engine's public interface grows on purpose only: a new name is also written into engine_surface.txt."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _REPO = "org/large"
 _ROWS, _COLUMNS = 50_000, 1024  # 205 MB of weights
 
 
-def download_mb_s(_stage: BenchSetup, runs: int) -> Row:
+def download_mb_s(_setup: BenchSetup, runs: int) -> Row:
     """One file of weights from a hub in another process, hashed and written, beside curl, which only writes it."""
     processes = multiprocessing.get_context("spawn")
     here, there = processes.Pipe()
@@ -81,7 +81,7 @@ def _curl(url: str) -> float:
         return time.perf_counter() - started
 
 
-def cancel_ms(_stage: BenchSetup, runs: int) -> Row:
+def cancel_ms(_setup: BenchSetup, runs: int) -> Row:
     """From a wish to its end, while the hub says nothing: cancelling a download, and a newer search. The slowest."""
     stops = [_stop_download() for _ in range(runs)]
     searches = [_replace_search() for _ in range(runs)]
@@ -136,7 +136,7 @@ def _with_hub(measure: Callable[[QuickStore, EventRecorder, TinyHub], float]) ->
             hub.close()
 
 
-def search_ms(_stage: BenchSetup, runs: int) -> Row:
+def search_ms(_setup: BenchSetup, runs: int) -> Row:
     """5,000 models of a hub's answers, filtered by everything that a person can ask for. CPU time."""
     entries = [_entry(number) for number in range(5000)]
     models = hub_models(entries)

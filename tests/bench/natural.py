@@ -49,7 +49,7 @@ class Natural:
     """The grid, measured once for all of its rows."""
 
     def __init__(self, setup: BenchSetup, runs: int, wanted: str = "") -> None:
-        self._stage = setup
+        self._setup = setup
         self._runs = max(2, runs // 2)
         self._wanted = wanted
 
@@ -66,9 +66,9 @@ class Natural:
             }
             if not any(self._wanted in name for name in names):
                 continue
-            noised = pairs.noised(self._stage.draft, self._stage.folder / f"noised-{noise:g}", noise)
-            draft = pairs.endless(noised, self._stage.folder / f"endless-{noise:g}")
-            ours, theirs = Ours(self._stage.endless, draft), Theirs(self._stage.endless, draft)
+            noised = pairs.noised(self._setup.draft, self._setup.folder / f"noised-{noise:g}", noise)
+            draft = pairs.endless(noised, self._setup.folder / f"endless-{noise:g}")
+            ours, theirs = Ours(self._setup.endless, draft), Theirs(self._setup.endless, draft)
             for name, (sampling, tokens) in names.items():
                 if self._wanted in name:
                     cell = self._cell(name, ours, theirs, sampling, tokens)
@@ -93,7 +93,7 @@ class Natural:
             of_theirs(their_best),
             lambda prompt: theirs.plain(prompt, tokens, sampling),
         )
-        prompts = self._stage.guide[: 8 if tokens < 100 else 3]
+        prompts = self._setup.guide[: 8 if tokens < 100 else 3]
         auto, fixed_rate, their_rate, plain = map(statistics.median, zip(*self._rounds(sides, prompts), strict=True))
         return Cell(name, auto, fixed_rate, their_rate, plain, (best, their_best))
 
@@ -116,7 +116,7 @@ class Natural:
     def _best(self, sides: dict[int, Side]) -> int:
         """The length with the highest rate on two prompts."""
         rates = {
-            n: statistics.fmean(side(prompt).rate for prompt in self._stage.guide[:2]) for n, side in sides.items()
+            n: statistics.fmean(side(prompt).rate for prompt in self._setup.guide[:2]) for n, side in sides.items()
         }
         return max(rates, key=lambda n: rates[n])
 

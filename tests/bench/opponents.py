@@ -1,4 +1,4 @@
-"""The two sides: our engine through its front door, and mlx-lm's pipelined loops, both timed from outside.
+"""The two sides: our engine through its public interface, and mlx-lm's pipelined loops, both timed from outside.
 
 A rate is all tokens of a reply over the time from asking to the last one; from the first token on would flatter whoever
 drafts before it. Caches of earlier replies are of no use here: prompts take turns, and only the newest is kept.

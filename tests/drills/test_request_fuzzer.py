@@ -155,7 +155,7 @@ def spoiled(rnd: random.Random, value: Any, names: list[str]) -> Any:
 
 
 def draw_hostile(rnd: random.Random) -> Any:
-    """Something that is refused at the door or when its turn comes."""
+    """Something that is refused when it is submitted or when its turn comes."""
     good: Any = Request(tokens=(65, 66), max_tokens=4)
     seed: Any = rnd.choice([-1, 2**64, 1.5, True, "1"])
     temperature = rnd.choice([1e-38, -0.0001, 10.5])

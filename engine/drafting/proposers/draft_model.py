@@ -75,14 +75,14 @@ class DraftModelProposer:
     def commit(self, emitted: Tokens[int]) -> None:
         """The draft has read all that it drafted but the last token; what was rejected goes."""
         sequence = self._following
-        standing = len(list(takewhile(self._is_single, emitted[:-1])))
-        sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + standing))
+        accepted = len(list(takewhile(self._is_single, emitted[:-1])))
+        sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + accepted))
         sequence.tokens.extend(self._own(emitted))
         self._taken_in += len(emitted)
 
     def close(self) -> None:
         if self._sequence is not None:
-            caches = self._sequence.caches  # go back to where any next turn goes on
+            caches = self._sequence.caches  # roll back to where any next turn goes on
             caches.roll_back(caches.position if self._sequence.unread else self._before_tail)
             self._store.put(self._sequence)
             self._sequence = None
