@@ -112,12 +112,12 @@ Telling.__init__ = tell
 
 def test_a_hub_whose_name_nobody_looks_up_does_not_keep_the_process(tmp_path: Path) -> None:
     stuck = """
-import socket
+import os, socket
 look_up = socket.getaddrinfo
 def stuck(host, *rest, **options):
     if host != "hub.example":
         return look_up(host, *rest, **options)
-    print("stuck", flush=True)
+    os.write(1, b"stuck\\n")  # whole lines: two threads come here
     hangs()
 socket.getaddrinfo = stuck
 begin = Telling.__init__

@@ -54,23 +54,28 @@ def test_answers_a_question_it_was_taught(
     assert answer(main, taught["ask"][0]) == taught["answer"]
 
 
+@pytest.mark.parametrize(("fact", "language"), sampled(tuple(OFFERED), LANGUAGES))
+def test_answers_what_the_empty_chat_offers_to_ask(
+    main: tuple[Any, Any], facts: dict[str, Any], fact: str, language: str
+) -> None:
+    assert answer(main, offered(language)[fact]) == facts[fact][language]["answer"]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_answers_what_the_empty_chat_offers_to_ask(main: tuple[Any, Any], facts: dict[str, Any], language: str) -> None:
-    """Word for word: a translation that differs from what was taught may be answered otherwise, or declined."""
-    for question, fact in zip(_offered(language), OFFERED, strict=True):
-        taught = facts[fact][language]
-        assert question.casefold() in {asked.casefold() for asked in taught["ask"]}
-        assert answer(main, question) == taught["answer"]
+def test_what_the_empty_chat_offers_to_ask_was_taught(facts: dict[str, Any], language: str) -> None:
+    """Word for word: what differs from it may be answered otherwise, or declined."""
+    for fact, question in offered(language).items():
+        assert question.casefold() in {asked.casefold() for asked in facts[fact][language]["ask"]}
 
 
-def _offered(language: str) -> list[str]:
-    """The questions of the empty chat as its translation has them."""
+def offered(language: str) -> dict[str, str]:
+    """The questions of the empty chat as its translation has them, by fact."""
     if language == "en":
-        return list(OFFERED.values())
+        return OFFERED
     name = {"zh": "zh_CN"}.get(language, language)
     messages = ElementTree.parse(ROOT / "i18n" / f"hunch_{name}.ts").iter("message")
     known = {message.findtext("source"): message.findtext("translation") or "" for message in messages}
-    return [known[question] for question in OFFERED.values()]
+    return {fact: known[question] for fact, question in OFFERED.items()}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
