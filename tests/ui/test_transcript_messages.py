@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from app.markup.highlight import has_lexer
 from app.theme import DARK
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.code_part import CodePart
@@ -57,6 +59,13 @@ def footer_of(harness: TranscriptHarness, message_id: int) -> MessageFooter:
 
 def shown_acts(footer: MessageFooter) -> set[str]:
     return {act for act, button in footer.buttons.items() if button.isVisible()}
+
+
+@pytest.fixture(autouse=True)
+def _has_lexer() -> None:
+    """These tests look at colours at once; how the first code of a language waits for its lexer is another's matter."""
+    while not all(map(has_lexer, ("py", "python"))):
+        time.sleep(0.01)
 
 
 # Text
