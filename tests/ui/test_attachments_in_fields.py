@@ -175,7 +175,7 @@ def test_the_ring_counts_fields_of_an_earlier_run_before_they_are_seen(
     tmp_path: Path, qtbot: QtBot, notes: list[Path]
 ) -> None:
     with open_app(tmp_path / "profile", qtbot) as app:
-        app.ask(qtbot, "word\n" * 150)
+        app.ask(qtbot, "word " * 3_000)
         before = used_tokens(app)
         part = field_of(app, 0)
         part.field.insertFromMimeData(files(notes[1]))
