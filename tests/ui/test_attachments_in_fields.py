@@ -175,7 +175,9 @@ def test_the_ring_counts_fields_of_an_earlier_run_before_they_are_seen(
     tmp_path: Path, qtbot: QtBot, notes: list[Path]
 ) -> None:
     with open_app(tmp_path / "profile", qtbot) as app:
-        app.ask(qtbot, "word " * 3_000)
+        app.ask(qtbot, "What is in it?")
+        app.window.composer.edit.insertPlainText("word\n" * 200)  # what stands above is out of sight
+        app.ask(qtbot, "And in these?")
         before = used_tokens(app)
         part = field_of(app, 0)
         part.field.insertFromMimeData(files(notes[1]))
@@ -186,3 +188,4 @@ def test_the_ring_counts_fields_of_an_earlier_run_before_they_are_seen(
     with open_app(tmp_path / "profile", qtbot) as app:
         app.chats.open_chat(1)
         qtbot.waitUntil(lambda: used_tokens(app) == before + second)
+        assert not any(part.isVisible() for part in app.window.findChildren(EditorPart))
