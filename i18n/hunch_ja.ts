@@ -2221,8 +2221,8 @@
         <translation>インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
-        <source>A file of %1 is damaged or incomplete: %2</source>
-        <translation>%1 のファイルが破損しているか不完全です：%2</translation>
+        <source>A file of %1 is damaged or incomplete.</source>
+        <translation>%1 のファイルが破損しているか不完全です。</translation>
     </message>
     <message>
         <source>Model damaged</source>
@@ -2261,8 +2261,8 @@
         <translation>独自のコードが要らないモデルを選んでください。</translation>
     </message>
     <message>
-        <source>The tokenizer of %1 cannot be used: %2</source>
-        <translation>%1 のトークナイザーを使えません：%2</translation>
+        <source>The tokenizer of %1 cannot be used.</source>
+        <translation>%1 のトークナイザーを使えません。</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
@@ -2389,8 +2389,8 @@
         <translation>チャットテンプレートに問題があります</translation>
     </message>
     <message>
-        <source>The model could not lay out this chat: %1</source>
-        <translation>このチャットをモデルの形式に変換できませんでした：%1</translation>
+        <source>The model could not lay out this chat.</source>
+        <translation>このチャットをモデルの形式に変換できませんでした。</translation>
     </message>
     <message>
         <source>Repository not found</source>
@@ -2753,8 +2753,8 @@
         <translation>Hunch で問題が起きました</translation>
     </message>
     <message>
-        <source>This is our mistake, not yours: %1</source>
-        <translation>これは Hunch 側の不具合です：%1</translation>
+        <source>This is our mistake, not yours.</source>
+        <translation>これは Hunch 側の不具合です。</translation>
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>

@@ -2221,8 +2221,8 @@
         <translation>다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>A file of %1 is damaged or incomplete: %2</source>
-        <translation>%1 모델의 파일이 손상되었거나 온전하지 않아요: %2</translation>
+        <source>A file of %1 is damaged or incomplete.</source>
+        <translation>%1 모델의 파일이 손상되었거나 온전하지 않아요.</translation>
     </message>
     <message>
         <source>Model damaged</source>
@@ -2261,8 +2261,8 @@
         <translation>자체 코드가 필요 없는 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>The tokenizer of %1 cannot be used: %2</source>
-        <translation>%1 모델의 토크나이저를 쓸 수 없어요: %2</translation>
+        <source>The tokenizer of %1 cannot be used.</source>
+        <translation>%1 모델의 토크나이저를 쓸 수 없어요.</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
@@ -2389,8 +2389,8 @@
         <translation>채팅 템플릿에 문제가 있어요</translation>
     </message>
     <message>
-        <source>The model could not lay out this chat: %1</source>
-        <translation>이 채팅을 모델의 형식으로 만들지 못했어요: %1</translation>
+        <source>The model could not lay out this chat.</source>
+        <translation>이 채팅을 모델의 형식으로 만들지 못했어요.</translation>
     </message>
     <message>
         <source>Repository not found</source>
@@ -2753,8 +2753,8 @@
         <translation>Hunch에 문제가 생겼어요</translation>
     </message>
     <message>
-        <source>This is our mistake, not yours: %1</source>
-        <translation>Hunch의 잘못이에요: %1</translation>
+        <source>This is our mistake, not yours.</source>
+        <translation>Hunch의 잘못이에요.</translation>
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>

@@ -2221,8 +2221,8 @@
         <translation>请重新安装，或选择其他模型。</translation>
     </message>
     <message>
-        <source>A file of %1 is damaged or incomplete: %2</source>
-        <translation>%1 的文件已损坏或不完整：%2</translation>
+        <source>A file of %1 is damaged or incomplete.</source>
+        <translation>%1 的文件已损坏或不完整。</translation>
     </message>
     <message>
         <source>Model damaged</source>
@@ -2261,8 +2261,8 @@
         <translation>请选择不需要自带代码的模型。</translation>
     </message>
     <message>
-        <source>The tokenizer of %1 cannot be used: %2</source>
-        <translation>%1 的分词器无法使用：%2</translation>
+        <source>The tokenizer of %1 cannot be used.</source>
+        <translation>%1 的分词器无法使用。</translation>
     </message>
     <message>
         <source>Tokenizer broken</source>
@@ -2389,8 +2389,8 @@
         <translation>对话模板出错</translation>
     </message>
     <message>
-        <source>The model could not lay out this chat: %1</source>
-        <translation>无法把这个对话转换成模型的格式：%1</translation>
+        <source>The model could not lay out this chat.</source>
+        <translation>无法把这个对话转换成模型的格式。</translation>
     </message>
     <message>
         <source>Repository not found</source>
@@ -2753,8 +2753,8 @@
         <translation>Hunch 出了问题</translation>
     </message>
     <message>
-        <source>This is our mistake, not yours: %1</source>
-        <translation>这是 Hunch 的错误：%1</translation>
+        <source>This is our mistake, not yours.</source>
+        <translation>这是 Hunch 的错误。</translation>
     </message>
     <message>
         <source>Try again. The log holds what is needed for a report.</source>

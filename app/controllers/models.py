@@ -233,10 +233,8 @@ class ModelController(QObject):
             self.residence.forget_wait()
         if self._to_compare is not None and folder in self._to_compare:
             self._to_compare = None
-        if folder == self._loading.draft_folder:
-            self.choose_draft(None)
-        if folder == self._loading.main_folder:
-            self._loading.load_starter_or_nothing()
+        if self.pair.state is PairState.LOADING:
+            self._leave(folder)  # the files that it has not opened yet would be missing
         self._store.delete(folder)
 
     # What arrives
@@ -249,7 +247,8 @@ class ModelController(QObject):
                 self.models_changed.emit()
                 wanted, self._to_use = self._to_use, 0
                 self.use_downloaded(wanted)
-            case ModelDeleted():
+            case ModelDeleted(folder=folder):
+                self._leave(folder)
                 self._store.scan()
             case DeleteFailed():
                 self.problem_raised.emit(event)
@@ -259,6 +258,15 @@ class ModelController(QObject):
                 if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):
                     self.choose_draft(self._draft_to_go_with(check.main, check.draft) or None)
                 self.models_changed.emit()
+
+    def _leave(self, folder: str) -> None:
+        """Use another model. A loaded one is left when its files are gone, for a disk may refuse to delete them."""
+        if folder == self._loading.draft_folder:
+            self.choose_draft(None)
+        if folder == self._loading.main_folder:
+            starter = self._loading.starter.main
+            instead = str(starter) if starter.is_dir() else ""
+            self._loading.when_free(instead, self._loading.load_starter_or_nothing)
 
     def _on_setting(self, name: str) -> None:
         if name in ("speculation_mode", "speculation_tokens"):

@@ -28,6 +28,7 @@ class Notice:
     sentence: str
     hint: str = ""
     action: NoticeAction | None = None
+    detail: str = ""  # for a report: English, of the engine or of a library below it; a tooltip shows it
 
 
 def action_text(action: NoticeAction | None) -> str:

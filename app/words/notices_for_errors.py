@@ -45,10 +45,10 @@ TABLE = (
     Row(
         engine.ModelDamaged,
         QT_TRANSLATE_NOOP("Messages", "Model damaged"),
-        QT_TRANSLATE_NOOP("Messages", "A file of %1 is damaged or incomplete: %2"),
+        QT_TRANSLATE_NOOP("Messages", "A file of %1 is damaged or incomplete."),
         QT_TRANSLATE_NOOP("Messages", "Delete it and install it again."),
         NoticeAction.OPEN_MODELS,
-        values=("model", "detail"),
+        values=("model",),
     ),
     Row(
         engine.LogitsBroken,
@@ -94,10 +94,10 @@ TABLE = (
     Row(
         engine.TokenizerBroken,
         QT_TRANSLATE_NOOP("Messages", "Tokenizer broken"),
-        QT_TRANSLATE_NOOP("Messages", "The tokenizer of %1 cannot be used: %2"),
+        QT_TRANSLATE_NOOP("Messages", "The tokenizer of %1 cannot be used."),
         QT_TRANSLATE_NOOP("Messages", "Delete the model and install it again."),
         NoticeAction.OPEN_MODELS,
-        values=("model", "detail"),
+        values=("model",),
     ),
     Row(
         engine.ModelTooLarge,
@@ -237,12 +237,11 @@ TABLE = (
     Row(
         engine.TemplateFailed,
         QT_TRANSLATE_NOOP("Messages", "Chat template failed"),
-        QT_TRANSLATE_NOOP("Messages", "The model could not lay out this chat: %1"),
+        QT_TRANSLATE_NOOP("Messages", "The model could not lay out this chat."),
         QT_TRANSLATE_NOOP(
             "Messages", "Begin with a message of yours, remove the system prompt, or choose another model."
         ),
         NoticeAction.CHOOSE_MODEL,
-        values=("detail",),
     ),
     *DELETION,
     Row(
@@ -261,10 +260,9 @@ TABLE = (
     Row(
         engine.InternalError,
         QT_TRANSLATE_NOOP("Messages", "Something went wrong in Hunch"),
-        QT_TRANSLATE_NOOP("Messages", "This is our mistake, not yours: %1"),
+        QT_TRANSLATE_NOOP("Messages", "This is our mistake, not yours."),
         QT_TRANSLATE_NOOP("Messages", "Try again. The log holds what is needed for a report."),
         NoticeAction.RETRY,
-        values=("detail",),
     ),
 )
 
@@ -275,10 +273,11 @@ def notice_for(error: Problem) -> Notice:
         return Notice(
             QCoreApplication.translate("Messages", "Something went wrong"),
             QCoreApplication.translate("Messages", "The engine reported an error that has no description yet."),
-            str(error),
+            detail=str(error),
         )
     sentence = fill(_translated(row.sentence), *(_value(error, name) for name in row.values))
-    return Notice(_translated(row.title), sentence, _translated(row.hint), row.action)
+    detail = str(getattr(error, "detail", ""))
+    return Notice(_translated(row.title), sentence, _translated(row.hint), row.action, detail)
 
 
 def _translated(source: str) -> str:

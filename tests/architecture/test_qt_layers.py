@@ -32,3 +32,9 @@ def test_part_imports_no_more_of_qt_than_it_may(place: str) -> None:
 
 def _is_within(module: str, forbidden: list[str]) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in forbidden)
+
+
+def test_only_plain_text_becomes_a_tooltip() -> None:
+    """Qt reads as rich text what looks like it. The tray's tooltip is the system's, which knows no tags."""
+    files = [name_of(path) for path in python_files("app") if ".setToolTip(" in path.read_text(encoding="utf-8")]
+    assert files == ["app/views/shell/tray.py", "app/views/widgets/tooltips.py"]

@@ -53,6 +53,13 @@ def test_the_same_warning_is_told_once(banner: Banner) -> None:
     assert closed_one_after_another(banner) == ["not stored"]
 
 
+def test_details_are_a_tooltip_and_go_with_their_message(banner: Banner) -> None:
+    banner.show_warning(lambda: BannerText("damaged", detail="header is no JSON"))
+    assert (banner.toolTip(), banner.sentence.text()) == ("header is no JSON", "damaged")
+    warn(banner, "not stored")
+    assert banner.toolTip() == ""
+
+
 def test_what_is_behind_waits_for_the_one_in_front(banner: Banner) -> None:
     warn(banner, "alone", behind=True)
     assert closed_one_after_another(banner) == ["alone"]

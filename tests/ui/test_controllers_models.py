@@ -1,4 +1,4 @@
-"""Choosing, installing and deleting models: the model controller over the scripted engine and model store."""
+"""Choosing and installing models: the model controller over the scripted engine and model store."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ from engine import (
     HubAccess,
     HubUnreachable,
     LoadAborted,
-    Message,
-    MessageRole,
     ModelDamaged,
     ModelFailed,
     ModelInfo,
@@ -43,7 +41,6 @@ from engine import (
     ModelRole,
     ModelSource,
     PairCheck,
-    Request,
     Speculation,
     load_catalog,
 )
@@ -191,15 +188,6 @@ def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtB
         assert [model.name for model in harness.models.models] == ["Alpha", "qwen-2B", "Qwen-2B-4bit", "Qwen-13B"]
 
 
-def test_only_our_own_models_can_be_deleted(tmp_path: Path, qtbot: QtBot) -> None:
-    store = [installed(MAIN, source) for source in ModelSource]
-    with open_harness(tmp_path, qtbot, installed=store) as harness:
-        harness.models.refresh()
-        harness.qtbot.waitUntil(lambda: bool(harness.models.models))
-        deletable = {model.source for model in harness.models.models if model.can_delete}
-        assert deletable == {ModelSource.OWN}
-
-
 def test_install_shows_progress_and_ends_as_a_model(harness: ControllerHarness) -> None:
     harness.store.gate.hold()
     done = recorded(harness.models.downloads.installed)
@@ -253,50 +241,6 @@ def test_failed_download_says_why_and_can_be_tried_again(harness: ControllerHarn
     harness.store.failures.clear()
     harness.models.downloads.resume(download)
     harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
-
-
-def test_delete_of_the_loaded_pair_unloads_it_first(harness: ControllerHarness) -> None:
-    harness.models.delete(DRAFT.folder)
-    harness.qtbot.waitUntil(lambda: "Draft-1B" not in [model.name for model in harness.models.models])
-    assert (harness.models.pair.state, harness.models.pair.draft_state) == (PairState.READY, DraftState.NONE)
-    harness.models.delete(MAIN.folder)
-    harness.qtbot.waitUntil(lambda: "Main-8B" not in [model.name for model in harness.models.models])
-    assert (harness.models.pair.state, harness.models.can_reply) == (PairState.NO_MODEL, False)
-    assert (harness.settings.main_folder, harness.settings.draft_folder) == ("starter", "starter")  # not what is gone
-
-
-def test_delete_of_the_loaded_main_model_brings_the_starter_pair_back(tmp_path: Path, qtbot: QtBot) -> None:
-    starter = StarterPair(tmp_path / "starter" / "main", tmp_path / "starter" / "draft")
-    for folder in (starter.main, starter.draft):
-        folder.mkdir(parents=True)
-    (starter.main / "hunch.json").write_text('{"name": "Hunch Starter"}')
-    infos = [model_info(str(starter.main)), model_info(str(starter.draft), parameters=1_000_000)]
-    models = {info.folder: info for info in (*infos, MAIN, DRAFT)}
-    with open_harness(tmp_path, qtbot, models=models, starter=starter) as harness:
-        harness.load_pair()
-        harness.models.delete(MAIN.folder)
-        assert (harness.models.pair.state, harness.models.pair.main_name) == (PairState.LOADING, "Hunch Starter")
-        harness.wait_for_pair()
-        assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == (
-            str(starter.main),
-            str(starter.draft),
-        )
-
-
-def test_a_main_model_that_is_writing_is_not_deleted(harness: ControllerHarness) -> None:
-    harness.engine.gate.hold()
-    harness.engine.submit(Request(messages=(Message(MessageRole.USER, "Hello"),)), lambda _event: None)
-    harness.models.delete(MAIN.folder)
-    assert harness.notices[0].sentence == "A reply is being written with Main-8B. Stop it first."
-    assert harness.models.pair.state is PairState.READY
-    harness.engine.gate.open()
-
-
-def test_delete_that_fails_is_told(harness: ControllerHarness) -> None:
-    harness.store.undeletable.add(OTHER.folder)
-    harness.models.delete(OTHER.folder)
-    harness.qtbot.waitUntil(lambda: bool(harness.notices))
-    assert harness.notices[0].sentence == f"Hunch may not write to {OTHER.folder}."
 
 
 def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:

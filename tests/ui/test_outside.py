@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -184,6 +185,15 @@ def test_notifications_come_only_while_nobody_looks_and_without_words(
     harness.application.settings.notifications = False
     harness.ask(qtbot, "Third")
     assert len(alerts) == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems know no markup in a notification")
+def test_tags_of_a_reply_do_nothing_in_a_notification(
+    harness: AppHarness, outside: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.application.settings.notification_words = True
+    monkeypatch.setattr(harness.chats.asides, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
+    assert outside.notifications.words(1, 1) == ("Title", "‹img src='/x'>Seen")
 
 
 def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:

@@ -21,9 +21,11 @@ from engine import (
     EngineError,
     HubSilence,
     HubUnreachable,
+    ModelDamaged,
     ModelUnsupported,
     NothingToInstall,
     StorageFailed,
+    TokenizerBroken,
 )
 
 _VALUES: dict[str, Any] = {
@@ -103,7 +105,16 @@ def test_error_of_tomorrow_still_becomes_a_notice() -> None:
     class NewError(EngineError):
         detail: str
 
-    assert "detail='x'" in notice_for(NewError("x")).hint
+    assert "detail='x'" in notice_for(NewError("x")).detail
+
+
+@pytest.mark.parametrize("kind", [ModelDamaged, TokenizerBroken])
+def test_words_of_a_library_are_kept_apart_from_those_for_the_person(
+    kind: type[ModelDamaged] | type[TokenizerBroken],
+) -> None:
+    notice = notice_for(kind("/models/Some-1B", "header is no JSON"))
+    assert notice.detail == "header is no JSON"
+    assert "header" not in f"{notice.title} {notice.sentence} {notice.hint}"
 
 
 def test_every_code_has_words() -> None:

@@ -17,6 +17,7 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.sparkline import paint_positions
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.replies import SEPARATOR
 from app.words.requests import group_name, grouping_name, total_cells, total_columns
@@ -133,7 +134,7 @@ class _PositionBars(QWidget):
         self._stats = stats
         self.setFixedSize(theme.px(_BARS_PX[0]), theme.px(_BARS_PX[1]))
         self.setAccessibleName(words)
-        self.setToolTip(words)
+        set_tooltip(self, words)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -14,6 +14,7 @@ from app.view_models.model_list import DraftState, PairState, PairView
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.labels import ElidedLabel, TextStyle
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent
 from app.words.notices import drafting_sentence
@@ -139,7 +140,7 @@ class PairChip(Translated, PaintedButton):
     def _retranslate(self) -> None:
         words = " ".join(text for text, _, _ in self._parts())
         self.setAccessibleName(fill(self.tr("Models: %1"), words))
-        self.setToolTip("\n".join(part for part in (words, self._reason()) if part))
+        set_tooltip(self, "\n".join(part for part in (words, self._reason()) if part))
         self.updateGeometry()
         self.update()
 

@@ -16,6 +16,7 @@ from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import speculation
 from app.words.replies import Tone, tone_of
@@ -121,7 +122,7 @@ class InspectorPanel(Translated, QWidget):
         self.turn_off.setText(self.tr("Turn off for this pair"))
         self.race.setText(self.tr("Race…"))
         self._updates = 0
-        self.race.setToolTip(self.tr("Write this reply once more without the draft and once with it, side by side"))
+        set_tooltip(self.race, self.tr("Write this reply once more without the draft and once with it, side by side"))
         self._show_words()
 
     def _restyle(self) -> None:

@@ -94,4 +94,4 @@ class KeptWords(QObject):
 
 def problem_text(problem: Problem) -> BannerText:
     notice = notice_for(problem)
-    return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action))
+    return BannerText(notice.sentence, notice.title, notice.hint, action_text(notice.action), detail=notice.detail)

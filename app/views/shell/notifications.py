@@ -5,6 +5,7 @@ No word of the chat is in them unless somebody turned that on: they are seen on 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
@@ -51,7 +52,7 @@ class Notifications(QObject):
         title, reply = self._asides.words_of(chat_id, message_id)
         begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
         cut = begins[: _MOST_CHARACTERS - 1] + "…" if len(begins) > _MOST_CHARACTERS else begins
-        return title or "Hunch", cut or done
+        return title or "Hunch", _without_tags(cut) or done
 
     def _on_looked(self, window: QWindow | None) -> None:
         """Whoever is back needs no icon that only brought a message."""
@@ -61,6 +62,11 @@ class Notifications(QObject):
     def _on_clicked(self) -> None:
         self._icon.setVisible(self._settings.tray_icon)
         self.chat_wanted.emit(self._chat_id)
+
+
+def _without_tags(text: str) -> str:
+    """Linux desktops read the text of a notification as markup, images included."""
+    return text.replace("<", "‹") if sys.platform.startswith("linux") else text
 
 
 def _nobody_looks() -> bool:

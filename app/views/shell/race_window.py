@@ -15,6 +15,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_card
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.side_window import SideWindow
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
@@ -105,7 +106,9 @@ class RaceWindow(Translated, SideWindow):
         self.close_button.setText(self.tr("Close"))
         self.sampling.set_choices((("chat", self.tr("As in this chat")), ("greedy", self.tr("Greedy"))))
         self.sampling.setAccessibleName(self.tr("Sampling"))
-        self.sampling.setToolTip(self.tr("Greedy always takes the likeliest token; otherwise both draw with one seed."))
+        set_tooltip(
+            self.sampling, self.tr("Greedy always takes the likeliest token; otherwise both draw with one seed.")
+        )
         for lane in self.lanes:
             lane.name_it()
         self._show()

@@ -22,6 +22,7 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_card
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 
 _TELL_DELAY_MS = 150  # after the last key, what is typed is told
@@ -175,7 +176,7 @@ class EditorPart(Hovered, Translated, QWidget):
             CONTINUE: self.tr("The model goes on from the end of these words."),
         }
         for button, way in ((self.save, self._main_way()), (self.other, self._other_way())):
-            button.setToolTip(said[way])
+            set_tooltip(button, said[way])
             button.setAccessibleName(button.text())
             button.setAccessibleDescription(said[way])
 

@@ -17,6 +17,7 @@ from app.views.transcript.message_acts import INSPECT, MessageMenu
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import IconButton, PaintedButton
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction
@@ -103,7 +104,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._line = footer = (
             None if content.from_user else reply_footer(content.stats, content.status, empty=content.empty)
         )
-        self.setToolTip("\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
+        set_tooltip(self, "\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
         self.setAccessibleName(
             SEPARATOR.join(words for words in (footer.text if footer else "", content.model) if words)
         )

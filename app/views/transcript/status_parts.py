@@ -14,6 +14,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import PaintedButton, PillButton
 from app.views.widgets.painting import paint_card
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.notices import NoticeAction, action_text
@@ -177,6 +178,7 @@ class NoticePart(Hovered, QWidget):
         self.button.setAccessibleName(self.button.text())
         self.words = formats.spoken(notice.title, notice.sentence, notice.hint)
         self.setAccessibleName(self.words)
+        set_tooltip(self, notice.detail)
         return self._arrange(width_px)
 
     def _arrange(self, width_px: int) -> int:

@@ -16,6 +16,7 @@ from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.icons import icon
 from app.views.widgets.buttons import IconButton, PaintedButton
 from app.views.widgets.held_keys import Menu
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, listed, percent, size
 
@@ -68,7 +69,7 @@ class AttachmentChip(Translated, PaintedButton):
     def _retranslate(self) -> None:
         words = listed(self.title(), self.detail())
         self.setAccessibleName(words)
-        self.setToolTip(words)
+        set_tooltip(self, words)
         if self.close_button is not None:
             self.close_button.set_name(fill(self.tr("Remove %1"), self.title()))
         self.updateGeometry()

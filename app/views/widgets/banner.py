@@ -17,6 +17,7 @@ from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
@@ -31,6 +32,7 @@ class BannerText:
     hint: str = ""
     button: str = ""
     other_button: str = ""
+    detail: str = ""  # what only a report needs, as a tooltip
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ class Banner(Translated, QWidget):
         for button, words in ((self.button, text.button), (self.other_button, text.other_button)):
             button.setText(words)
             button.setVisible(bool(words))
+        set_tooltip(self, text.detail)
         self.setAccessibleName(" ".join(part for part in (text.title, text.sentence, text.hint) if part))
         self.appeared.emit()  # its height is another one with other words
 

@@ -16,6 +16,7 @@ from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
+from app.views.widgets.tooltips import set_tooltip
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
 
@@ -49,7 +50,7 @@ class PaintedButton(FocusRing, QAbstractButton):
 
     def set_name(self, name: str) -> None:
         """Sets the tooltip and the accessible name."""
-        self.setToolTip(name)
+        set_tooltip(self, name)
         self.setAccessibleName(name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -219,7 +220,7 @@ class ChoiceButton(FocusRing, QComboBox):
 
     def set_name(self, name: str) -> None:
         """Sets the tooltip and the accessible name."""
-        self.setToolTip(name)
+        set_tooltip(self, name)
         self.setAccessibleName(name)
 
     def text(self) -> str:

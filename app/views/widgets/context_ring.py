@@ -10,6 +10,7 @@ from PySide6.QtGui import QAccessible, QFont, QFontMetrics, QPainter, QPaintEven
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, Theme
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, percent, spoken
 
@@ -47,7 +48,7 @@ class ContextRing(Translated, QWidget):
         self._used_tokens, self._limit_tokens = used_tokens, limit_tokens
         if self._shown() != before:
             self._retranslate()
-        self.setToolTip("\n".join(self._told()))
+        set_tooltip(self, "\n".join(self._told()))
 
     def _shown(self) -> tuple[int, int]:
         """What can be seen of the figures, which change with every few words of a reply."""
@@ -61,7 +62,7 @@ class ContextRing(Translated, QWidget):
     def _retranslate(self) -> None:
         self.setVisible(self._limit_tokens > 0 and self._used_tokens > 0)
         words = self._told()
-        self.setToolTip("\n".join(words))
+        set_tooltip(self, "\n".join(words))
         self.setAccessibleName(spoken(*words))
         self.updateGeometry()
         self.update()

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAccessible, QColor, QFont, QFontMetrics, QPainter, QP
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, TITLE_PX, UI_PX, Palette, Theme
+from app.views.widgets.tooltips import set_tooltip
 
 _DOT = " · "
 _DOT_AT_END = "\u00a0· "
@@ -134,6 +135,6 @@ class ElidedLabel(QWidget):
         painter.setFont(style_font(self._theme, self._text_style))
         painter.setPen(style_color(self._theme.palette, self._text_style))
         shown = self._metrics().elidedText(self._text, self._mode, self.width())
-        self.setToolTip(self._text if shown != self._text else "")
+        set_tooltip(self, self._text if shown != self._text else "")
         painter.drawText(self.rect(), self.alignment | Qt.AlignmentFlag.AlignVCenter, shown)
         painter.end()
