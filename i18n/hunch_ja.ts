@@ -4519,6 +4519,10 @@
         <translation>速くなる分だけ先に予測し、速くならなければ休止します。</translation>
     </message>
     <message>
+        <source>Only in this chat.</source>
+        <translation>このチャットだけに適用されます。</translation>
+    </message>
+    <message>
         <source>Off</source>
         <translation>オフ</translation>
     </message>

@@ -4519,6 +4519,10 @@
         <translation>이득이 되는 만큼만 미리 추측하고, 아니면 쉬어요.</translation>
     </message>
     <message>
+        <source>Only in this chat.</source>
+        <translation>이 채팅에만 적용돼요.</translation>
+    </message>
+    <message>
         <source>Off</source>
         <translation>끔</translation>
     </message>

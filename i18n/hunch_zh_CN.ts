@@ -4519,6 +4519,10 @@
         <translation>根据收益自动决定猜测数量，无收益时暂停。</translation>
     </message>
     <message>
+        <source>Only in this chat.</source>
+        <translation>仅在此对话中生效。</translation>
+    </message>
+    <message>
         <source>Off</source>
         <translation>关闭</translation>
     </message>

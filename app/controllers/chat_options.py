@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -17,6 +18,7 @@ from app.controllers.generation import OPTIONS, Generation, known, resolve
 from app.settings import Settings
 from app.storage import Storage
 from app.view_models.chat_options import OptionsView, PresetView, Scope
+from app.view_models.model_list import PairView
 from engine import Speculation
 
 _KEEP_DELAY_MS = 400
@@ -78,6 +80,16 @@ class ChatOptions(QObject):
     def speculation(self) -> Speculation:
         """Of the open chat."""
         return self.generation(self.chat_id).speculation()
+
+    @property
+    def has_own_speculation(self) -> bool:
+        """Whether the open chat, its preset or the model's defaults say how to draft, so that the settings do not."""
+        layers = self._model_values(), self._preset_values(self.chat_id), self._own(self.chat_id)
+        return any("speculation_mode" in known(layer) for layer in layers)
+
+    def pair_here(self, pair: PairView) -> PairView:
+        """The loaded pair, drafting as the open chat has it."""
+        return pair if pair.off_for_pair else replace(pair, speculation=self.speculation)
 
     def own_of(self, chat_id: int) -> dict[str, Any]:
         """Everything that is to be stored of a chat; for one that is about to be made."""

@@ -316,6 +316,15 @@ def test_the_model_has_a_side_of_its_own(app: AppHarness) -> None:
     assert not temperature.leave.isVisible()
 
 
+def test_the_panel_opens_with_a_focus_that_is_seen_and_that_arrow_keys_move(app: AppHarness) -> None:
+    panel = opened(app)
+    first, second = panel.scopes.buttons
+    assert QApplication.focusWidget() is first
+    QTest.keyClick(first, Qt.Key.Key_Right)
+    assert QApplication.focusWidget() is second
+    assert panel.scopes.value is Scope.MODEL
+
+
 def test_the_panel_fits_a_small_window_with_large_text(app: AppHarness) -> None:
     app.application.theme.set_scale(2.0)
     app.window.resize(720, 480)

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.race import Race
 from app.controllers.statistics import Grouping
 from app.storage import ReplyStatus
+from app.view_models.chat_options import Scope
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
 from app.views.settings.speculation import SpeculationPage
@@ -167,6 +168,32 @@ def test_the_switch_is_remembered_and_choosing_a_way_undoes_it(tmp_path: Path, q
         assert not app.application.speculation.switch.is_off
         app.models.choose_draft(None)
         assert not app.application.speculation.switch.is_off
+
+
+def test_choosing_a_way_in_the_picker_undoes_it(app: AppHarness) -> None:
+    app.window.inspector.turn_off_requested.emit()
+    app.window.open_picker()
+    assert app.window.picker.speculation.modes.value == "off"
+    app.window.picker.speculation.modes.buttons[2].click()
+    assert not app.application.speculation.switch.is_off
+    assert (app.application.settings.speculation_mode, app.models.pair.speculation.mode) == ("auto", "auto")
+
+
+def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
+    app.window.open_picker()
+    controls = app.window.picker.speculation
+    assert controls.modes.value == "off"
+    assert "Only in this chat." in controls.explanation.text()
+    controls.modes.buttons[1].click()
+    assert app.application.settings.speculation_mode == "auto"  # all other chats
+    app.window.picker.close()
+    app.ask(qtbot, "Two?")
+    assert app.engine.requests[-1].speculation.mode == "fixed"
+    app.chats.new_chat()
+    app.window.open_picker()
+    assert (controls.modes.value, "Only" in controls.explanation.text()) == ("auto", False)
 
 
 def test_turning_off_can_be_undone_from_its_banner(app: AppHarness, qtbot: QtBot) -> None:

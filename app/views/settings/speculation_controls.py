@@ -10,6 +10,7 @@ from app.theme import Theme
 from app.views.widgets.fields import Segments, WholeField
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
+from app.words.formats import sentences
 
 _MOST_TOKENS = Settings.options()["speculation_tokens"].check(10**6)
 
@@ -19,6 +20,7 @@ class SpeculationControls(Translated, QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._only_here = False
         self.modes = Segments(theme, self)
         self.tokens = WholeField(theme, 1, _MOST_TOKENS, width_px=56)
         self.explanation = TextLabel(theme, TextStyle.FINE, self)
@@ -36,7 +38,9 @@ class SpeculationControls(Translated, QWidget):
         self.tokens.valueChanged.connect(self._emit_chosen)
         self._retranslate()
 
-    def set_values(self, mode: str, tokens: int) -> None:
+    def set_values(self, mode: str, tokens: int, *, only_here: bool = False) -> None:
+        """`only_here`: what is chosen counts for the open chat alone."""
+        self._only_here = only_here
         self.modes.set_value(mode)
         self.tokens.blockSignals(True)
         self.tokens.setValue(tokens)
@@ -49,12 +53,11 @@ class SpeculationControls(Translated, QWidget):
 
     def _explain(self) -> None:
         self.tokens.setVisible(self.modes.value == "fixed")
-        self.explanation.setText(
-            {
-                "off": self.tr("The main model writes alone."),
-                "fixed": self.tr("The draft always guesses this many tokens ahead."),
-            }.get(str(self.modes.value), self.tr("Guesses as far ahead as pays off here, and rests where it does not."))
-        )
+        explanation = {
+            "off": self.tr("The main model writes alone."),
+            "fixed": self.tr("The draft always guesses this many tokens ahead."),
+        }.get(str(self.modes.value), self.tr("Guesses as far ahead as pays off here, and rests where it does not."))
+        self.explanation.setText(sentences(explanation, self.tr("Only in this chat.") if self._only_here else ""))
 
     def _retranslate(self) -> None:
         self.modes.set_choices((("off", self.tr("Off")), ("fixed", self.tr("Fixed")), ("auto", self.tr("Auto"))))

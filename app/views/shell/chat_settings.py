@@ -214,7 +214,7 @@ class ChatSettings(Translated, QWidget):
         self.setGeometry(left, at.y(), width, max(200, min(wanted, window.height() - at.y() - 12)))
         self.show()
         self.raise_()
-        self.scopes.setFocus(Qt.FocusReason.PopupFocusReason)
+        self.scopes.setFocus(Qt.FocusReason.TabFocusReason)
         self.opened.emit(True)
 
     def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:

@@ -6,7 +6,6 @@ It can be painted without controllers; `bind` connects them once the database an
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -202,7 +201,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
         models.main_waits.connect(lambda name: self._show_wait(models, name))
         self.picker.main_chosen.connect(models.choose_main)
         self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
-        self.picker.speculation.chosen.connect(models.set_speculation)
         self.picker.check_requested.connect(models.check_pair)
         self.picker.eject_requested.connect(models.eject)
 
@@ -228,9 +226,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
     def _show_pair(self) -> None:
         if self.models is None:
             return
-        pair = self.models.pair
-        if self.chats is not None and not pair.off_for_pair:
-            pair = replace(pair, speculation=self.chats.options.speculation)
+        pair = self.models.pair if self.chats is None else self.chats.options.pair_here(self.models.pair)
         self.header.chip.set_pair(pair)
         self.composer.ring.set_room(*self.models.context_room())
         starter = self._settings.main_folder == STARTER_FOLDER
@@ -241,7 +237,10 @@ class MainWindow(TakesDrops, Translated, QWidget):
     def _fill_picker(self) -> None:
         assert self.models is not None
         self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
-        self.picker.speculation.set_values(self._settings.speculation_mode, self._settings.speculation_tokens)
+        if self.chats is not None:
+            options, controls = self.chats.options, self.picker.speculation
+            drafting = options.pair_here(self.models.pair).speculation
+            controls.set_values(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
 
     def _show_wait(self, models: ModelController, name: str) -> None:
         """Another model was chosen, or none (""), while a reply is written."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.controllers.speculation import SpeculationParts
 from app.theme import Theme
+from app.view_models.chat_options import Scope
 from app.views.widgets.banner import BannerText
 from app.words.notices import NoticeAction
 
@@ -26,6 +27,7 @@ class SpeculationWiring(QObject):
         self._parts = parts
         self._theme = theme
         self.race_window: RaceWindow | None = None
+        window.picker.speculation.chosen.connect(self._choose)
         window.inspector.turn_off_requested.connect(self.turn_off)
         window.inspector.race_requested.connect(self.open_race)
         parts.opened.connect(self._open_reply)
@@ -42,7 +44,19 @@ class SpeculationWiring(QObject):
         window.language_changed.connect(self._retranslate)
         self._retranslate()
 
-    # The pair's switch
+    # How to draft
+
+    def _choose(self, mode: str, tokens: int) -> None:
+        """In the picker: for the open chat where something says how that one drafts, else for all."""
+        chats, models = self._window.chats, self._window.models
+        assert chats is not None
+        assert models is not None
+        if chats.options.has_own_speculation:
+            chats.options.put(Scope.CHAT, "speculation_mode", mode)
+            chats.options.put(Scope.CHAT, "speculation_tokens", tokens)
+            models.speculation_chosen.emit(mode)
+        else:
+            models.set_speculation(mode, tokens)
 
     def turn_off(self) -> None:
         switch = self._parts.switch

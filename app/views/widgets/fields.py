@@ -159,6 +159,8 @@ class Segments(QWidget):
         self.value = value
         for button, (each, _) in zip(self.buttons, self._choices, strict=True):
             button.setChecked(each == value)
+        if self.buttons:
+            self.setFocusProxy(next((each for each in self.buttons if each.isChecked()), self.buttons[0]))
 
     def setAccessibleDescription(self, words: str) -> None:  # noqa: N802 - Qt's name
         super().setAccessibleDescription(words)
