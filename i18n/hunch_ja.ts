@@ -84,17 +84,6 @@
     </message>
 </context>
 <context>
-    <name>Announcements</name>
-    <message>
-        <source>The reply is done.</source>
-        <translation>回答が終わりました。</translation>
-    </message>
-    <message>
-        <source>A reply in another chat is done.</source>
-        <translation>別のチャットの回答が終わりました。</translation>
-    </message>
-</context>
-<context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>
@@ -3338,13 +3327,6 @@
     </message>
 </context>
 <context>
-    <name>Notifications</name>
-    <message>
-        <source>The reply is done.</source>
-        <translation>回答が終わりました。</translation>
-    </message>
-</context>
-<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -4030,6 +4012,33 @@
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
         <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では両方が同じシードで選びます。</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyEnds</name>
+    <message>
+        <source>The reply failed.</source>
+        <translation>回答に失敗しました。</translation>
+    </message>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回答が終わりました。</translation>
+    </message>
+    <message>
+        <source>The reply ended early.</source>
+        <translation>回答が途中で終わりました。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat failed.</source>
+        <translation>別のチャットの回答に失敗しました。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>別のチャットの回答が終わりました。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat ended early.</source>
+        <translation>別のチャットの回答が途中で終わりました。</translation>
     </message>
 </context>
 <context>

@@ -84,17 +84,6 @@
     </message>
 </context>
 <context>
-    <name>Announcements</name>
-    <message>
-        <source>The reply is done.</source>
-        <translation>답변이 끝났어요.</translation>
-    </message>
-    <message>
-        <source>A reply in another chat is done.</source>
-        <translation>다른 채팅의 답변이 끝났어요.</translation>
-    </message>
-</context>
-<context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>
@@ -3338,13 +3327,6 @@
     </message>
 </context>
 <context>
-    <name>Notifications</name>
-    <message>
-        <source>The reply is done.</source>
-        <translation>답변이 끝났어요.</translation>
-    </message>
-</context>
-<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -4030,6 +4012,33 @@
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
         <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요. 아니면 둘 다 같은 시드로 뽑아요.</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyEnds</name>
+    <message>
+        <source>The reply failed.</source>
+        <translation>답변을 완성하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>The reply is done.</source>
+        <translation>답변이 끝났어요.</translation>
+    </message>
+    <message>
+        <source>The reply ended early.</source>
+        <translation>답변이 도중에 끝났어요.</translation>
+    </message>
+    <message>
+        <source>A reply in another chat failed.</source>
+        <translation>다른 채팅의 답변을 완성하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>다른 채팅의 답변이 끝났어요.</translation>
+    </message>
+    <message>
+        <source>A reply in another chat ended early.</source>
+        <translation>다른 채팅의 답변이 도중에 끝났어요.</translation>
     </message>
 </context>
 <context>

@@ -84,17 +84,6 @@
     </message>
 </context>
 <context>
-    <name>Announcements</name>
-    <message>
-        <source>The reply is done.</source>
-        <translation>回复已完成。</translation>
-    </message>
-    <message>
-        <source>A reply in another chat is done.</source>
-        <translation>另一个对话的回复已完成。</translation>
-    </message>
-</context>
-<context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>
@@ -3338,13 +3327,6 @@
     </message>
 </context>
 <context>
-    <name>Notifications</name>
-    <message>
-        <source>The reply is done.</source>
-        <translation>回复已完成。</translation>
-    </message>
-</context>
-<context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
@@ -4030,6 +4012,33 @@
     <message>
         <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
         <translation>“贪心”总是选取概率最高的 token；否则两者使用同一个种子采样。</translation>
+    </message>
+</context>
+<context>
+    <name>ReplyEnds</name>
+    <message>
+        <source>The reply failed.</source>
+        <translation>回复失败。</translation>
+    </message>
+    <message>
+        <source>The reply is done.</source>
+        <translation>回复已完成。</translation>
+    </message>
+    <message>
+        <source>The reply ended early.</source>
+        <translation>回复提前结束。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat failed.</source>
+        <translation>另一个对话的回复失败。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat is done.</source>
+        <translation>另一个对话的回复已完成。</translation>
+    </message>
+    <message>
+        <source>A reply in another chat ended early.</source>
+        <translation>另一个对话的回复提前结束。</translation>
     </message>
 </context>
 <context>

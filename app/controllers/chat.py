@@ -51,7 +51,7 @@ class ChatController(QObject):
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_left = Signal(int)  # the open chat is about to leave the screen
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
-    reply_ended = Signal(int, int)  # chat, message
+    reply_ended = Signal(int, int, object)  # chat, message, ReplyStatus
 
     def __init__(
         self,

@@ -94,7 +94,7 @@ class Replies(QObject):
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal()  # an end is on disk
     stored_end = Signal(int, object)  # likewise: its chat, ReplyStatus
-    ended = Signal(int, int)  # chat, message; not for those that the end of the app cut
+    ended = Signal(int, int, object)  # chat, message, ReplyStatus; not for those that the end of the app cut
 
     def __init__(
         self,
@@ -235,7 +235,7 @@ class Replies(QObject):
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
         if reply.request not in self._live:
-            self.ended.emit(reply.chat_id, reply.message_id)
+            self.ended.emit(reply.chat_id, reply.message_id, reply.status)
 
     def _on_progress(self, reply: LiveReply, event: PromptProgress) -> None:
         if reply.status is ReplyStatus.QUEUED:

@@ -229,3 +229,20 @@ def status_text(status: ReplyStatus) -> str:
         ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Model changed"),
         ReplyStatus.FAILED: QCoreApplication.translate("Requests", "Failed"),
     }.get(status, QCoreApplication.translate("Requests", "Done"))
+
+
+def end_sentence(status: ReplyStatus) -> str:
+    """Of the reply that is on the screen, or of the only one, for those who do not look."""
+    if status is ReplyStatus.FAILED:
+        return QCoreApplication.translate("ReplyEnds", "The reply failed.")
+    if status is ReplyStatus.DONE:
+        return QCoreApplication.translate("ReplyEnds", "The reply is done.")
+    return QCoreApplication.translate("ReplyEnds", "The reply ended early.")
+
+
+def end_sentence_elsewhere(status: ReplyStatus) -> str:
+    if status is ReplyStatus.FAILED:
+        return QCoreApplication.translate("ReplyEnds", "A reply in another chat failed.")
+    if status is ReplyStatus.DONE:
+        return QCoreApplication.translate("ReplyEnds", "A reply in another chat is done.")
+    return QCoreApplication.translate("ReplyEnds", "A reply in another chat ended early.")

@@ -22,6 +22,7 @@ from app.views.shell.notifications import Notifications
 from app.views.shell.outside import Outside
 from app.views.shell.quick_ask import QuickAsk
 from app.views.transcript import message_keys
+from engine import FinishReason, OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 
@@ -177,9 +178,9 @@ def test_notifications_come_only_while_nobody_looks_and_without_words(
     harness.ask(qtbot, "Another")
     assert alerts == [harness.window]
     last = harness.chats.transcript.messages[-1].id
-    assert outside.notifications.words(harness.chats.chat_id, last) == ("Hunch", "The reply is done.")
+    assert outside.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE) == ("Hunch", "The reply is done.")
     harness.application.settings.notification_words = True
-    title, text = outside.notifications.words(harness.chats.chat_id, last)
+    title, text = outside.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE)
     assert title == "Secret question"
     assert text == "A draft guesses, the main model checks."
     harness.application.settings.notifications = False
@@ -193,7 +194,7 @@ def test_tags_of_a_reply_do_nothing_in_a_notification(
 ) -> None:
     harness.application.settings.notification_words = True
     monkeypatch.setattr(harness.chats.asides, "words_of", lambda *_ids: ("Title", "<img src='/x'>Seen"))
-    assert outside.notifications.words(1, 1) == ("Title", "‹img src='/x'>Seen")
+    assert outside.notifications.words(1, 1, ReplyStatus.DONE) == ("Title", "‹img src='/x'>Seen")
 
 
 def test_a_click_on_a_notification_opens_its_chat(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:
@@ -252,3 +253,30 @@ def test_a_reply_that_is_done_is_announced_once(
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: len(told) == 2)
     assert told[1] == (harness.window, "A reply in another chat is done.")
+
+
+def test_a_reply_that_failed_or_was_stopped_is_not_called_done(
+    harness: AppHarness, outside: Outside, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    hearing = SimpleNamespace(updateAccessibility=lambda event: told.append(event.message()))
+    monkeypatch.setattr(announcements, "QAccessible", hearing)
+    alerts: list[object] = []
+    monkeypatch.setattr(QApplication, "alert", alerts.append)
+    outside.notifications.is_away = lambda: True
+    harness.engine.scripts.append(Script(pieces=("Half",), error=OutOfMemory("")))
+    harness.ask(qtbot, "Fails")
+    assert (told, len(alerts)) == (["The reply failed."], 1)
+    failed = harness.chats.transcript.messages[-1]
+    assert outside.notifications.words(harness.chats.chat_id, failed.id, failed.status)[1] == "The reply failed."
+    harness.engine.scripts.append(Script(pieces=("All",), finish=FinishReason.LENGTH))
+    harness.ask(qtbot, "Long")
+    assert told[1:] == ["The reply ended early."]
+    harness.engine.gate.hold()
+    QTest.keyClicks(harness.window.composer.edit, "Stopped")
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    harness.chats.stop()
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    assert (len(told), len(alerts)) == (2, 2)

@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
 from app.controllers.asides import Asides
 from app.settings import Settings
+from app.view_models.transcript import ReplyStatus
+from app.words.replies import end_sentence
 
 _MOST_CHARACTERS = 140
 
@@ -34,25 +36,27 @@ class Notifications(QObject):
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)
 
-    def tell(self, chat_id: int, message_id: int) -> None:
-        """A reply ended."""
-        if not self._settings.notifications or not self.is_away():
+    def tell(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
+        """A reply ended, and not by the person."""
+        if not self._settings.notifications or not self.is_away() or status is ReplyStatus.STOPPED:
             return
         self._chat_id = chat_id
         QApplication.alert(self._window)
         if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
             self._icon.show()  # without an icon there is no message
-            self._icon.showMessage(*self.words(chat_id, message_id), self._icon.icon())
+            self._icon.showMessage(*self.words(chat_id, message_id, status), self._icon.icon())
 
-    def words(self, chat_id: int, message_id: int) -> tuple[str, str]:
+    def words(self, chat_id: int, message_id: int, status: ReplyStatus) -> tuple[str, str]:
         """Title and text."""
-        done = self.tr("The reply is done.")
+        ended = end_sentence(status)
         if not self._settings.notification_words:
-            return "Hunch", done
+            return "Hunch", ended
         title, reply = self._asides.words_of(chat_id, message_id)
+        if status is ReplyStatus.FAILED:
+            return title or "Hunch", ended
         begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
         cut = begins[: _MOST_CHARACTERS - 1] + "…" if len(begins) > _MOST_CHARACTERS else begins
-        return title or "Hunch", _without_tags(cut) or done
+        return title or "Hunch", _without_tags(cut) or ended
 
     def _on_looked(self, window: QWindow | None) -> None:
         """Whoever is back needs no icon that only brought a message."""
