@@ -33,8 +33,8 @@ from engine import (
     TextDelta,
 )
 
-# A crash loses at most this much text. The footer's numbers change at the same pace, so that they can be read.
-SAVE_INTERVAL_MS = 400
+SAVE_INTERVAL_MS = 400  # a crash loses at most this much text
+NUMBERS_INTERVAL_MS = 100  # footer and table; whatever the disk does
 # An end that could not be stored is tried again after this long.
 RETRY_INTERVAL_MS = 2000
 
@@ -58,6 +58,7 @@ class LiveReply:
     drafted: DraftedText = field(default_factory=DraftedText)
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
+    shown: RequestStats | None = None  # in its row and in the table
 
     def saved_form(self) -> ReplyText:
         return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s)
@@ -119,6 +120,8 @@ class Replies(QObject):
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
         self._timer.timeout.connect(self._show_line)
+        self._numbers = QTimer(self, interval=NUMBERS_INTERVAL_MS)
+        self._numbers.timeout.connect(self._show_new_numbers)
         self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
         self._retry.timeout.connect(self.store_ends)
         bridge.event_arrived.connect(self._on_event)
@@ -130,6 +133,7 @@ class Replies(QObject):
         self._live[number] = _live(number, reply, speculation)
         self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
         self._timer.start()
+        self._numbers.start()
         self.changed.emit()
 
     def stop(self, chat_id: int, only: Callable[[int], bool] = lambda _message_id: True) -> None:
@@ -182,11 +186,11 @@ class Replies(QObject):
         )
 
     def stats_of(self, message_id: int) -> RequestStats | None:
-        """Of a reply that is being written, up to now; what the rows show is up to 400 ms old."""
+        """Of a reply that is being written, up to now; what the rows show is up to 100 ms old."""
         return next((reply.stats for reply in self._live.values() if reply.message_id == message_id), None)
 
     def save(self) -> None:
-        """Saves the text that arrived since the last save, and updates the statistics shown with it."""
+        """Saves the text that arrived since the last save."""
         fresh = [reply for reply in self._live.values() if reply.unsaved]
         if not fresh or self._saving:  # a disk that is slow gets one save at a time
             return
@@ -197,8 +201,6 @@ class Replies(QObject):
             self._saving = False
             for reply in fresh:
                 reply.unsaved |= refused
-                if reply.request in self._live:
-                    self._show_numbers(reply)
 
         for reply in fresh:
             reply.unsaved = False
@@ -303,9 +305,16 @@ class Replies(QObject):
         self._show_numbers(reply, status=reply.status, progress=None, error=error)
         if not self._live:
             self._timer.stop()
+            self._numbers.stop()
         self.changed.emit()
 
+    def _show_new_numbers(self) -> None:
+        for reply in self._live.values():
+            if reply.status is ReplyStatus.STREAMING and reply.stats is not reply.shown:
+                self._show_numbers(reply)
+
     def _show_numbers(self, reply: LiveReply, **fields: object) -> None:
+        reply.shown = reply.stats
         self._change_row(reply, stats=reply.stats, thinking_s=reply.thinking_s, **fields)
         self._put_in_table(reply)
         self.stats_changed.emit(reply.chat_id, reply.stats)

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
 from app.view_models.downloads import DownloadState
+from app.view_models.request_table import RequestRow
 from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.settings.models import ModelsPage
@@ -95,7 +96,7 @@ def test_language_changes_every_page_at_once(harness: AppHarness, window: Settin
 
 
 def test_appearance_and_size_apply_at_once(harness: AppHarness, window: SettingsWindow) -> None:
-    seen = []
+    seen: list[int] = []
     for appearance in ("dark", "light"):
         window.appearance.appearance.chosen.emit(appearance)
         seen.append(harness.application.theme.dark)
@@ -277,6 +278,35 @@ def test_the_table_follows_a_running_request(harness: AppHarness, window: Settin
     assert model.rowCount() == 1
     figures = (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
     assert [model.index(0, column).data() for column in figures] == ["63%", "4.3"]
+
+
+def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(
+    harness: AppHarness, window: SettingsWindow, qtbot: QtBot
+) -> None:
+    window.show_page("speculation")
+    replies = harness.chats._replies
+    harness.engine.gate.hold()
+    QTest.keyClicks(harness.window.composer.edit, "Hello")
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.speculation.table.model().rowCount() == 1)
+    replies._timer.stop()  # nothing is saved meanwhile
+    seen: list[int] = []
+    for _ in range(3):
+        harness.engine.gate.let_through(1)
+        before = list(seen)
+        qtbot.waitUntil(lambda: rows_of(harness)[0].stats.generated_tokens not in (*before, 0))  # noqa: B023
+        seen.append(rows_of(harness)[0].stats.generated_tokens)
+        footer = harness.chats.transcript.messages[-1].stats
+        assert footer is not None
+        assert footer.generated_tokens == seen[-1]
+    assert seen == sorted(set(seen))
+    assert harness.chats.generating
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+
+
+def rows_of(harness: AppHarness) -> list[RequestRow]:
+    return harness.chats.requests.rows
 
 
 def test_escape_closes_the_window(window: SettingsWindow) -> None:
