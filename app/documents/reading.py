@@ -12,6 +12,7 @@ from app.documents import pdf
 from app.documents.encodings import decoded
 from app.documents.problems import Refused, WhyNot
 from app.storage import Attachment, AttachmentKind
+from app.storage.codec import as_title
 from app.system.limited_child import Stop
 
 MOST_FILE_BYTES = 16_000_000
@@ -53,12 +54,12 @@ def _read(path: Path, stop: Stop, progress: Progress) -> Attachment:
 
 
 def name_of(path: Path) -> str:
-    """As it can be shown and stored: not every name of a file is text, and some systems take letters apart."""
+    """As it can be shown and stored: not every name is a line of text, and some systems take letters apart."""
     try:
         name = os.fsencode(path.name)
     except UnicodeEncodeError:  # half a character, which no name on a disk has
         name = path.name.encode("utf-8", "replace")
-    return unicodedata.normalize("NFC", name.decode("utf-8", "replace"))
+    return as_title(unicodedata.normalize("NFC", name.decode("utf-8", "replace")))
 
 
 def _size(path: Path) -> int:

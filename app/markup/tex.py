@@ -10,6 +10,11 @@ import re
 _TOKENS = re.compile(r"\\(?:begin|end)\s*\{([^{}]*)\}|\\.|[{}]", re.DOTALL)
 _DEFINITION = re.compile(r"\\(?:def|gdef|edef|let|newcommand|renewcommand|providecommand|newenvironment)(?![A-Za-z])")
 _INVISIBLE = re.compile(r"\\label\s*\{[^{}]*\}|\\mathop(?![A-Za-z])|\\(?:nonumber|notag)(?![A-Za-z])")
+# What is words and not mathematics. latex2mathml hands it on as XML, of which a comment or a tag would be left out.
+_WORDS = re.compile(
+    r"\\(?:text[a-z]*|emph|[fhm]box|[clr]lap|tag\*?|underbar|f?colorbox\s*\{[^{}]*\})\s*\{[^}]*\}|\\verb([^<&]).*?\1"
+)
+_SIGN = re.compile(r"\\?&|<")
 _SCRIPT = re.compile(r"\s*(?:\\limits\s*)?[\^_']")
 _ENVIRONMENTS = frozenset(
     {
@@ -39,7 +44,7 @@ def prepared(tex: str) -> str:
     """The same formula for ziamath; raises NotWhole for one that it would draw only a part of."""
     if _DEFINITION.search(tex):
         raise NotWhole
-    tex = _INVISIBLE.sub("", tex)
+    tex = _WORDS.sub(_as_they_are, _INVISIBLE.sub("", tex))
     opened: list[tuple[str, int]] = []  # braces and environments, with where they begin in the result
     result: list[str] = []
     end = 0
@@ -50,6 +55,12 @@ def prepared(tex: str) -> str:
     if opened:
         raise NotWhole
     return "".join([*result, tex[end:]])
+
+
+def _as_they_are(words: re.Match[str]) -> str:
+    if "$" in words[0] and words[0].startswith(r"\hbox") and _SIGN.search(words[0]):
+        raise NotWhole  # behind a dollar is mathematics again, there alone
+    return _SIGN.sub(lambda sign: "&#x3C;" if sign[0] == "<" else "&#x26;", words[0])
 
 
 def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result: list[str]) -> None:

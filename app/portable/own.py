@@ -13,7 +13,7 @@ from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage.attachments import Attachments, attachments_from_json
-from app.storage.codec import LONGEST_TITLE
+from app.storage.codec import LONGEST_TITLE, as_name, as_title
 from app.storage.portable import LATEST_S, ROLES, Json, PortableChat, PortableMessage
 from app.storage.records import ReplyStatus
 
@@ -56,7 +56,7 @@ def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(each, dict) and isinstance(each.get("values"), dict):
             number, name = each.get("id"), each.get("name")
             if isinstance(number, str) and isinstance(name, str) and 0 < len(number) <= _LONGEST_NAME and name.strip():
-                name = " ".join(storable(name).split())[:_LONGEST_NAME]
+                name = as_title(" ".join(as_name(storable(name)).split())[:_LONGEST_NAME])
                 yield {"id": storable(number), "name": name, "values": _object(each, "values")}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 
-from app.storage.codec import LARGEST, as_text
+from app.storage.codec import LARGEST, as_name, as_text
 
 
 class AttachmentKind(StrEnum):
@@ -58,7 +58,7 @@ def attachments_from_json(text: object) -> Attachments:
 
 def _attachment(stored: dict[str, object]) -> Attachment:
     values = {field.name: _like(_USUAL[field.name], stored.get(field.name)) for field in fields(Attachment)}
-    return Attachment(**values | {"kind": AttachmentKind(values["kind"])})  # type: ignore[arg-type]
+    return Attachment(**values | {"name": as_name(values["name"]), "kind": AttachmentKind(values["kind"])})  # type: ignore[arg-type]
 
 
 def _like(usual: object, value: object) -> object:

@@ -34,7 +34,8 @@ class ChatStates:
     def replace_preset(self, preset_id: str, values: Mapping[str, Any]) -> None:
         """For a preset that goes: what it said becomes the own options of the chats that used it."""
         with self._db.transaction():
-            for row in self._db.rows("SELECT id FROM chats WHERE options LIKE ?", (f'%"{preset_id}"%',)):
+            stored = json.dumps(preset_id, ensure_ascii=False)
+            for row in self._db.rows("SELECT id FROM chats WHERE options LIKE ?", (f"%{stored}%",)):
                 options = self.options(row["id"])
                 if options.get("preset") == preset_id:
                     self.put_options(row["id"], dict(values) | options, ["preset"])

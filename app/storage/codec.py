@@ -19,6 +19,7 @@ _USUAL = {field.name: getattr(RequestStats(), field.name) for field in fields(Re
 _RATES = [name for name, value in vars(RequestStats).items() if isinstance(value, property)]
 _UNREADABLE = "unreadable"
 LONGEST_TITLE = 500
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\ufe0e\ufe0f")  # letters and signs without any ink
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 LARGEST = 1e15  # of the counters and times of a reply; no sum of them is without end
 _MOST_PLACES = 1000  # of what is counted by position, or over time
@@ -78,10 +79,16 @@ def as_text(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def as_name(value: object) -> str:
+    """What somebody called something, as it can be shown: one line of some length, in its own order; may be empty."""
+    return _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE]).strip()
+
+
 def as_title(value: object) -> str:
-    """A chat's title or a folder's name as it can be shown: one line of some length, in its own order, never blank."""
-    title = _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE]).strip()
-    return title if any(unicodedata.category(char)[0] not in "CZ" for char in title) else "…"
+    """The same of a chat's title, or the name of a folder or a file, which is never blank."""
+    title = as_name(value)
+    inked = (char not in _BLANK and unicodedata.category(char)[0] not in "CZ" for char in title)
+    return title if any(inked) else "…"
 
 
 def as_json_object(text: object) -> dict[str, Any] | None:

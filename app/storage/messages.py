@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.chats import ChatStore
-from app.storage.codec import as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.codec import as_name, as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
 from app.storage.tree import Tree, read_tree
@@ -229,8 +229,8 @@ def _stored(message_id: int, row: sqlite3.Row | None, tree: Tree) -> StoredMessa
         thinking=as_text(row["thinking"]),
         thinking_s=row["thinking_s"] if isinstance(row["thinking_s"], float) else 0.0,
         status=ReplyStatus.stored(row["status"]),
-        main_name=as_text(row["main_name"]),
-        draft_name=as_text(row["draft_name"]),
+        main_name=as_name(row["main_name"]),
+        draft_name=as_name(row["draft_name"]),
         stats=stats_from_json(row["stats"]),
         error=error_from_json(row["error"]),
         attachments=attachments_from_json(row["attachments"]),

@@ -64,7 +64,14 @@ _Trace = tuple[type[BaseException], BaseException, TracebackType | None] | tuple
 
 
 class PrivateFormatter(logging.Formatter):
-    """Writes an exception as its kinds and places."""
+    """Writes an exception as its kinds and places, and a message as one line of what a terminal only shows.
+
+    Names of folders and models are in it: one with a line break would be a line of its own, and with half of a
+    character none at all.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in super().formatMessage(record))
 
     def formatException(self, ei: _Trace) -> str:  # noqa: N802 - logging's name
         return "" if ei[1] is None else places(ei[1])

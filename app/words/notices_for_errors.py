@@ -14,6 +14,7 @@ from PySide6.QtCore import QCoreApplication
 
 import engine
 from app.storage import StorageProblem
+from app.storage.codec import as_name
 from app.words.formats import count, fill, listed, percent, size
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
@@ -285,9 +286,9 @@ def _translated(source: str) -> str:
 
 
 def _value(error: Any, name: str) -> str:
-    """A field as the interface language writes it."""
+    """A field as the interface language writes it. What a file or its name holds turns no word of the sentence."""
     if name == "model":
-        return Path(error.folder).name or str(error.folder)
+        return as_name(Path(error.folder).name or str(error.folder))
     value = getattr(error, name)
     if name.endswith("_bytes"):
         return size(value)
@@ -295,4 +296,4 @@ def _value(error: Any, name: str) -> str:
         return percent(value)
     if name.endswith("_tokens"):
         return count(value)
-    return listed(*value) if isinstance(value, tuple) else str(value)
+    return as_name(listed(*value) if isinstance(value, tuple) else str(value))

@@ -91,14 +91,18 @@ def inspect_drafter(folder: Path) -> DrafterConfig | None:
 
 
 def model_name(folder: Path) -> str:
-    """The folder's name, unless the Hub's cache or our own hunch.json has a better one."""
+    """The folder's name, unless the Hub's cache or our own hunch.json has a better one. It can be printed."""
     if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
-        return folder.parent.parent.name.rpartition("--")[2]
+        return _printable(folder.parent.parent.name.rpartition("--")[2])
     try:
         name = read_object(folder / "hunch.json", INDEX_LIMIT_BYTES).get("name")
     except FileError:
-        return folder.name
-    return name[:100] if isinstance(name, str) and name.isprintable() and name.strip() else folder.name
+        return _printable(folder.name)
+    return name[:100] if isinstance(name, str) and name.isprintable() and name.strip() else _printable(folder.name)
+
+
+def _printable(name: str) -> str:
+    return "".join(each if each.isprintable() else "\ufffd" for each in name)
 
 
 def read_config(folder: Path) -> JsonObject:

@@ -5,6 +5,7 @@ Runs on the engine thread only. Never executes code from a model's folder.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import importlib.util
 import inspect
@@ -13,7 +14,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PosixPath
 from typing import Any
 
 import mlx.core as mx
@@ -231,9 +232,17 @@ def most_parts(path: Path) -> int:
     return _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(path)
 
 
+class _Literal(PosixPath):
+    # WORKAROUND: mlx-lm gives the whole path to `glob`. For a folder "m[1]" that finds no weights, or those of "m1".
+    def __truediv__(self, name: str) -> Path:  # type: ignore[override]
+        return Path(glob.escape(str(self)) if "*" in name else self, name)
+
+
 def _build_network(path: Path) -> Any:
     """With weights that nobody has read yet."""
-    network, _ = mlx_utils.load_model(path, lazy=True, get_model_classes=checked_classes, trust_remote_code=False)
+    network, _ = mlx_utils.load_model(
+        _Literal(path), lazy=True, get_model_classes=checked_classes, trust_remote_code=False
+    )
     if widens():
         network.set_dtype(mx.float32)
     network.eval()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.architecture.project import imported_modules, name_of, python_files
@@ -38,3 +40,10 @@ def test_only_plain_text_becomes_a_tooltip() -> None:
     """Qt reads as rich text what looks like it. The tray's tooltip is the system's, which knows no tags."""
     files = [name_of(path) for path in python_files("app") if ".setToolTip(" in path.read_text(encoding="utf-8")]
     assert files == ["app/views/shell/tray.py", "app/views/widgets/tooltips.py"]
+
+
+def test_only_our_own_words_become_a_title_as_they_are() -> None:
+    """In anybody else's, "[*]" is a place for Qt."""
+    others = re.compile(r"\.setWindowTitle\((?!self\.tr\(|\")")
+    files = [name_of(path) for path in python_files("app") if others.search(path.read_text(encoding="utf-8"))]
+    assert files == ["app/views/widgets/plain_words.py"]

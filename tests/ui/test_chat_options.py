@@ -195,6 +195,18 @@ def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: Controlle
     assert json.loads(json.dumps(harness.settings.presets)) == []
 
 
+def test_a_preset_of_any_id_leaves_its_settings_to_its_chats(harness: ControllerHarness) -> None:
+    """One that was imported brings its own."""
+    odd = 'a"b\\c%_\n'
+    harness.settings.presets = ({"id": odd, "name": "Odd", "values": {"temperature": 0.1}},)
+    harness.say("One")
+    harness.controller.options.choose_preset(odd)
+    harness.settle()
+    harness.controller.options.delete_preset(odd)
+    harness.settle()
+    assert harness.storage.read.states.options(harness.chat.chat_id) == {"temperature": 0.1}
+
+
 def test_defaults_of_a_model_hold_in_every_chat_with_it(harness: ControllerHarness) -> None:
     options = harness.controller.options
     options.put(MODEL, "temperature", 0.3)

@@ -16,6 +16,7 @@ from app.documents.encodings import decoded
 from app.documents.reading import name_of
 from app.storage import Attachment, AttachmentKind
 from app.storage.attachments import attachments_from_json, attachments_to_json
+from app.storage.codec import as_name, as_title
 from app.system.limited_child import Limits, Stop, Stopped
 from tests.helpers.pdf_files import pdf_bytes, with_password
 
@@ -176,7 +177,7 @@ def test_many_damaged_pdfs_are_read_or_refused(tmp_path_factory: pytest.TempPath
 
 attachments = st.builds(
     Attachment,
-    st.text(max_size=9),
+    st.text(max_size=9).map(as_name),
     st.sampled_from(AttachmentKind),
     st.text(),
     st.integers(0, 10**15),
@@ -217,5 +218,18 @@ def test_a_large_file_of_nothing_is_refused_at_once(tmp_path: Path) -> None:
     assert time.thread_time() - began < 1.0  # a tenth of it on a quiet machine
 
 
-def test_any_name_can_be_shown() -> None:
-    assert name_of(Path("/tmp/half \ud800")) == "half ?"
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("half \ud800", "half ?"),
+        ("invoice\u202efdp.exe", "invoice fdp.exe"),
+        ("two\nlines\tand more", "two lines and more"),
+        ("invoice.pdf\x9c.exe", "invoice.pdf .exe"),  # Qt shows nothing of what follows this sign
+        ("\u3164", "…"),
+    ],
+)
+def test_any_name_can_be_shown(name: str, shown: str) -> None:
+    """On one line, in its own order, and all of it; also a name that an imported chat or another version brought."""
+    assert name_of(Path("/tmp", name)) == shown
+    stored = attachments_to_json([Attachment(name.replace("\ud800", "?"), AttachmentKind.TEXT, "", 0)])
+    assert [as_title(each.name) for each in attachments_from_json(stored)] == [shown]

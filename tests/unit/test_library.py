@@ -387,6 +387,14 @@ def test_the_starter_pair_has_names_for_people() -> None:
     assert [model_name(starter / part) for part in ("main", "draft")] == ["Hunch Starter", "Hunch Starter Draft"]
 
 
+@pytest.mark.parametrize("parent", ["", "models--org--"])
+def test_a_name_can_be_printed_whatever_the_folder_is_called(tmp_path: Path, parent: str) -> None:
+    """A tab would be the shortcut of an entry in a menu, and a mark may turn the words around it."""
+    name = "모델 a\tb\n\u202e\udcff"
+    folder = tmp_path / (parent + name) / "snapshots" / "0" if parent else tmp_path / name
+    assert model_name(folder) == "모델 a\ufffdb\ufffd\ufffd\ufffd"
+
+
 def test_other_programs_models_are_found_where_they_say(
     tmp_path: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

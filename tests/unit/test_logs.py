@@ -50,6 +50,13 @@ def test_the_words_of_an_exception_are_not_logged(log: Path) -> None:
     assert "in fail" in written
 
 
+def test_a_message_is_one_line_whatever_a_name_in_it_holds(log: Path) -> None:
+    """No line of somebody else's, nothing that a terminal acts on, and half of a character keeps nothing out."""
+    logging.getLogger("anybody").warning("could not load %s", "모델\nCRITICAL \x1b]0;x\x07\u202e \udcff")
+    (line,) = log.read_text(encoding="utf-8").splitlines()
+    assert line.endswith(r"WARNING anybody: could not load 모델\nCRITICAL \x1b]0;x\x07\u202e \udcff")
+
+
 @pytest.mark.usefixtures("qapp")
 def test_the_words_of_an_unexpected_error_are_not_told(log: Path) -> None:
     watch, said = ErrorWatch(), list[str]()

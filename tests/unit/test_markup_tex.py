@@ -20,6 +20,7 @@ WHOLE = (
     r"\begin{equation} \mathop{\mathrm{tr}} A \end{equation}",
     r"\{ a \}\_\% \left\{ x \right.",
     r"\sum_{i=1}^n \alpha_i \tag{1}",
+    r"\text{R \& D: $a<b$, a < b} < \textbf{b<c}",
 )
 HALF = (
     r"\unknown{x} + y",
@@ -34,6 +35,7 @@ HALF = (
     r"\newcommand{\x}{\y}\x",
     r"\def\x{\x\x}\x",
     r"\input{/etc/passwd}",
+    r"\hbox{if $a<b$ <!-- not -->}",
 )
 
 
@@ -61,6 +63,18 @@ def test_the_exponent_stands_beside_the_whole_matrix() -> None:
     assert raised is not None
     assert raised.width_px > plain.width_px
     assert raised.height_px > plain.height_px
+
+
+@pytest.mark.parametrize("command", [r"\text", r"\textbf", r"\mbox", r"\fbox", r"\colorbox{red}"])
+@pytest.mark.parametrize("hidden", ["<!-- not -->", "<mspace/>", "<b>"])
+def test_no_words_are_left_out_because_they_look_like_a_tag(command: str, hidden: str) -> None:
+    plain, whole = (
+        draw(FormulaKey(f"{command}{{{words}}}", 16, "#000000", display=False))
+        for words in ("It is safe", f"It is {hidden} safe")
+    )
+    assert plain is not None
+    assert whole is not None
+    assert whole.width_px > plain.width_px + 30
 
 
 @pytest.mark.parametrize("unit", ["{", "}", r"\begin{matrix}", r"\end{matrix}", "\\", r"\{", r"\def", "'"])

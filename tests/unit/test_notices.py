@@ -131,6 +131,12 @@ def test_a_model_that_names_no_architecture_is_not_said_to_have_an_empty_one() -
     )
 
 
+def test_what_stood_in_a_file_turns_no_word_of_a_sentence() -> None:
+    notice = notice_for(ModelUnsupported("/m/Odd\u202e\n-7B", "llama\u202e\n"))
+    assert all(each.isprintable() for each in notice.sentence)
+    assert "Odd -7B" in notice.sentence
+
+
 @pytest.mark.parametrize(("empty", "action"), [(False, NoticeAction.CONTINUE), (True, NoticeAction.RETRY)])
 def test_an_interrupted_reply_goes_on_or_is_asked_for_again(empty: bool, action: NoticeAction) -> None:
     notice = reply_notice(ReplyStatus.INTERRUPTED, None, empty=empty)

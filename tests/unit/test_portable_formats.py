@@ -17,6 +17,7 @@ from app.portable.file_names import Names, safe_name
 from app.portable.json_stream import MOST_DEPTH, Reader, loads
 from app.portable.problems import Unreadable, WhyNotRead
 from app.storage import Attachment, AttachmentKind
+from app.storage.codec import as_name
 from app.storage.portable import PortableChat, PortableMessage
 from tests.helpers.foreign_chats import HIDDEN, chatgpt, lm_studio, node, replied, said, slot, step
 
@@ -194,8 +195,9 @@ objects = st.dictionaries(
     texts, st.none() | st.booleans() | numbers | texts | st.lists(numbers, max_size=2), max_size=3
 )
 times = st.floats(0, 3e10, allow_nan=False)
+names = texts.map(as_name)
 attached = st.builds(
-    Attachment, texts, st.sampled_from(AttachmentKind), texts, st.integers(0, 10**15), st.integers(0, 10**15)
+    Attachment, names, st.sampled_from(AttachmentKind), texts, st.integers(0, 10**15), st.integers(0, 10**15)
 )
 
 

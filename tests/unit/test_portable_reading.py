@@ -165,7 +165,7 @@ def test_reading_can_be_stopped_and_has_limits(tmp_path: Path, monkeypatch: pyte
 
 
 def test_presets_of_a_file_are_taken_as_far_as_they_are_presets(tmp_path: Path) -> None:
-    good = {"id": "a", "name": " Two\n words ", "values": {"temperature": 0.5}}
+    good = {"id": "a", "name": " Two\n \u202ewords ", "values": {"temperature": 0.5}}
     odd = [3, {}, good | {"id": 3}, good | {"id": ""}, good | {"name": " "}, good | {"values": []}]
     path = tmp_path / "chats.json"
     path.write_text(own.head([good, *odd]) + own.line_of(PortableChat("x:1", "T", ())) + own.TAIL)  # type: ignore[list-item]

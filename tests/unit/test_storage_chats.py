@@ -339,12 +339,21 @@ def test_what_other_versions_wrote_is_read_as_far_as_it_goes() -> None:
 def test_a_title_is_one_line_that_can_be_shown_at_once(stores: Stores) -> None:
     """Whatever a file that was imported, a paste or damage put there."""
     chat = stores.chats.create("\u202egnp.exe\x00\x1b[31m\nsecond\u2028third \U0001f469\u200d\U0001f373")
-    blank = [stores.chats.create(title) for title in ("", " ", "\u200b\n\u2028")]
+    blank = [stores.chats.create(title) for title in ("", " ", "\u200b\n\u2028", "\u3164", "\u2800\ufe0f")]
     long = stores.chats.create("long" * 1_000_000)
     titles = {summary.id: summary.title for summary in stores.chats.find()}
     assert titles[chat] == "gnp.exe [31m second third \U0001f469\u200d\U0001f373"
     assert {titles[each] for each in blank} == {"…"}  # a row that can be seen and clicked
     assert len(titles[long]) == LONGEST_TITLE
+
+
+def test_the_name_of_a_model_is_one_line_whoever_wrote_it(stores: Stores) -> None:
+    chat = stores.chats.create("Chat")
+    question = stores.messages.add_user(chat, None, "?")
+    reply = stores.messages.begin_reply(chat, question, "model\u202e\n" * 1_000_000, "")
+    stored = next(each for each in stores.messages.shown_branch(chat) if each.id == reply)
+    assert stored.main_name == "model " * (LONGEST_TITLE // 7) + "mod"
+    assert stored.draft_name == ""
 
 
 @pytest.mark.parametrize("status", ["queued", "reading", "stopping", "unsaved", "unreadable", "from another version"])

@@ -12,6 +12,7 @@ from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 
@@ -101,7 +102,7 @@ class AttachmentDialog(Translated, QDialog):
         title, detail = chip.title(), chip.detail()
         chip.deleteLater()
         chip.hide()
-        self.setWindowTitle(title)
+        set_window_title(self, title)
         missing = self._attachment.kind is AttachmentKind.NOTE
         self.facts.setText(self.tr("This file was not part of the chats that were imported.") if missing else detail)
         self.text.setAccessibleName(title)

@@ -32,6 +32,7 @@ from app.views.shell.sidebar import Sidebar
 from app.views.shell.sidebar_wiring import SidebarWiring
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.drop_target import TakesDrops
+from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import bar_room_px
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
@@ -209,7 +210,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
     def _on_chat_changed(self, chat_id: int, title: str) -> None:
         assert self.chats is not None
         self.header.set_title(title)
-        self.setWindowTitle(title or "Hunch")
+        set_window_title(self, title or "Hunch")
         self.sidebar.chats.set_open_chat(chat_id)
         self.composer.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)

@@ -16,6 +16,7 @@ from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
+from app.views.widgets.plain_words import PlainWords
 from app.views.widgets.tooltips import set_tooltip
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
@@ -33,7 +34,7 @@ class Emphasis(StrEnum):
 _FILLED = (Emphasis.PRIMARY, Emphasis.DANGER)
 
 
-class PaintedButton(FocusRing, QAbstractButton):
+class PaintedButton(FocusRing, PlainWords, QAbstractButton):
     """Paints hover, press and focus ring; subclasses paint the rest in `paint_content`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

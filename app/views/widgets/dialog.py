@@ -18,6 +18,7 @@ from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.translated import Translated
 
 _WIDTH_PX = 420
@@ -98,7 +99,7 @@ class Dialog(Translated, QDialog):
 
     def _retranslate(self) -> None:
         text = self._text()
-        self.setWindowTitle(text.title)
+        set_window_title(self, text.title)
         self.setAccessibleName(text.title)
         self.setAccessibleDescription(" ".join(filter(None, (text.sentence, text.detail))))
         for widget, words in (

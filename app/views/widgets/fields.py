@@ -33,6 +33,7 @@ from app.theme import RADIUS_ROW, Theme
 from app.views.widgets.composing import Composing
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, is_held, is_held_return
+from app.views.widgets.plain_words import PlainWords
 
 
 def field_style(theme: Theme) -> str:
@@ -181,7 +182,7 @@ class Segments(QWidget):
         painter.end()
 
 
-class Segment(QAbstractButton):
+class Segment(PlainWords, QAbstractButton):
     """One of the choices: a radio button."""
 
     def __init__(self, theme: Theme, parent: Segments) -> None:
