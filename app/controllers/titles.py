@@ -35,7 +35,8 @@ from engine import (
 )
 
 LONGEST = 60  # characters of a title
-_TOKENS = 32
+_MOST_TOKENS = 1024  # some models cannot be kept from thinking first
+_ENOUGH = 240  # characters of an answer; whoever goes on writes no title
 _EXCERPT = 600  # characters of the question, and of the reply
 _MESSAGES = 6  # a chat that is longer than that is known by its title
 _ASKED = {
@@ -102,6 +103,8 @@ class Titles(QObject):
                 self._give_way()
             case TextDelta(request=request, kind=SpanKind.ANSWER, text=text) if request == self._own:
                 self._text += text
+                if self._has_enough:
+                    self._engine.cancel(request)
             case Finished(request=request) | Failed(request=request) if request == self._own:
                 self._own = None
                 self._models.residence.background.discard(request)
@@ -111,8 +114,8 @@ class Titles(QObject):
                 self._go_on()
 
     def _on_end(self, event: Finished | Failed) -> None:
-        gave_way = isinstance(event, Finished) and event.reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
-        if gave_way or not self._waiting:
+        cut = isinstance(event, Finished) and event.reason in (FinishReason.CANCELLED, FinishReason.MODEL_CHANGED)
+        if (cut and not self._has_enough) or not self._waiting:
             return
         chat_id, title = self._waiting.pop(0), "" if isinstance(event, Failed) else title_of(self._text)
         if title:
@@ -133,6 +136,10 @@ class Titles(QObject):
         self._storage.write(lambda stores: stores.states.set_title(chat_id, title), stored, refused)
 
     # Small parts
+
+    @property
+    def _has_enough(self) -> bool:
+        return len(self._text) > _ENOUGH
 
     def _go_on(self) -> None:
         state = self._engine.state()
@@ -165,7 +172,7 @@ class Titles(QObject):
             messages=(Message(MessageRole.USER, prompt_for(branch)),),
             sampling=Sampling(temperature=0.0),
             speculation=Speculation.off(),
-            max_tokens=_TOKENS,
+            max_tokens=_MOST_TOKENS,
             transient=True,
         )
 

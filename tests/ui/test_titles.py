@@ -70,6 +70,22 @@ def test_it_gives_way_to_a_message_and_is_asked_for_again(harness: ControllerHar
     assert harness.texts == ["first", "one", "second", "two"]
 
 
+def test_a_model_that_thinks_first_is_waited_for(harness: ControllerHarness) -> None:
+    will_say(harness, "Because of Rayleigh scattering.")
+    harness.engine.scripts.append(Script(pieces=("Blue sky",), thinking=("Let me think. ",) * 60))
+    harness.say("why is the sky blue")
+    wait_for_title(harness, "Blue sky")
+    assert harness.engine.requests[1].max_tokens >= 512
+
+
+def test_a_model_that_goes_on_and_on_is_stopped(harness: ControllerHarness) -> None:
+    will_say(harness, "Because of Rayleigh scattering.")
+    harness.engine.scripts.append(Script(pieces=("Blue sky\n", *("and so on " * 10 for _ in range(10_000)))))
+    harness.say("why is the sky blue")
+    wait_for_title(harness, "Blue sky")
+    wait_for_rest(harness, 2)
+
+
 def test_a_title_that_the_person_chose_stays(harness: ControllerHarness) -> None:
     will_say(harness, "one", "By the model", "two")
     harness.engine.gate.hold()
