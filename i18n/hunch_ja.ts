@@ -1489,7 +1489,7 @@
     </message>
     <message>
         <source>In company</source>
-        <translation>複数の回答を同時に作成</translation>
+        <translation>回答の同時作成</translation>
     </message>
     <message>
         <source>Not certain</source>
@@ -3434,7 +3434,7 @@
     </message>
     <message>
         <source>several at once</source>
-        <translation>同時に回答中</translation>
+        <translation>同時作成中</translation>
     </message>
     <message>
         <source>off</source>
@@ -4085,7 +4085,7 @@
     </message>
     <message>
         <source>no draft: several replies at once</source>
-        <translation>ドラフトなし：複数の回答を同時に作成</translation>
+        <translation>ドラフトなし：回答の同時作成</translation>
     </message>
     <message>
         <source>draft at rest</source>

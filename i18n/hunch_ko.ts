@@ -1489,7 +1489,7 @@
     </message>
     <message>
         <source>In company</source>
-        <translation>여러 답변 동시 작성</translation>
+        <translation>답변 동시 작성</translation>
     </message>
     <message>
         <source>Not certain</source>
@@ -3434,7 +3434,7 @@
     </message>
     <message>
         <source>several at once</source>
-        <translation>동시 답변 중</translation>
+        <translation>동시 작성 중</translation>
     </message>
     <message>
         <source>off</source>
@@ -4085,7 +4085,7 @@
     </message>
     <message>
         <source>no draft: several replies at once</source>
-        <translation>초안 없음: 여러 답변을 함께 씀</translation>
+        <translation>초안 없음: 답변 동시 작성</translation>
     </message>
     <message>
         <source>draft at rest</source>

@@ -1489,7 +1489,7 @@
     </message>
     <message>
         <source>In company</source>
-        <translation>多条回复同时生成</translation>
+        <translation>同时生成</translation>
     </message>
     <message>
         <source>Not certain</source>
@@ -1672,7 +1672,7 @@
     </message>
     <message>
         <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation>不用与使用草稿模型各重写一次此回复，并排比较</translation>
+        <translation>不用草稿模型和使用草稿模型各重新生成一次此回复，并排比较</translation>
     </message>
 </context>
 <context>
@@ -3434,7 +3434,7 @@
     </message>
     <message>
         <source>several at once</source>
-        <translation>多条回复同时生成</translation>
+        <translation>同时生成</translation>
     </message>
     <message>
         <source>off</source>
