@@ -978,7 +978,7 @@
     </message>
     <message>
         <source>Does drafting change the text?</source>
-        <translation>초안을 쓰면 글이 바뀌나요?</translation>
+        <translation>초안 모델을 쓰면 답변이 바뀌나요?</translation>
     </message>
     <message>
         <source>How do I get better answers?</source>

@@ -978,7 +978,7 @@
     </message>
     <message>
         <source>Does drafting change the text?</source>
-        <translation>用草稿会改变文字吗？</translation>
+        <translation>使用草稿模型会改变回复吗？</translation>
     </message>
     <message>
         <source>How do I get better answers?</source>
