@@ -16,7 +16,16 @@ from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
-from engine import ModelChecking, ModelUnsupported, PairCheck, Vocabularies, memory_fit
+from engine import (
+    ModelChecking,
+    ModelLoadProgress,
+    ModelReady,
+    ModelRole,
+    ModelUnsupported,
+    PairCheck,
+    Vocabularies,
+    memory_fit,
+)
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -211,6 +220,34 @@ def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot
     assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
     harness.models.set_speculation("off", 4)
     assert chip.toolTip().endswith("Drafting is off.")
+
+
+def test_the_chip_tells_how_far_a_draft_is_loaded(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chip, post = harness.window.header.chip, harness.application.bridge.post
+
+    def load(folder: str, done: int) -> None:
+        post(ModelLoadProgress(ModelRole.DRAFT, folder, done, 100))
+
+    def said(words: str) -> None:
+        qtbot.waitUntil(lambda: chip.accessibleName() == f"Models: Main-8B ← {words}", timeout=5000)
+        assert chip.toolTip().startswith(f"Main-8B ← {words}")
+
+    load(DRAFT.folder, 40)
+    said("Draft-1B · auto")  # it is loaded already
+    monkeypatch.setattr(harness.engine, "set_draft", lambda _folder, _sink: None)
+    harness.models.choose_draft(SMALLER.folder)
+    said("Loading Main-4B…")
+    load(SMALLER.folder, 40)
+    said("Loading Main-4B… 40%")
+    load(DRAFT.folder, 90)  # of the one that was chosen before
+    load(SMALLER.folder, 45)
+    said("Loading Main-4B… 45%")
+    harness.models.choose_draft(DRAFT.folder)
+    said("Loading Draft-1B…")
+    post(ModelReady(ModelRole.DRAFT, DRAFT))
+    said("Draft-1B · auto")
 
 
 def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
