@@ -3651,6 +3651,14 @@
         <translation>メインモデルだけを読み込みます</translation>
     </message>
     <message>
+        <source>Chat models</source>
+        <translation>チャットモデル</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>専用ドラフトモデル</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>おすすめ</translation>
     </message>

@@ -3651,6 +3651,14 @@
         <translation>메인 모델만 불러와요</translation>
     </message>
     <message>
+        <source>Chat models</source>
+        <translation>채팅 모델</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>전용 초안 모델</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>추천</translation>
     </message>

@@ -3651,6 +3651,14 @@
         <translation>只加载主模型</translation>
     </message>
     <message>
+        <source>Chat models</source>
+        <translation>对话模型</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>专用草稿模型</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>推荐</translation>
     </message>

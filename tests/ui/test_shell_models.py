@@ -16,13 +16,17 @@ from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
+from app.words.notices_for_errors import notice_for
 from engine import (
+    DraftVocabularyDiffers,
     ModelChecking,
     ModelLoadProgress,
     ModelReady,
     ModelRole,
     ModelUnsupported,
     PairCheck,
+    PairChecked,
+    TokenDifference,
     Vocabularies,
     memory_fit,
 )
@@ -261,6 +265,36 @@ def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: 
     assert len(picker.details.text().splitlines()) >= 5
     picker.details_button.click()
     assert not picker.details.isVisible()
+
+
+def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) -> None:
+    """Just where somebody asks why: which tokens differ is told of the draft that the keyboard is at."""
+    picker, differs = harness.window.picker, TokenDifference(7, "sun", "moon")
+    found = Vocabularies(151_936, 151_936, 900, 151_036, examples=(differs,))
+    error = DraftVocabularyDiffers(STRANGER.folder, 151_936, 151_936, 900)
+    harness.application.bridge.post(PairChecked(PairCheck(MAIN.folder, STRANGER.folder, error, found)))
+    go_to(picker.drafts, "Stranger-1B")
+    picker.details_button.click()
+    qtbot.waitUntil(lambda: "“sun” to the main model, “moon” to the draft" in picker.details.text())
+    assert picker.note.text() == f"Stranger-1B: {notice_for(error).sentence}"
+    picker.details_button.click()
+    assert "Stranger" not in picker.note.text()  # which is about the chosen draft again
+    go_to(picker.drafts, "Main-4B")
+    picker.details_button.click()
+    assert picker.details.text() == "Comparing…"
+    qtbot.waitUntil(lambda: (MAIN.folder, SMALLER.folder) in harness.store.checked)
+    picker.details_button.click()
+    go_to(picker.drafts, "Broken")
+    assert not picker.details_button.isEnabled()
+    go_to(picker.drafts, "No draft")
+    assert picker.details_button.isEnabled()
+
+
+def go_to(listed: OptionList, name: str) -> None:
+    listed.setFocus()
+    QTest.keyClick(listed, Qt.Key.Key_Home)
+    while listed.currentIndex().data() != name:
+        QTest.keyClick(listed, Qt.Key.Key_Down)
 
 
 def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBot) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
@@ -40,20 +40,24 @@ _WORDS_PX = EDGE_PX + 22  # behind the tick
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`value` is None for a heading; `reason` says why it cannot be chosen."""
+    """`value` is None for a heading; `reason` says why it cannot be chosen. A sub-heading stands below a heading."""
 
     text: str
     value: str | None = None
     detail: str = ""
     reason: str = ""
+    is_sub_heading: bool = False
 
 
 class OptionList(ChoiceList):
+    moved = Signal()  # another option is the current one
+
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.checked = ""
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
+        self.selectionModel().currentChanged.connect(self.moved)
         self.setItemDelegate(_OptionDelegate(self))
 
     def set_options(self, options: Sequence[Option], checked: str) -> None:
@@ -139,7 +143,7 @@ class _OptionDelegate(QStyledItemDelegate):
         option: Option = index.data(_OPTION)
         line = QFontMetrics(self._theme.ui_font()).height()
         if option.value is None:
-            return QSize(0, line + self._theme.px(14))
+            return QSize(0, line + self._theme.px(4 if option.is_sub_heading else 14))
         words = dots_at_ends(option.reason or option.detail)
         below = self._words_height(words) if words else 0
         return QSize(0, line + below + self._theme.px(12))
@@ -151,7 +155,7 @@ class _OptionDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.value is None:
-            self._paint_heading(painter, area, option.text)
+            self._paint_heading(painter, area, option)
         else:
             # What cannot be chosen has no tick to get by a click: the ground shows that it is the one in question.
             lit = QStyle.StateFlag.State_Selected if option.reason else QStyle.StateFlag.State_MouseOver
@@ -160,11 +164,13 @@ class _OptionDelegate(QStyledItemDelegate):
             self._paint_option(painter, area, option)
         painter.restore()
 
-    def _paint_heading(self, painter: QPainter, area: QRect, text: str) -> None:
-        painter.setFont(self._theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold))
-        painter.setPen(self._theme.palette.faint)
-        place = area.adjusted(self._theme.px(EDGE_PX), self._theme.px(6), -self._theme.px(8), 0)
-        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
+    def _paint_heading(self, painter: QPainter, area: QRect, option: Option) -> None:
+        weight = QFont.Weight.Normal if option.is_sub_heading else QFont.Weight.DemiBold
+        font = self._theme.ui_font(FOOTER_PX, weight)
+        left = self._theme.px(_WORDS_PX if option.is_sub_heading else EDGE_PX)
+        place = area.adjusted(left, self._theme.px(0 if option.is_sub_heading else 6), -self._theme.px(8), 0)
+        ink = self._theme.palette.secondary if option.is_sub_heading else self._theme.palette.faint
+        paint_line(painter, place, option.text, font, ink, Qt.TextElideMode.ElideRight)
 
     def _paint_option(self, painter: QPainter, area: QRect, option: Option) -> None:
         theme, colors = self._theme, self._theme.palette
