@@ -4956,6 +4956,14 @@
         <translation>このマシンではまだ測定していません。</translation>
     </message>
     <message>
+        <source>Measuring stopped, because a reply failed.</source>
+        <translation>回答に失敗したため、測定を中止しました。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
+        <translation>このモデルの回答が短すぎて、ドラフトの効果を測れませんでした。</translation>
+    </message>
+    <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
         <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1 です。「自動」では自動的に休止します。</translation>
     </message>

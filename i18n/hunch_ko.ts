@@ -4956,6 +4956,14 @@
         <translation>이 컴퓨터에서 아직 측정하지 않았어요.</translation>
     </message>
     <message>
+        <source>Measuring stopped, because a reply failed.</source>
+        <translation>답변 하나가 실패해서 측정을 멈췄어요.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
+        <translation>이 모델의 답변이 너무 짧아서 초안 모델의 효과를 알 수 없었어요.</translation>
+    </message>
+    <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
         <translation>이 쌍은 초안 모델을 써도 이득이 없어요. 가장 좋은 방법이 초안 없이 쓸 때의 %1예요. 자동은 스스로 쉬어요.</translation>
     </message>

@@ -4956,6 +4956,14 @@
         <translation>尚未在这台电脑上测量。</translation>
     </message>
     <message>
+        <source>Measuring stopped, because a reply failed.</source>
+        <translation>有一条回复失败，测量已停止。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
+        <translation>该模型的回复太短，无法测出草稿模型的效果。</translation>
+    </message>
+    <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
         <translation>这个模型对使用草稿模型没有收益：最好的方式也只有不用草稿模型时的 %1。“自动”会自行暂停。</translation>
     </message>
