@@ -3633,6 +3633,14 @@
         <translation>メインモデルだけを読み込みます</translation>
     </message>
     <message>
+        <source>Chat models</source>
+        <translation>チャットモデル</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>専用ドラフトモデル</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>おすすめ</translation>
     </message>
@@ -4959,6 +4967,14 @@
     <message>
         <source>Not measured on this machine yet.</source>
         <translation>このマシンではまだ測定していません。</translation>
+    </message>
+    <message>
+        <source>Measuring stopped, because a reply failed.</source>
+        <translation>回答に失敗したため、測定を中止しました。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
+        <translation>このモデルの回答が短すぎて、ドラフトの効果を測れませんでした。</translation>
     </message>
     <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>

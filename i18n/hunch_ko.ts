@@ -3633,6 +3633,14 @@
         <translation>메인 모델만 불러와요</translation>
     </message>
     <message>
+        <source>Chat models</source>
+        <translation>채팅 모델</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>전용 초안 모델</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>추천</translation>
     </message>
@@ -4959,6 +4967,14 @@
     <message>
         <source>Not measured on this machine yet.</source>
         <translation>이 컴퓨터에서 아직 측정하지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Measuring stopped, because a reply failed.</source>
+        <translation>답변 하나가 실패해서 측정을 멈췄어요.</translation>
+    </message>
+    <message>
+        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
+        <translation>이 모델의 답변이 너무 짧아서 초안 모델의 효과를 알 수 없었어요.</translation>
     </message>
     <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>

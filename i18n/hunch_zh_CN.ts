@@ -3633,6 +3633,14 @@
         <translation>只加载主模型</translation>
     </message>
     <message>
+        <source>Chat models</source>
+        <translation>对话模型</translation>
+    </message>
+    <message>
+        <source>Drafters</source>
+        <translation>专用草稿模型</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>推荐</translation>
     </message>
@@ -4959,6 +4967,14 @@
     <message>
         <source>Not measured on this machine yet.</source>
         <translation>尚未在这台电脑上测量。</translation>
+    </message>
+    <message>
+        <source>Measuring stopped, because a reply failed.</source>
+        <translation>有一条回复失败，测量已停止。</translation>
+    </message>
+    <message>
+        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
+        <translation>该模型的回复太短，无法测出草稿模型的效果。</translation>
     </message>
     <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>

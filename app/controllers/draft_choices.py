@@ -40,6 +40,11 @@ def draft_choice(
     return DraftChoice(group, entry, None, check, extra_bytes)
 
 
+def draft_order(choice: DraftChoice) -> tuple[int, bool, int]:
+    """By group, then by kind, then by size."""
+    return list(DraftGroup).index(choice.group), choice.model.drafter is None, choice.model.parameters
+
+
 def pair_problem(main: ModelInfo, draft: ModelInfo, check: PairCheck | None) -> EngineError | None:
     """Why `draft` cannot draft for `main`; where vocabularies differ, the files tell, once looked at."""
     problem = draft_problem(main, draft)

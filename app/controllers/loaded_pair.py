@@ -62,6 +62,8 @@ class LoadedPair:
         self.outdated &= {self.main_folder}
         self.draft, self._draft_error = None, None
         self._draft_loading = bool(draft_folder)
+        if self.state is not PairState.LOADING:
+            self._loaded_share = 0.0
         self._drafting = DraftingState.ACTIVE
 
     def clear(self) -> None:
@@ -85,9 +87,12 @@ class LoadedPair:
         return "" if self._main_error else self.main_folder, "" if self._draft_error else self.draft_folder
 
     def apply_progress(self, event: ModelLoadProgress) -> bool:
-        """Returns whether there is anything new to show: one per cent more."""
+        """Returns whether there is anything new to show: one per cent more of what is shown to be loading."""
+        of_main = event.role is ModelRole.MAIN
+        is_shown = self.state is PairState.LOADING if of_main else self._draft_loading and self.state is PairState.READY
+        is_wanted = event.folder == (self.main_folder if of_main else self.draft_folder)
         share = event.done_bytes / event.total_bytes if event.total_bytes else 0.0
-        if event.role is not ModelRole.MAIN or abs(share - self._loaded_share) < LEAST_PROGRESS:
+        if not is_shown or not is_wanted or abs(share - self._loaded_share) < LEAST_PROGRESS:
             return False
         self._loaded_share = share
         return True
@@ -131,7 +136,7 @@ class LoadedPair:
             case ModelLoading():
                 self.state, self.main = PairState.LOADING, None
             case ModelReady(info=info):
-                self.state, self.main = PairState.READY, info
+                self.state, self.main, self._loaded_share = PairState.READY, info, 0.0
             case ModelFailed(error=error):
                 self.state, self.main, self._main_error = PairState.FAILED, None, error
                 self._draft_loading = False

@@ -12,6 +12,7 @@ from app.controllers.downloads import NEWEST, DownloadController
 from app.controllers.draft_choices import (
     best_draft,
     draft_choice,
+    draft_order,
     needs_check,
     pair_problem,
 )
@@ -24,7 +25,6 @@ from app.settings import Settings
 from app.view_models.installed_list import reading_order
 from app.view_models.model_list import (
     DraftChoice,
-    DraftGroup,
     ModelEntry,
     PairState,
     PairView,
@@ -174,13 +174,15 @@ class ModelController(QObject):
         return sorted(map(self._entry, self.library.installed), key=lambda entry: reading_order(entry.name))
 
     def drafts_for_main(self) -> list[DraftChoice]:
-        """Every installed model: recommended, compatible, and not compatible with the reason; small ones first."""
+        """Every installed model: recommended, compatible, and not compatible with the reason.
+
+        In each group first what is made to draft for one main model, then chat models; small ones first.
+        """
         main = self.main_info()
         if main is None:
             return []
         choices = [self._choice(main, model) for model in self.library.installed]
-        order = list(DraftGroup)
-        return sorted(choices, key=lambda choice: (order.index(choice.group), choice.model.parameters))
+        return sorted(choices, key=draft_order)
 
     def check_pair(self, draft: str) -> None:
         """Have the files of the main model and `draft` compared; the answer comes with the list of drafts."""

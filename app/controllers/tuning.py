@@ -20,6 +20,7 @@ from app.view_models.model_list import PairState, PairView
 from app.view_models.tuning import WAYS, Content, Reading, TuningState, TuningView, Way, best_way
 from engine import (
     ChatEngine,
+    EngineError,
     Event,
     Failed,
     Finished,
@@ -74,6 +75,8 @@ class TuningController(QObject):
         self._own: RequestId | None = None  # the request under way
         self._others: set[RequestId] = set()  # queued or written for somebody
         self._pair = ("", "")
+        self._error: EngineError | None = None  # why the last attempt failed
+        self._too_short = False  # … or found nothing
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
 
@@ -85,16 +88,16 @@ class TuningController(QObject):
             steps = PASSES * len(WAYS) * len(Content)
             return TuningView(state, can_start, steps - len(self._steps), steps, tuple(self._readings))
         readings = _readings(self._records.get(*self._pair))
-        if not readings:
-            return TuningView(can_start=can_start)
         best, gain = best_way(readings)
-        return TuningView(TuningState.DONE, can_start, 0, 0, readings, best, gain)
+        state = TuningState.DONE if readings else TuningState.IDLE
+        return TuningView(state, can_start, 0, 0, readings, best, gain, self._error, self._too_short)
 
     def start(self) -> None:
         pair = self._loaded(self._models.pair)
         if pair is None or self._steps:
             return
         self._pair, self._readings = pair, []
+        self._forget_trouble()
         self._steps = PASSES * list(product(Content, WAYS))
         self._go_on()
         self.changed.emit()
@@ -131,7 +134,10 @@ class TuningController(QObject):
         if not self._steps:
             return
         rate = event.stats.tokens_per_second
-        if isinstance(event, Failed) or event.reason is FinishReason.MODEL_CHANGED:
+        if isinstance(event, Failed):
+            self._error = event.error
+            self.cancel()
+        elif event.reason is FinishReason.MODEL_CHANGED:
             self.cancel()
         elif event.reason is FinishReason.CANCELLED:
             self._go_on()
@@ -148,6 +154,7 @@ class TuningController(QObject):
             self._steps = []
             self._stop_own()
             self._leave(self._pair)
+            self._forget_trouble()
             self._pair = pair
             self._apply(self._records.get(*pair))
         elif self._steps and pair is None:
@@ -177,13 +184,20 @@ class TuningController(QObject):
         if self._own is not None:
             self._engine.cancel(self._own)
 
+    def _forget_trouble(self) -> None:
+        self._error, self._too_short = None, False
+
     def _finish(self) -> None:
+        """What was known of the pair stays where nothing could be compared."""
         best, gain = best_way(self._readings)
+        self._too_short = not gain
+        if self._too_short:
+            return
         chosen = best or Way("auto")
         measured = tuple(
             Measured(each.content, each.way.mode, each.way.tokens, each.tokens_per_second) for each in self._readings
         )
-        record = PairRecord(None, measured, chosen.mode, chosen.tokens, gain or None)
+        record = PairRecord(None, measured, chosen.mode, chosen.tokens, gain)
         self._records.put_tuning(*self._pair, record)
         self._apply(record)
 

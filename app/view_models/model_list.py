@@ -94,7 +94,7 @@ class PairView:
     drafting: DraftingState | None = None  # why the draft does not draft
     main_folder: str = ""
     draft_folder: str = ""
-    loaded_share: float = 0.0  # of the model that is being loaded
+    loaded_share: float = 0.0  # of the one that is being loaded: the main model, then its draft
     off_for_pair: bool = False  # drafting was turned off for these two
 
     @property
@@ -117,4 +117,4 @@ class DraftChoice:
     check: PairCheck | None = None  # what their files say of the two, once that is known
     extra_bytes: int = 0  # of memory, for its weights
     gain: float | None = None  # over plain decoding, measured last
-    estimate: PredictedGain | None = None  # before anything was measured
+    estimate: PredictedGain | None = None  # of what it brings here, from what others have measured

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from engine import EngineError
+
 LENGTHS = (1, 2, 3, 4, 6, 8)
 # The least gain over plain decoding that is worth keeping a draft's length for, and by how much a fixed length must
 # beat auto, which also adapts to what comes later.
@@ -50,7 +52,10 @@ class TuningState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TuningView:
-    """`best` and `gain` are known once it is done; `best` is None where no way to draft wins."""
+    """`best` and `gain` are known once it is done; `best` is None where no way to draft wins.
+
+    `error` and `too_short` say why the last attempt brought nothing; what an earlier one found stays.
+    """
 
     state: TuningState = TuningState.IDLE
     can_start: bool = False  # a pair is loaded
@@ -59,6 +64,8 @@ class TuningView:
     readings: tuple[Reading, ...] = ()
     best: Way | None = None
     gain: float = 0.0  # of the best way to draft, over plain decoding
+    error: EngineError | None = None  # of the request that failed
+    too_short: bool = False  # the replies were, to tell what drafting brings
 
 
 def gains(readings: Sequence[Reading], content: Content) -> dict[Way, float]:

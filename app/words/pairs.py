@@ -34,11 +34,11 @@ def partner_text(name: str, predicted: PredictedGain | None) -> str:
 
 
 def draft_details(extra_bytes: int, gain: float | None, estimate: PredictedGain | None = None) -> list[str]:
-    """The parts of the line under a draft's name: what it takes, and what it brought or may bring here."""
+    """The parts of the line under a draft's name: what it takes, what it brought last, and what was to be expected."""
     parts = [fill(QCoreApplication.translate("Pairs", "%1 more memory"), size(extra_bytes))] if extra_bytes else []
     if gain is not None:
         parts.append(fill(QCoreApplication.translate("Pairs", "%1 last time"), times(gain)))
-    elif estimate is not None:
+    if estimate is not None:
         parts.append(predicted_text(estimate))
     return parts
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
@@ -15,7 +16,20 @@ from app.controllers.draft_choices import CHAT_TOKENS
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
-from engine import ModelChecking, ModelUnsupported, PairCheck, Vocabularies, memory_fit
+from app.words.notices_for_errors import notice_for
+from engine import (
+    DraftVocabularyDiffers,
+    ModelChecking,
+    ModelLoadProgress,
+    ModelReady,
+    ModelRole,
+    ModelUnsupported,
+    PairCheck,
+    PairChecked,
+    TokenDifference,
+    Vocabularies,
+    memory_fit,
+)
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -83,8 +97,12 @@ def test_the_draft_is_dropped_and_chosen_again_without_loading_the_main_model(
 
 
 def test_what_cannot_draft_cannot_be_chosen(harness: AppHarness, qtbot: QtBot) -> None:
+    drafts = harness.window.picker.drafts
+    drafts.scrollToBottom()
     with qtbot.assertNotEmitted(harness.window.picker.draft_chosen):
-        click(harness.window.picker.drafts, STRANGER.folder)
+        click(drafts, STRANGER.folder)
+    assert harness.window.picker.isVisible()
+    assert drafts.current_value == STRANGER.folder
 
 
 def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
@@ -114,15 +132,65 @@ def test_the_picker_fits_the_window_after_larger_text(harness: AppHarness) -> No
     assert widths[0] == widths[2] < widths[1]
 
 
-def test_headings_and_refused_models_are_stepped_over(harness: AppHarness) -> None:
+def press(listed: OptionList, key: Qt.Key) -> str:
+    """What the keyboard is at afterwards; that is in sight."""
+    QTest.keyClick(listed, key)
+    assert listed.viewport().rect().intersects(listed.visualRect(listed.currentIndex()))
+    return str(listed.currentIndex().data())
+
+
+def test_every_option_is_reached_by_key_and_headings_are_stepped_over(harness: AppHarness) -> None:
     drafts = harness.window.picker.drafts
     drafts.setFocus()
-    QTest.keyClick(drafts, Qt.Key.Key_Home)
-    seen = []
-    for _ in range(8):
-        seen.append(drafts.currentIndex().data())
-        QTest.keyClick(drafts, Qt.Key.Key_Down)
-    assert list(dict.fromkeys(seen)) == ["No draft", "Draft-1B", "Main-4B"]
+    seen = [press(drafts, Qt.Key.Key_Home), *(press(drafts, Qt.Key.Key_Down) for _ in range(5))]
+    assert set(seen) == {"No draft", "Draft-1B", "Main-4B", "Main-8B", "Stranger-1B", "Broken"}
+    assert press(drafts, Qt.Key.Key_End) == seen[-1]
+    assert [press(drafts, Qt.Key.Key_Up) for _ in range(5)] == seen[-2::-1]
+
+
+def test_a_long_list_of_refused_models_is_read_by_key(harness: AppHarness) -> None:
+    """Its reasons are scrolled to, also a page at a time; a screen reader is told them."""
+    drafts, why = harness.window.picker.drafts, "Its tokens are others, so it cannot guess a single one."
+    refused = [(Option(f"Group {at}"), Option(f"M{at}", f"/m/{at}", "", why)) for at in range(40)]
+    drafts.set_options([option for both in refused for option in both], "")
+    drafts.setFocus()
+    assert press(drafts, Qt.Key.Key_Down) == "M0"
+    paged = [int(press(drafts, Qt.Key.Key_PageDown)[1:]) for _ in range(4)]
+    assert 0 < paged[0] < paged[1] < paged[2] < paged[3]
+    assert drafts.verticalScrollBar().value() > 0
+    assert int(press(drafts, Qt.Key.Key_PageUp)[1:]) < paged[-1]
+    assert press(drafts, Qt.Key.Key_End) == "M39"
+    assert drafts.verticalScrollBar().value() == drafts.verticalScrollBar().maximum()
+    told = QAccessible.queryAccessibleInterface(drafts)
+    rows = [told.child(at) for at in range(told.childCount())]
+    (row,) = [row for row in rows if row.text(QAccessible.Text.Name) == f"M39 {why}"]
+    assert row.state().focusable
+    assert row.state().focused
+    assert press(drafts, Qt.Key.Key_Home) == "M0"
+
+
+def test_a_refused_model_is_not_chosen_by_key(harness: AppHarness, qtbot: QtBot) -> None:
+    picker = harness.window.picker
+    picker.drafts.setFocus()
+    assert press(picker.drafts, Qt.Key.Key_End) in {"Main-8B", "Stranger-1B", "Broken"}
+    with qtbot.assertNotEmitted(picker.draft_chosen):
+        for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+            QTest.keyClick(picker.drafts, key)
+    assert picker.isVisible()
+    assert picker.drafts.checked == DRAFT.folder
+
+
+def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppHarness) -> None:
+    drafts = harness.window.picker.drafts
+    drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "a")
+    assert drafts.current_value == "a"
+    drafts.set_options([Option("A", "a"), Option("B", "b"), Option("C", "c")], "c")
+    assert drafts.current_value == "c"  # what was checked is left for what is
+    QTest.keyClick(drafts, Qt.Key.Key_Up)
+    drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "c")
+    assert drafts.current_value == "b"
+    drafts.set_options([Option("A", "a"), Option("C", "c")], "c")
+    assert drafts.current_value == "c"
 
 
 def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
@@ -158,6 +226,34 @@ def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot
     assert chip.toolTip().endswith("Drafting is off.")
 
 
+def test_the_chip_tells_how_far_a_draft_is_loaded(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chip, post = harness.window.header.chip, harness.application.bridge.post
+
+    def load(folder: str, done: int) -> None:
+        post(ModelLoadProgress(ModelRole.DRAFT, folder, done, 100))
+
+    def said(words: str) -> None:
+        qtbot.waitUntil(lambda: chip.accessibleName() == f"Models: Main-8B ← {words}", timeout=5000)
+        assert chip.toolTip().startswith(f"Main-8B ← {words}")
+
+    load(DRAFT.folder, 40)
+    said("Draft-1B · auto")  # it is loaded already
+    monkeypatch.setattr(harness.engine, "set_draft", lambda _folder, _sink: None)
+    harness.models.choose_draft(SMALLER.folder)
+    said("Loading Main-4B…")
+    load(SMALLER.folder, 40)
+    said("Loading Main-4B… 40%")
+    load(DRAFT.folder, 90)  # of the one that was chosen before
+    load(SMALLER.folder, 45)
+    said("Loading Main-4B… 45%")
+    harness.models.choose_draft(DRAFT.folder)
+    said("Loading Draft-1B…")
+    post(ModelReady(ModelRole.DRAFT, DRAFT))
+    said("Draft-1B · auto")
+
+
 def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
     picker, found = harness.window.picker, Vocabularies(151_936, 151_940, 151_930, 12)
     harness.store.pair_checks[MAIN.folder, DRAFT.folder] = PairCheck(MAIN.folder, DRAFT.folder, None, found, True)
@@ -169,6 +265,36 @@ def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: 
     assert len(picker.details.text().splitlines()) >= 5
     picker.details_button.click()
     assert not picker.details.isVisible()
+
+
+def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) -> None:
+    """Just where somebody asks why: which tokens differ is told of the draft that the keyboard is at."""
+    picker, differs = harness.window.picker, TokenDifference(7, "sun", "moon")
+    found = Vocabularies(151_936, 151_936, 900, 151_036, examples=(differs,))
+    error = DraftVocabularyDiffers(STRANGER.folder, 151_936, 151_936, 900)
+    harness.application.bridge.post(PairChecked(PairCheck(MAIN.folder, STRANGER.folder, error, found)))
+    go_to(picker.drafts, "Stranger-1B")
+    picker.details_button.click()
+    qtbot.waitUntil(lambda: "“sun” to the main model, “moon” to the draft" in picker.details.text())
+    assert picker.note.text() == f"Stranger-1B: {notice_for(error).sentence}"
+    picker.details_button.click()
+    assert "Stranger" not in picker.note.text()  # which is about the chosen draft again
+    go_to(picker.drafts, "Main-4B")
+    picker.details_button.click()
+    assert picker.details.text() == "Comparing…"
+    qtbot.waitUntil(lambda: (MAIN.folder, SMALLER.folder) in harness.store.checked)
+    picker.details_button.click()
+    go_to(picker.drafts, "Broken")
+    assert not picker.details_button.isEnabled()
+    go_to(picker.drafts, "No draft")
+    assert picker.details_button.isEnabled()
+
+
+def go_to(listed: OptionList, name: str) -> None:
+    listed.setFocus()
+    QTest.keyClick(listed, Qt.Key.Key_Home)
+    while listed.currentIndex().data() != name:
+        QTest.keyClick(listed, Qt.Key.Key_Down)
 
 
 def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBot) -> None:

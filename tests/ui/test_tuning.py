@@ -19,7 +19,8 @@ from app.theme import Theme
 from app.view_models.tuning import WAYS, Content, TuningState, Way, mean_gains
 from app.views.settings.tune import TuneCard
 from app.views.settings.tune_words import way_text
-from engine import DraftingState
+from app.words.notices_for_errors import notice_for
+from engine import DraftingState, OutOfMemory
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 
@@ -145,6 +146,34 @@ def test_where_nothing_wins_it_says_so_and_leaves_auto(setup: TuningSetup, qtbot
     assert setup.harness.settings.speculation_mode == "auto"
 
 
+def test_a_reply_that_fails_is_told(setup: TuningSetup, card: TuneCard, qtbot: QtBot) -> None:
+    setup.harness.engine.scripts.append(Script(("a",), error=OutOfMemory("")))
+    QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: setup.tuning.view.error is not None)
+    assert setup.tuning.view.state is TuningState.IDLE
+    assert "a reply failed" in card.sentence.text()
+    assert notice_for(OutOfMemory("")).sentence in card.sentence.text()
+    measured(setup, card, qtbot)
+    assert setup.tuning.view.error is None
+    best = card.sentence.text()
+    assert best.startswith("Best for this pair")
+    setup.harness.engine.scripts.append(Script(("a",), error=OutOfMemory("")))
+    QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: setup.tuning.view.error is not None)
+    assert card.sentence.text().endswith(best)  # what an earlier measurement found is kept
+    assert "a reply failed" in card.sentence.text()
+
+
+def test_replies_that_are_too_short_to_measure_are_told(setup: TuningSetup, card: TuneCard, qtbot: QtBot) -> None:
+    setup.harness.engine.scripts += [Script(("a",)) for _ in range(STEPS)]
+    QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: setup.tuning.view.too_short)
+    assert len(setup.harness.engine.requests) == STEPS
+    assert "too short" in card.sentence.text()
+    assert setup.records.get(MAIN.folder, DRAFT.folder).mode == ""
+    assert setup.harness.settings.speculation_mode == "auto"
+
+
 def test_a_persons_reply_goes_first(setup: TuningSetup, qtbot: QtBot) -> None:
     """The request under way is cancelled at once and measured again; nothing of it counts."""
     harness = setup.harness
@@ -207,7 +236,7 @@ def test_a_title_is_asked_for_between_two_measurements_and_neither_stops_the_oth
     setup.tuning.start()
     assert harness.chat.send("why is the sky blue")
     harness.engine.gate.open()
-    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    qtbot.waitUntil(lambda: setup.tuning.view.too_short)  # it went through to the end
     assert sum(request.transient for request in harness.engine.requests) == 1
     assert len(harness.engine.requests) < STEPS + 6  # what gave way was asked for again
     harness.wait_until_quiet()

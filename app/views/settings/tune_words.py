@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.view_models.tuning import AUTO, PLAIN, Content, TuningState, TuningView, Way, mean_gains
-from app.words.formats import count, exact_times, fill, labelled, listed, times
+from app.words.formats import count, exact_times, fill, labelled, listed, sentences, times
+from app.words.notices_for_errors import notice_for
 
 
 def way_text(way: Way) -> str:
@@ -29,9 +30,23 @@ def tuning_sentence(view: TuningView) -> str:
     if view.state is TuningState.RUNNING:
         words = QCoreApplication.translate("Tuning", "Measuring %1 of %2…")
         return fill(words, count(view.done_steps + 1), count(view.steps))
+    result = _result(view) if view.state is TuningState.DONE else ""
+    if trouble := _trouble(view):
+        return sentences(trouble, result)
     if view.state is TuningState.IDLE:
         return QCoreApplication.translate("Tuning", "Not measured on this machine yet.") if view.can_start else ""
-    return _result(view)
+    return result
+
+
+def _trouble(view: TuningView) -> str:
+    """Why the last attempt brought nothing; "" where it did."""
+    if view.error is not None:
+        notice = notice_for(view.error)
+        stopped = QCoreApplication.translate("Tuning", "Measuring stopped, because a reply failed.")
+        return sentences(stopped, notice.sentence, notice.hint)
+    if view.too_short:
+        return QCoreApplication.translate("Tuning", "This model's replies were too short to tell what drafting brings.")
+    return ""
 
 
 def _result(view: TuningView) -> str:

@@ -165,10 +165,10 @@ class PairChip(Translated, PaintedButton):
             "fixed": self.tr("%Ln token(s)", "drafted per pass", tokens),
         }[self._pair.speculation.mode]
 
-    def _loading_text(self) -> str:
+    def _loading_text(self, name: str) -> str:
         if not self._pair.loaded_share:
-            return fill(self.tr("Loading %1…"), self._pair.main_name)
-        return fill(self.tr("Loading %1… %2"), self._pair.main_name, percent(self._pair.loaded_share))
+            return fill(self.tr("Loading %1…"), name)
+        return fill(self.tr("Loading %1… %2"), name, percent(self._pair.loaded_share))
 
     def _parts(self) -> list[tuple[str, QColor, bool]]:
         """Text, colour, and whether it is struck through."""
@@ -176,7 +176,7 @@ class PairChip(Translated, PaintedButton):
         if pair.state == PairState.NO_MODEL:
             return [(self.tr("Choose a model"), colors.text, False)]
         if pair.state == PairState.LOADING:
-            return [(self._loading_text(), colors.secondary, False)]
+            return [(self._loading_text(pair.main_name), colors.secondary, False)]
         if pair.state == PairState.UNLOADED:
             return [(pair.main_name, colors.faint, False), *self._draft_parts()]
         if pair.state == PairState.FAILED:
@@ -187,6 +187,8 @@ class PairChip(Translated, PaintedButton):
         colors, pair = self.theme.palette, self._pair
         if pair.draft_state == DraftState.NONE:
             return []
+        if pair.draft_state == DraftState.LOADING:
+            return [(_ARROW, colors.faint, False), (self._loading_text(pair.draft_name), colors.secondary, False)]
         color = colors.draft if pair.draft_state == DraftState.ACTIVE else colors.faint
         refused = pair.draft_state == DraftState.REFUSED
         parts = [(_ARROW, color, False), (pair.draft_name, color, refused)]

@@ -1,6 +1,7 @@
 """The popover of the pair chip: which main model, which draft for it, and how far to guess ahead.
 
-Everything installed is listed; what cannot serve is greyed and says why. A choice applies at once.
+Everything installed is listed; what cannot serve is greyed and says why. A choice applies at once. Details compare the
+main model with the draft that the keyboard is at, whether that can be chosen or not.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX, Option, OptionList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
-from app.words.formats import sentences
+from app.words.formats import labelled, sentences
 from app.words.models import bits_text, model_details, model_kind
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.pairs import draft_details, pair_details, pair_sentence
@@ -59,6 +60,7 @@ class Picker(Translated, QWidget):
         self.search_button = PillButton(theme, Emphasis.QUIET, "search")
         self.tune_button = PillButton(theme, Emphasis.QUIET, "gauge")
         self.eject_button = PillButton(theme, Emphasis.QUIET, "x")
+        self._drafts: dict[str, DraftChoice] = {}  # by folder
         self._chosen: DraftChoice | None = None  # the draft of the pair
         self._arrange()
         self.mains.chosen.connect(self.main_chosen)
@@ -68,6 +70,7 @@ class Picker(Translated, QWidget):
         self.tune_button.clicked.connect(partial(self._leave_for, self.tuning_requested))
         self.eject_button.clicked.connect(partial(self._leave_for, self.eject_requested))
         self.details_button.clicked.connect(self._toggle_details)
+        self.drafts.moved.connect(self._show_check)
         theme.changed.connect(self._restyle)
         self._restyle()
         self._retranslate()
@@ -120,23 +123,42 @@ class Picker(Translated, QWidget):
 
     def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
         self.mains.set_options(self._main_options(mains, pair), pair.main_folder)
+        self._drafts = {each.model.folder: each for each in drafts}
+        self._chosen = self._drafts.get(pair.draft_folder)
         self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
         ready = pair.state == PairState.READY
-        self._chosen = next((each for each in drafts if pair.draft_folder == each.model.folder), None)
         self.tune_button.setEnabled(ready and self._chosen is not None)
         self.search_button.setEnabled(bool(pair.main_folder))
         self.eject_button.setEnabled(ready)
         self._show_check()
 
+    def _compared(self) -> DraftChoice | None:
+        """The draft that details are about: the current one, or the chosen one where "No draft" is current.
+
+        None of a model whose files cannot be read: there is nothing to compare.
+        """
+        found = self._drafts.get(self.drafts.current_value or NO_DRAFT, self._chosen)
+        return found if found is not None and found.model.error is None else None
+
     def _show_check(self) -> None:
-        chosen = self._chosen
-        check = chosen.check if chosen is not None else None
-        good = chosen is not None and chosen.group is DraftGroup.RECOMMENDED
-        self.note.setText(pair_sentence(check, is_recommended=good) if check is not None else "")
+        """The line below the lists stays with the chosen draft while the keyboard goes about: nothing is to jump."""
+        shown, compared = self.details.isVisibleTo(self), self._compared()
+        self.note.setText(self._note(compared if shown else self._chosen))
+        check = compared.check if compared is not None else None
         self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
-        self.details_button.setVisible(chosen is not None)
-        shown = self.details.isVisibleTo(self)
+        self.details_button.setVisible(bool(self._drafts))
+        self.details_button.setEnabled(shown or compared is not None)
         self.details_button.setText(self.tr("Hide details") if shown else self.tr("Compare the two…"))
+
+    def _note(self, draft: DraftChoice | None) -> str:
+        """How the two compare; "" until that is known."""
+        if draft is None or draft.check is None:
+            said = ""
+        elif draft.error is not None:
+            said = notice_for(draft.error).sentence
+        else:
+            said = pair_sentence(draft.check, is_recommended=draft.group is DraftGroup.RECOMMENDED)
+        return said if draft is self._chosen or draft is None else labelled(draft.model.name, said)
 
     def _show_details(self, shown: bool) -> None:
         self.details.setVisible(shown)
@@ -145,8 +167,9 @@ class Picker(Translated, QWidget):
     def _toggle_details(self) -> None:
         shown = not self.details.isVisibleTo(self)
         self._show_details(shown)
-        if shown and self._chosen is not None and self._chosen.check is None:
-            self.check_requested.emit(self._chosen.model.folder)
+        compared = self._compared()
+        if shown and compared is not None and compared.check is None:
+            self.check_requested.emit(compared.model.folder)
         self._show_check()
 
     def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[Option]:
@@ -165,10 +188,17 @@ class Picker(Translated, QWidget):
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
         options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Only the main model is loaded"))]
-        for group, members in groupby(choices, key=lambda choice: choice.group):
+        for group, of_group in groupby(choices, key=lambda choice: choice.group):
             options.append(Option(self._group_text(group)))
-            options += [self._draft_option(choice) for choice in members]
+            members = list(of_group)
+            both_kinds = len({choice.model.drafter is None for choice in members}) > 1
+            for is_classic, of_kind in groupby(members, key=lambda choice: choice.model.drafter is None):
+                options += [Option(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
+                options += [self._draft_option(choice) for choice in of_kind]
         return options
+
+    def _kind_text(self, *, is_classic: bool) -> str:
+        return self.tr("Chat models") if is_classic else self.tr("Drafters")
 
     def _draft_option(self, choice: DraftChoice) -> Option:
         if choice.error is not None:
