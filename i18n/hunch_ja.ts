@@ -1369,6 +1369,10 @@
         <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
     </message>
     <message>
+        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
+        <translation>このアドレスのトークンはまだありません。%1 のトークンがここに送信されることはありません。</translation>
+    </message>
+    <message>
         <source>Send the token unencrypted</source>
         <translation>トークンを暗号化せずに送信</translation>
     </message>

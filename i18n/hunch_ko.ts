@@ -1369,6 +1369,10 @@
         <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
     </message>
     <message>
+        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
+        <translation>이 주소에 쓸 토큰이 아직 없어요. %1 허브의 토큰은 이 주소로 보내지 않아요.</translation>
+    </message>
+    <message>
         <source>Send the token unencrypted</source>
         <translation>토큰을 암호화하지 않고 보내기</translation>
     </message>

@@ -1369,6 +1369,10 @@
         <translation>仅用于私有或需授权的模型，只存储在本机。</translation>
     </message>
     <message>
+        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
+        <translation>此地址还没有令牌。%1 的令牌不会发送到这里。</translation>
+    </message>
+    <message>
         <source>Send the token unencrypted</source>
         <translation>不加密发送令牌</translation>
     </message>

@@ -15,7 +15,6 @@ class ModelSources(QObject):
         super().__init__(parent)
         self._store = store
         self._settings = settings
-        self._is_changing = False
         settings.changed.connect(self._on_setting)
 
     def start(self) -> None:
@@ -30,15 +29,13 @@ class ModelSources(QObject):
     def remove_folder(self, path: str) -> None:
         self._set_folders(tuple(each for each in self._settings.model_folders if each != path))
 
-    def set_hub(self, endpoint: str, token: str) -> None:
-        """Both at once: no hub gets the token of another."""
-        endpoint, token = _as_address(endpoint.strip()), token.strip()
-        self._is_changing = True
-        try:
-            self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
-        finally:
-            self._is_changing = False
-        self._tell_hub()
+    def set_endpoint(self, typed: str) -> None:
+        """The token goes along only where scheme, host and port stay; a hub that had one before has it again."""
+        self._settings.hub_endpoint = _as_address(typed.strip())
+
+    def set_token(self, typed: str) -> None:
+        """Of the hub at the address in use, and of no other."""
+        self._settings.hub_token = typed.strip()
 
     def set_mirrors(self, typed: Sequence[str]) -> None:
         self._settings.hub_mirrors = tuple(dict.fromkeys(_as_address(mirror) for mirror in typed))
@@ -51,7 +48,7 @@ class ModelSources(QObject):
         self._settings.hub_token_in_clear = allowed
 
     def _on_setting(self, name: str) -> None:
-        if not self._is_changing and (name.startswith("hub_") or name == "download_limit"):
+        if name.startswith("hub_") or name == "download_limit":
             self._tell_hub()
 
     def _tell_hub(self) -> None:
