@@ -847,6 +847,10 @@
         <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
+        <source>Offline mode is on. The download goes on when it is off again.</source>
+        <translation>オフラインモードがオンです。オフにするとダウンロードが再開します。</translation>
+    </message>
+    <message>
         <source>Paused at %1</source>
         <translation>%1 で一時停止中</translation>
     </message>

@@ -847,6 +847,10 @@
         <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
+        <source>Offline mode is on. The download goes on when it is off again.</source>
+        <translation>오프라인 모드가 켜져 있어요. 끄면 다운로드를 이어서 해요.</translation>
+    </message>
+    <message>
         <source>Paused at %1</source>
         <translation>%1에서 일시 정지</translation>
     </message>

@@ -847,6 +847,10 @@
         <translation>正在查询 Hub…</translation>
     </message>
     <message>
+        <source>Offline mode is on. The download goes on when it is off again.</source>
+        <translation>离线模式已开启。关闭后会继续下载。</translation>
+    </message>
+    <message>
         <source>Paused at %1</source>
         <translation>已暂停，已下载 %1</translation>
     </message>

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from app.settings import Settings
 from engine import HubAccess, ModelLibrary
 
 
 class ModelSources(QObject):
+    went_online = Signal()  # the store knows it already
+
     def __init__(self, store: ModelLibrary, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._store = store
@@ -50,6 +52,8 @@ class ModelSources(QObject):
     def _on_setting(self, name: str) -> None:
         if name.startswith("hub_") or name == "download_limit":
             self._tell_hub()
+        if name == "hub_offline" and not self._settings.hub_offline:
+            self.went_online.emit()
 
     def _tell_hub(self) -> None:
         settings = self._settings

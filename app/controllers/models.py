@@ -78,6 +78,7 @@ class ModelController(QObject):
         self._to_use = 0  # a finished download that the person wants to use
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(self.library.on_installed)
+        self.sources.went_online.connect(self.downloads.go_on)
         self.checks = PairChecks(store)
         self._loading = self._connected(PairLoading(engine, bridge, settings, starter, self))
         self.residence = self._loading.residence

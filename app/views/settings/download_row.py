@@ -155,6 +155,10 @@ class DownloadRow(Translated, QWidget):
         return progress_text(entry.done_bytes, entry.total_bytes, entry.bytes_per_second, entry.seconds_left)
 
     def _paused(self, entry: DownloadEntry) -> str:
+        why = self.tr("Offline mode is on. The download goes on when it is off again.") if entry.offline else ""
+        return f"{self._paused_at(entry)}\n{why}".strip()
+
+    def _paused_at(self, entry: DownloadEntry) -> str:
         if not entry.total_bytes:
             return fill(self.tr("Paused at %1"), size(entry.done_bytes))
         return fill(self.tr("Paused at %1 of %2"), size(entry.done_bytes), size(entry.total_bytes))
