@@ -895,6 +895,21 @@
     </message>
 </context>
 <context>
+    <name>DraftRow</name>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>両方インストール</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使う</translation>
+    </message>
+</context>
+<context>
     <name>DropSign</name>
     <message>
         <source>Drop files to attach them</source>
@@ -2988,16 +3003,24 @@
         <translation>インストール済み</translation>
     </message>
     <message>
-        <source>Install with %1</source>
-        <translation>%1 と一緒にインストール</translation>
-    </message>
-    <message>
         <source>Back</source>
         <translation>戻る</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使う</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Drafts that go with it</source>
+        <translation>組み合わせられるドラフト</translation>
     </message>
     <message>
         <source>Find drafts for it</source>

@@ -895,6 +895,21 @@
     </message>
 </context>
 <context>
+    <name>DraftRow</name>
+    <message>
+        <source>Install</source>
+        <translation>설치</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>둘 다 설치</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>사용</translation>
+    </message>
+</context>
+<context>
     <name>DropSign</name>
     <message>
         <source>Drop files to attach them</source>
@@ -2988,16 +3003,24 @@
         <translation>설치됨</translation>
     </message>
     <message>
-        <source>Install with %1</source>
-        <translation>%1 모델과 함께 설치</translation>
-    </message>
-    <message>
         <source>Back</source>
         <translation>뒤로</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>설치</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>사용</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Drafts that go with it</source>
+        <translation>함께 쓸 수 있는 초안 모델</translation>
     </message>
     <message>
         <source>Find drafts for it</source>

@@ -895,6 +895,21 @@
     </message>
 </context>
 <context>
+    <name>DraftRow</name>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>全部安装</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使用</translation>
+    </message>
+</context>
+<context>
     <name>DropSign</name>
     <message>
         <source>Drop files to attach them</source>
@@ -2988,16 +3003,24 @@
         <translation>已安装</translation>
     </message>
     <message>
-        <source>Install with %1</source>
-        <translation>与 %1 一起安装</translation>
-    </message>
-    <message>
         <source>Back</source>
         <translation>返回</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>安装</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使用</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Drafts that go with it</source>
+        <translation>可搭配的草稿模型</translation>
     </message>
     <message>
         <source>Find drafts for it</source>

@@ -225,6 +225,10 @@ class ModelController(QObject):
         choose(folder)
         self.chat_wanted.emit()
 
+    def use_pair(self, main: str, draft: str) -> None:
+        self.choose_pair(main, draft)
+        self.chat_wanted.emit()
+
     def delete(self, folder: str) -> None:
         state = self._engine.state()
         if folder == self._loading.main_folder and (state.running or state.queued):

@@ -209,7 +209,8 @@ class FakeModelStore:
 
     def _read(self, repository: str) -> None:
         page = self.pages.get(repository)
-        self._sink(PageRead(page) if page else PageFailed(repository, RepositoryNotFound(repository)))
+        error = self.hub_error or RepositoryNotFound(repository)
+        self._sink(PageRead(page) if page and self.hub_error is None else PageFailed(repository, error))
 
     def _end(self, download: DownloadId, event: DownloadStopped | DownloadFailed | DownloadFinished) -> None:
         self._running.discard(download)
