@@ -1,6 +1,6 @@
 """Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
 
-What an option means to the person is said where it is shown. The hub token is kept by system/secrets.py.
+What an option means to the person is said where it is shown. Hub tokens are kept by system/secrets.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KEPT = frozenset(
         "system_prompt",
         "main_folder",
         "draft_folder",
-        "hub_endpoint",  # or the token, which stays too, would go to another hub
+        "hub_endpoint",  # as its token stays, too
         "model_folders",
         "pair_downloads",
         "recent_models",
@@ -240,16 +240,21 @@ class Settings(QObject):
 
     @property
     def hub_token(self) -> str:
-        """Empty where there is none."""
-        return self._secrets.token
+        """That of the hub at `hub_endpoint`; empty where there is none. Another address has another token."""
+        return self._secrets.token_for(self.hub_endpoint)
 
     @hub_token.setter
     def hub_token(self, token: str) -> None:
         try:
-            self._secrets.keep(token)
+            self._secrets.keep(token, self.hub_endpoint)
         except OSError as error:
             self._tell_refusal(error)
         self.changed.emit("hub_token")
+
+    @property
+    def hubs_with_token(self) -> tuple[str, ...]:
+        """Scheme, host and port of each, the last one given comes last."""
+        return self._secrets.origins(self.hub_endpoint)
 
     def save(self) -> bool:
         """False: the disk refuses it, which `not_saved` tells; the values hold until the app ends."""

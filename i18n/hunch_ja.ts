@@ -836,6 +836,10 @@
         <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
+        <source>Offline mode is on. The download goes on when it is off again.</source>
+        <translation>オフラインモードがオンです。オフにするとダウンロードが再開します。</translation>
+    </message>
+    <message>
         <source>Paused at %1</source>
         <translation>%1 で一時停止中</translation>
     </message>
@@ -877,6 +881,21 @@
     <message>
         <source>Connection lost; trying again in %1 s</source>
         <translation>接続が切れたため、%1 秒後に再試行します</translation>
+    </message>
+</context>
+<context>
+    <name>DraftRow</name>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>両方インストール</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使う</translation>
     </message>
 </context>
 <context>
@@ -1356,6 +1375,10 @@
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
         <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
+    </message>
+    <message>
+        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
+        <translation>このアドレスのトークンはまだありません。%1 のトークンがここに送信されることはありません。</translation>
     </message>
     <message>
         <source>Send the token unencrypted</source>
@@ -2969,16 +2992,24 @@
         <translation>インストール済み</translation>
     </message>
     <message>
-        <source>Install with %1</source>
-        <translation>%1 と一緒にインストール</translation>
-    </message>
-    <message>
         <source>Back</source>
         <translation>戻る</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使う</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>もう一度試す</translation>
+    </message>
+    <message>
+        <source>Drafts that go with it</source>
+        <translation>組み合わせられるドラフト</translation>
     </message>
     <message>
         <source>Find drafts for it</source>

@@ -836,6 +836,10 @@
         <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
+        <source>Offline mode is on. The download goes on when it is off again.</source>
+        <translation>오프라인 모드가 켜져 있어요. 끄면 다운로드를 이어서 해요.</translation>
+    </message>
+    <message>
         <source>Paused at %1</source>
         <translation>%1에서 일시 정지</translation>
     </message>
@@ -877,6 +881,21 @@
     <message>
         <source>Connection lost; trying again in %1 s</source>
         <translation>연결이 끊겨서 %1초 뒤에 다시 시도해요</translation>
+    </message>
+</context>
+<context>
+    <name>DraftRow</name>
+    <message>
+        <source>Install</source>
+        <translation>설치</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>둘 다 설치</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>사용</translation>
     </message>
 </context>
 <context>
@@ -1356,6 +1375,10 @@
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
         <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
+    </message>
+    <message>
+        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
+        <translation>이 주소에 쓸 토큰이 아직 없어요. %1 허브의 토큰은 이 주소로 보내지 않아요.</translation>
     </message>
     <message>
         <source>Send the token unencrypted</source>
@@ -2969,16 +2992,24 @@
         <translation>설치됨</translation>
     </message>
     <message>
-        <source>Install with %1</source>
-        <translation>%1 모델과 함께 설치</translation>
-    </message>
-    <message>
         <source>Back</source>
         <translation>뒤로</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>설치</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>사용</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>다시 시도</translation>
+    </message>
+    <message>
+        <source>Drafts that go with it</source>
+        <translation>함께 쓸 수 있는 초안 모델</translation>
     </message>
     <message>
         <source>Find drafts for it</source>

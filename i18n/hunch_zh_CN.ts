@@ -836,6 +836,10 @@
         <translation>正在查询 Hub…</translation>
     </message>
     <message>
+        <source>Offline mode is on. The download goes on when it is off again.</source>
+        <translation>离线模式已开启。关闭后会继续下载。</translation>
+    </message>
+    <message>
         <source>Paused at %1</source>
         <translation>已暂停，已下载 %1</translation>
     </message>
@@ -877,6 +881,21 @@
     <message>
         <source>Connection lost; trying again in %1 s</source>
         <translation>连接已断开，%1 秒后重试</translation>
+    </message>
+</context>
+<context>
+    <name>DraftRow</name>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Install both</source>
+        <translation>全部安装</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使用</translation>
     </message>
 </context>
 <context>
@@ -1356,6 +1375,10 @@
     <message>
         <source>Only for private and gated models. Kept on this machine.</source>
         <translation>仅用于私有或需授权的模型，只存储在本机。</translation>
+    </message>
+    <message>
+        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
+        <translation>此地址还没有令牌。%1 的令牌不会发送到这里。</translation>
     </message>
     <message>
         <source>Send the token unencrypted</source>
@@ -2969,16 +2992,24 @@
         <translation>已安装</translation>
     </message>
     <message>
-        <source>Install with %1</source>
-        <translation>与 %1 一起安装</translation>
-    </message>
-    <message>
         <source>Back</source>
         <translation>返回</translation>
     </message>
     <message>
         <source>Install</source>
         <translation>安装</translation>
+    </message>
+    <message>
+        <source>Use</source>
+        <translation>使用</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>重试</translation>
+    </message>
+    <message>
+        <source>Drafts that go with it</source>
+        <translation>可搭配的草稿模型</translation>
     </message>
     <message>
         <source>Find drafts for it</source>

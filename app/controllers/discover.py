@@ -69,6 +69,7 @@ class DiscoverController(QObject):
         self.page_of = ""  # the repository whose page is wanted; "": none
         self.page: HubPage | None = None
         self.page_error: EngineError | None = None
+        self._page_model: HubModel | None = None  # as a list, the catalog or its files tell of it
         self.results.more_wanted.connect(self.more)
         bridge.event_arrived.connect(self._on_event)
 
@@ -95,38 +96,53 @@ class DiscoverController(QObject):
             self.search(self.filter)
 
     def read_page(self, repository: str) -> None:
+        """Also once more, after a failure. What is known of it without the hub is shown meanwhile (`page_entry`)."""
         self.page_of, self.page, self.page_error = repository, None, None
+        listed = {entry.model.repository: entry.model for entry in self.results.entries}
+        self._page_model = listed.get(repository) or self._known().get(repository)
         self._store.read_page(repository)
         self.page_changed.emit()
 
     def close_page(self) -> None:
-        self.page_of, self.page, self.page_error = "", None, None
+        self.page_of, self.page, self.page_error, self._page_model = "", None, None, None
         self.page_changed.emit()
+
+    @property
+    def page_entry(self) -> HubEntry | None:
+        """What is known of the model on the page: from its page, or as long as that is not there from elsewhere."""
+        model = self.page.model if self.page is not None else self._page_model
+        return self.entry(model) if model is not None else None
+
+    def folder_of(self, repository: str) -> str:
+        """Where it is installed and can be used, else ""."""
+        found = (each.folder for each in self._installed if each.repository == repository and each.info is not None)
+        return next(found, "")
+
+    def is_main(self, repository: str) -> bool:
+        return bool(repository) and self._main() == repository
 
     def as_main(self, model: HubModel) -> ModelInfo:
         """As much as a hub tells of a model: for its fit, and to look for drafts."""
         return _info(model)
 
-    def draft_for(self, repository: str) -> str:
-        """The draft that the catalog knows for a main model, "" for none."""
-        drafts = self._catalog().drafts_for(repository)
-        return drafts[0].repository if drafts else ""
-
-    def partner(self, model: HubModel) -> Partner | None:
-        """What the catalog pairs a model with: a draft, or for a drafter a main model.
-
-        That is the chosen one if it can be, else one that is like those that were measured.
+    def partners(self, model: HubModel) -> list[Partner]:
+        """What the catalog pairs a model with: all drafts that it knows for it, the best first, or for a drafter one
+        main model. That is the chosen one if it can be, else one that is like those that were measured.
         """
+        name = model.repository
         if model.drafter is None:
-            draft = self.draft_for(model.repository)
-            return Partner(draft, self._predicted(model.repository, draft)) if draft else None
-        drafter = next((each for each in self._catalog().drafts if each.repository == model.repository), None)
+            drafts = self._catalog().drafts_for(name)
+            return [self._partner(draft.repository, name, draft.repository) for draft in drafts]
+        drafter = next((each for each in self._catalog().drafts if each.repository == name), None)
         if drafter is None:
-            return None
-        partners = [Partner(main, self._predicted(main, model.repository)) for main in drafter.mains]
-        chosen = [each for each in partners if each.repository == self._main()]
+            return []
+        partners = [self._partner(main, main, name) for main in drafter.mains]
+        chosen = [each for each in partners if self.is_main(each.repository)]
         measured = [each for each in partners if each.predicted is not None]
-        return (chosen + measured + partners)[0]
+        return (chosen + measured + partners)[:1]
+
+    def _partner(self, repository: str, main: str, draft: str) -> Partner:
+        return Partner(repository, self._predicted(main, draft), self.folder_of(repository))
 
     def entry(self, model: HubModel) -> HubEntry:
         return HubEntry(model, _fit(model), model.repository in {each.repository for each in self._installed})
@@ -150,6 +166,7 @@ class DiscoverController(QObject):
             case LibraryScanned(models=models):
                 self._installed = models
                 self.results.replace([self.entry(entry.model) for entry in self.results.entries])
+                self.page_changed.emit()
 
     def _read_on(self) -> None:
         self.error = self.missing = None
@@ -174,13 +191,17 @@ class DiscoverController(QObject):
         """Within the limits of the search, as far as catalog and installed files tell."""
         query = _query(self.filter)
         words = query.text.casefold().split()
+        known = self._known().values()
+        named = [model for model in known if all(word in model.repository.casefold() for word in words)]
+        return [model for model in named if is_wanted(model, query)]
+
+    def _known(self) -> dict[str, HubModel]:
+        """By repository; what files tell goes before what the catalog says."""
         here = [_of_installed(model) for model in self._installed if model.repository and model.info is not None]
         catalog = self._catalog()
         listed = [_of_info(model.repository, model.info()) for model in catalog.models]
         drafts = [_of_info(draft.repository, draft.info(), draft.mains) for draft in catalog.drafts]
-        known = {model.repository: model for model in (*drafts, *listed, *here)}
-        named = [model for model in known.values() if all(word in model.repository.casefold() for word in words)]
-        return [model for model in named if is_wanted(model, query)]
+        return {model.repository: model for model in (*drafts, *listed, *here)}
 
 
 def _query(wanted: DiscoverFilter) -> HubQuery:

@@ -25,6 +25,7 @@ from engine import (
     EngineError,
     Event,
     FileProgress,
+    HubOffline,
     LibraryScanned,
     ModelDeleted,
     ModelLibrary,
@@ -47,6 +48,7 @@ class _Half:
     done_bytes: int = 0
     total_bytes: int = 0
     error: EngineError | None = None
+    offline: bool = False  # paused by offline mode
     folder: str = ""
 
 
@@ -102,6 +104,11 @@ class DownloadController(QObject):
     def resume(self, row: int) -> None:
         """Goes on where it stopped, as soon as it has."""
         self._start(row, self._halves(row, (DownloadState.PAUSED, DownloadState.FAILED)))
+
+    def go_on(self) -> None:
+        """Offline mode was switched off: what it has paused or refused is asked for again."""
+        for number, half in self._every(lambda half: half.offline or isinstance(half.error, HubOffline)):
+            self._start(number, [half])
 
     def try_now(self, row: int) -> None:
         for half in self._halves(row, _RUNNING):
@@ -166,7 +173,8 @@ class DownloadController(QObject):
             download = self._store.install(half.repository, half.revision)
             if half.download not in (None, download):
                 self._left.add(half.download)
-            begun = replace(half, download=download, state=DownloadState.WAITING, error=None, progress=None)
+            begun = replace(half, download=download, state=DownloadState.WAITING, error=None, offline=False)
+            begun = replace(begun, progress=None)
             for row in {number, *others}:  # two pairs may share a draft
                 self._put(row, begun)
 
@@ -192,6 +200,8 @@ class DownloadController(QObject):
                 continue  # from before it heard of that
             self._put(number, _told(replace(half, download=event.download), event))
             self._forget_pair_when_done(number)
+        if isinstance(event, DownloadStopped) and event.offline and not self._settings.hub_offline:
+            self.go_on()  # the switch was faster
         if isinstance(event, DownloadFinished):
             self.installed.emit(event.repository, event.folder)
 
@@ -261,6 +271,7 @@ class DownloadController(QObject):
             files=tuple(file for some in files for file in some),
             state=_state(row),
             error=error,
+            offline=any(half.offline for half in row.halves),
             page=self._page(error),
         )
 
@@ -285,9 +296,9 @@ def _told(half: _Half, event: _DownloadEvent) -> _Half:
         case DownloadProgress(done_bytes=done, total_bytes=total):
             state = DownloadState.RUNNING if total else DownloadState.WAITING
             return replace(half, state=state, progress=event, done_bytes=done, total_bytes=total)
-        case DownloadStopped(kept_bytes=kept, total_bytes=total):
-            total = total or half.total_bytes
-            return replace(half, state=DownloadState.PAUSED, progress=None, done_bytes=kept, total_bytes=total)
+        case DownloadStopped(kept_bytes=kept, total_bytes=total, offline=offline):
+            half = replace(half, state=DownloadState.PAUSED, progress=None, offline=offline)
+            return replace(half, done_bytes=kept, total_bytes=total or half.total_bytes)
         case DownloadFailed(kept_bytes=kept, error=error):
             return replace(half, state=DownloadState.FAILED, progress=None, done_bytes=kept, error=error)
         case DownloadFinished(folder=folder):

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from app.settings import Settings
 from engine import HubAccess, ModelLibrary
 
 
 class ModelSources(QObject):
+    went_online = Signal()  # the store knows it already
+
     def __init__(self, store: ModelLibrary, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._store = store
         self._settings = settings
-        self._is_changing = False
         settings.changed.connect(self._on_setting)
 
     def start(self) -> None:
@@ -30,15 +31,13 @@ class ModelSources(QObject):
     def remove_folder(self, path: str) -> None:
         self._set_folders(tuple(each for each in self._settings.model_folders if each != path))
 
-    def set_hub(self, endpoint: str, token: str) -> None:
-        """Both at once: no hub gets the token of another."""
-        endpoint, token = _as_address(endpoint.strip()), token.strip()
-        self._is_changing = True
-        try:
-            self._settings.hub_endpoint, self._settings.hub_token = endpoint, token
-        finally:
-            self._is_changing = False
-        self._tell_hub()
+    def set_endpoint(self, typed: str) -> None:
+        """The token goes along only where scheme, host and port stay; a hub that had one before has it again."""
+        self._settings.hub_endpoint = _as_address(typed.strip())
+
+    def set_token(self, typed: str) -> None:
+        """Of the hub at the address in use, and of no other."""
+        self._settings.hub_token = typed.strip()
 
     def set_mirrors(self, typed: Sequence[str]) -> None:
         self._settings.hub_mirrors = tuple(dict.fromkeys(_as_address(mirror) for mirror in typed))
@@ -51,8 +50,10 @@ class ModelSources(QObject):
         self._settings.hub_token_in_clear = allowed
 
     def _on_setting(self, name: str) -> None:
-        if not self._is_changing and (name.startswith("hub_") or name == "download_limit"):
+        if name.startswith("hub_") or name == "download_limit":
             self._tell_hub()
+        if name == "hub_offline" and not self._settings.hub_offline:
+            self.went_online.emit()
 
     def _tell_hub(self) -> None:
         settings = self._settings

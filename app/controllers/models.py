@@ -78,6 +78,7 @@ class ModelController(QObject):
         self._to_use = 0  # a finished download that the person wants to use
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(self.library.on_installed)
+        self.sources.went_online.connect(self.downloads.go_on)
         self.checks = PairChecks(store)
         self._loading = self._connected(PairLoading(engine, bridge, settings, starter, self))
         self.residence = self._loading.residence
@@ -224,6 +225,10 @@ class ModelController(QObject):
         """A drafter drafts for the loaded main model; anything else becomes the main model."""
         choose = self.choose_draft if self._is_drafter(folder) else self.choose_main
         choose(folder)
+        self.chat_wanted.emit()
+
+    def use_pair(self, main: str, draft: str) -> None:
+        self.choose_pair(main, draft)
         self.chat_wanted.emit()
 
     def delete(self, folder: str) -> None:

@@ -1,22 +1,26 @@
-"""Where the hub token is kept: the system's keychain where `keyring` can be imported, else a file for the owner.
+"""Where hub tokens are kept: the system's keychain where `keyring` can be imported, else a file for the owner.
 
-Never in the settings file, never in a log. A token in the file moves into the keychain once there is one.
+Never in the settings file, never in a log. What is in the file moves into the keychain once there is one. Each token
+belongs to the origin (scheme, host and port) that it was given for, and is told for no other.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-from engine import write_atomically
+from engine import PUBLIC_HUB, write_atomically
 
 _SERVICE, _NAME = "Hunch", "hub token"
 _MOST_CHARS = 1000
+_PORTS = {"https": 443, "http": 80}
 
 _log = logging.getLogger(__name__)
 
@@ -37,34 +41,47 @@ class Secrets:
     def __init__(self, file: Path, find_keychain: Callable[[], Keychain | None] = lambda: None) -> None:
         self._file = file
         self._find_keychain = find_keychain
-        self._token: str | None = None
+        self._tokens: dict[str, str] | None = None  # by origin, the last one given comes last
 
     @cached_property
     def _keychain(self) -> Keychain | None:
         return self._find_keychain()
 
-    @property
-    def token(self) -> str:
-        """Empty where there is none, or something that is no token."""
-        if self._token is None:
-            self._token = self._read()
-        return self._token
+    def token_for(self, address: str) -> str:
+        """Empty where there is none, or something that is no token. An address of "" is the public hub."""
+        return self._known(address).get(origin_of(address), "")
 
-    def keep(self, token: str) -> None:
-        if not self._into_keychain(token):
-            self._into_file(token)
-        else:
-            self._file.unlink(missing_ok=True)
-        self._token = token
+    def origins(self, address: str) -> tuple[str, ...]:
+        """Of all tokens that are kept, the last one given comes last. `address`: the one in use now."""
+        return tuple(self._known(address))
 
-    def _read(self) -> str:
-        filed = _as_token(self._from_file())
-        if not filed:
-            return _as_token(self._from_keychain())
-        if self._into_keychain(filed):
+    def keep(self, token: str, address: str) -> None:
+        tokens = {origin: each for origin, each in self._known(address).items() if origin != origin_of(address)}
+        if token:
+            tokens[origin_of(address)] = token
+        self._write(_as_text(tokens))
+        self._tokens = tokens
+
+    def _known(self, address: str) -> dict[str, str]:
+        if self._tokens is None:
+            self._tokens = self._read(address)
+        return self._tokens
+
+    def _read(self, address: str) -> dict[str, str]:
+        """A token without an origin was written by an earlier version, for the `address` in use; now it is bound."""
+        filed, chained = self._from_file().strip(), self._from_keychain().strip()
+        tokens = _as_tokens(chained, address) | _as_tokens(filed, address)
+        text = _as_text(tokens)
+        if tokens and (text != (filed or chained) or (filed and self._keychain is not None)):
             with suppress(OSError):
-                self._file.unlink()
-        return filed
+                self._write(text)
+        return tokens
+
+    def _write(self, text: str) -> None:
+        if self._into_keychain(text):
+            self._file.unlink(missing_ok=True)
+        else:
+            self._into_file(text)
 
     def _from_file(self) -> str:
         try:
@@ -72,9 +89,9 @@ class Secrets:
         except (OSError, ValueError):
             return ""
 
-    def _into_file(self, token: str) -> None:
-        if token:
-            write_atomically(self._file, token)
+    def _into_file(self, text: str) -> None:
+        if text:
+            write_atomically(self._file, text)
         else:
             self._file.unlink(missing_ok=True)
 
@@ -87,12 +104,12 @@ class Secrets:
             _log.warning("the keychain cannot be read: %s", type(error).__name__)
             return ""
 
-    def _into_keychain(self, token: str) -> bool:
+    def _into_keychain(self, text: str) -> bool:
         if self._keychain is None:
             return False
         try:
-            if token:
-                self._keychain.set_password(_SERVICE, _NAME, token)
+            if text:
+                self._keychain.set_password(_SERVICE, _NAME, text)
             elif self._keychain.get_password(_SERVICE, _NAME) is not None:
                 self._keychain.delete_password(_SERVICE, _NAME)
         except Exception as error:  # noqa: BLE001 - of any system's keychain
@@ -111,6 +128,32 @@ def system_keychain() -> Keychain | None:
     return keyring if has_one else None
 
 
-def _as_token(text: str) -> str:
-    token = text.strip()
+def origin_of(address: str) -> str:
+    """Scheme, host and port, as they are compared; an address that has none stands for itself."""
+    try:
+        url = urlsplit(address or PUBLIC_HUB)
+        host, port = url.hostname, url.port
+    except ValueError:
+        return address
+    if not (url.scheme and host):
+        return address
+    host = f"[{host}]" if ":" in host else host
+    return f"{url.scheme}://{host}" + (f":{port}" if port not in (None, _PORTS.get(url.scheme)) else "")
+
+
+def _as_text(tokens: dict[str, str]) -> str:
+    return json.dumps(tokens) if tokens else ""
+
+
+def _as_tokens(text: str, address: str) -> dict[str, str]:
+    try:
+        stored = json.loads(text)
+    except (ValueError, RecursionError):
+        stored = text
+    found = stored if isinstance(stored, dict) else {origin_of(address): text}
+    return {origin: token for origin, each in found.items() if (token := _as_token(each))}
+
+
+def _as_token(stored: Any) -> str:
+    token = stored.strip() if isinstance(stored, str) else ""
     return token if token.isascii() and token.isprintable() and len(token) <= _MOST_CHARS else ""

@@ -79,6 +79,7 @@ class Partner:
 
     repository: str
     predicted: PredictedGain | None = None
+    folder: str = ""  # where it is installed
 
     @property
     def name(self) -> str:

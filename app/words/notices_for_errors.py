@@ -281,6 +281,12 @@ def notice_for(error: Problem) -> Notice:
     return Notice(_translated(row.title), sentence, _translated(row.hint), row.action, detail)
 
 
+def reason_text(error: Problem) -> str:
+    """What happened, and below it what to do."""
+    notice = notice_for(error)
+    return "\n".join(words for words in (notice.sentence, notice.hint) if words)
+
+
 def _translated(source: str) -> str:
     return QCoreApplication.translate("Messages", source) if source else ""
 

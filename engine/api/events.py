@@ -251,6 +251,7 @@ class DownloadStopped:
     repository: str
     kept_bytes: int
     total_bytes: int = 0  # 0 where the hub has never told
+    offline: bool = False  # nobody has paused it but offline mode, which was switched on meanwhile
 
 
 @dataclass(frozen=True, slots=True)

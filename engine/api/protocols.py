@@ -113,7 +113,10 @@ class ModelLibrary(Protocol):
         ...
 
     def set_hub(self, access: HubAccess) -> None:
-        """For what is asked from now on."""
+        """For what is asked from now on, also by a download that waits for its next try.
+
+        Offline mode pauses all downloads at once, and fails what else a hub is being asked with HubOffline.
+        """
         ...
 
     def set_limit(self, bytes_per_second: int) -> None:

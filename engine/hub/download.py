@@ -56,7 +56,9 @@ class Download:
         self.retries = Retries(self.stop)
         self.total_bytes = 0
         self.changed = False  # the installed model is another one than before
-        self._root, self._hub, self._tuning = root, hub, tuning
+        self.hub = hub  # whoever sets another one: it is asked from the next try on
+        self._asked = hub
+        self._root, self._tuning = root, tuning
         self._ahead: Ahead | None = None  # None: nobody knows yet what is to come
         self._begun = ""  # the commit that what has arrived is of
 
@@ -71,7 +73,7 @@ class Download:
     def run(self, meter: Meter, shares: Shares) -> Path:
         check_repository(self.repository)
         check_revision(self.repository, self.revision)
-        self.retries.on_wait = meter.tick
+        self.retries.on_wait = partial(self._while_waiting, meter)
         meter.retry = self.retries.soonest
         try:
             with alone_with(self._root, self.repository, self.stop.wait):
@@ -79,7 +81,7 @@ class Download:
                 tidy(self.staging)
                 self._begun = begun_commit(self.staging)
                 self._record()
-                self._install_from_any(meter, shares)
+                self._install_from_newest(meter, shares)
                 meter.finish()
                 remove(self.staging)
         except Busy as error:
@@ -97,9 +99,26 @@ class Download:
         known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
         write_json(self.staging / RECORD, {**known, "promised_bytes": promised_bytes})
 
-    def _install_from_any(self, meter: Meter, shares: Shares) -> None:
+    def _while_waiting(self, meter: Meter) -> None:
+        meter.tick()
+        if self.hub != self._asked:
+            self.stop.request(StopKind.HUB_CHANGED)
+
+    def _install_from_newest(self, meter: Meter, shares: Shares) -> None:
+        """As long as it goes well from the hub that was asked first; one that was lost is not waited for in vain."""
+        while True:
+            self._asked = self.hub
+            try:
+                self._install_from_any(self._asked.places(), meter, shares)
+                return
+            except Stopped:
+                if self.stop.kind is not StopKind.HUB_CHANGED:
+                    raise
+                self.stop.begin_again()
+
+    def _install_from_any(self, places: list[Hub], meter: Meter, shares: Shares) -> None:
         """From the hub, or where it cannot be reached from the first mirror that can; what has arrived counts."""
-        places, patience = self._hub.places(), self._tuning.patience
+        patience = self._tuning.patience
         for hub in places[:-1]:
             with suppress(HubUnreachable):
                 self._install(hub, patience, meter, shares)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from engine.api.errors import (
     EngineError,
     HubMisbehaved,
+    HubOffline,
     HubSilence,
     HubUnreachable,
     InternalError,
@@ -27,6 +28,7 @@ from engine.api.hub import HubModel, HubPage, HubQuery, SearchId
 from engine.hub.client import Hub, HubClient, Patience, from_any
 from engine.hub.listing import hub_model, hub_models, is_wanted, questions
 from engine.hub.repository import check_repository, listed_files
+from engine.hub.silence import without_password
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.models.model_files import KIB
 
@@ -89,10 +91,13 @@ class Searches:
         self._start(lambda: self._step(search), search.stop)
         return search.number
 
-    def more(self, number: SearchId) -> None:
+    def more(self, hub: Hub, number: SearchId) -> None:
         with self._lock:
             search = self._search
         if search is not None and search.number == number:
+            search.places = hub.places()
+            if search.stop.kind is StopKind.OFFLINE:
+                search.stop = StopSignal()
             self._start(lambda: self._step(search), search.stop)
 
     def read_page(self, hub: Hub, repository: str) -> None:
@@ -102,13 +107,16 @@ class Searches:
         former.request(StopKind.CANCEL)
         self._start(lambda: self._read_page(hub, repository, stop), stop)
 
+    def go_offline(self) -> None:
+        """What is being asked fails with HubOffline, at once."""
+        with self._lock:
+            self._stop_all(StopKind.OFFLINE)
+
     def close(self, deadline: float) -> bool:
         with self._lock:
             self._closed = True
-            stops = [self._page_stop, *([self._search.stop] if self._search else [])]
+            self._stop_all(StopKind.CANCEL)
             threads = list(self._threads)
-        for stop in stops:
-            stop.request(StopKind.CANCEL)
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in threads)
@@ -121,8 +129,13 @@ class Searches:
                 stop.request(StopKind.CANCEL)
             thread.start()
 
+    def _stop_all(self, kind: StopKind) -> None:
+        self._page_stop.request(kind)
+        if self._search is not None:
+            self._search.stop.request(kind)
+
     def _tell(self, event: StoreEvent, stop: StopSignal) -> None:
-        if stop.kind is StopKind.NONE:
+        if stop.kind is not StopKind.CANCEL:
             self._sink(event)
 
     def _step(self, search: _Search) -> None:
@@ -130,7 +143,9 @@ class Searches:
             try:
                 self._read_lists(search)
             except Stopped:
-                pass
+                if search.stop.kind is StopKind.OFFLINE:
+                    error = HubOffline(without_password(search.places[0].endpoint))
+                    self._sink(SearchFailed(search.number, error))
             except Exception as error:  # noqa: BLE001 - the thread's boundary
                 self._tell(SearchFailed(search.number, _told(error)), search.stop)
 
@@ -177,7 +192,8 @@ class Searches:
             check_repository(repository)
             page = from_any(hub.places(), lambda place: self._page(place, repository, stop))
         except Stopped:
-            pass
+            if stop.kind is StopKind.OFFLINE:
+                self._sink(PageFailed(repository, HubOffline(repository)))
         except Exception as error:  # noqa: BLE001 - the thread's boundary
             self._tell(PageFailed(repository, _told(error)), stop)
         else:

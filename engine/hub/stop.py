@@ -16,8 +16,10 @@ class StopKind(IntEnum):
 
     NONE = 0
     SIBLING_FAILED = 1
-    PAUSE = 2
-    CANCEL = 3
+    HUB_CHANGED = 2  # it goes on by itself, asking as the settings say now
+    OFFLINE = 3
+    PAUSE = 4
+    CANCEL = 5
 
 
 class Stopped(Exception):
@@ -49,7 +51,7 @@ class StopSignal:
     def begin_again(self) -> None:
         """A sibling's failure is behind us, when all of them have ended; a wish of the person's is not."""
         with self._lock:
-            if self._kind is StopKind.SIBLING_FAILED:
+            if self._kind <= StopKind.HUB_CHANGED:
                 self._kind = StopKind.NONE
                 self._event.clear()
 

@@ -99,7 +99,7 @@ class ModelStore:
         with self._lock:
             key = repository.casefold()
             former = self._running.get(key)
-            if former is not None and former[1].stop.kind is StopKind.NONE:
+            if former is not None and former[1].stop.kind in (StopKind.NONE, StopKind.HUB_CHANGED):
                 return former[0]
             number = DownloadId(next(self._ids))
             download = Download(self._root, repository, revision, self._hub, self.tuning)
@@ -134,7 +134,7 @@ class ModelStore:
         return self._searches.search(self._hub, query)
 
     def more(self, search: SearchId) -> None:
-        self._searches.more(search)
+        self._searches.more(self._hub, search)
 
     def read_page(self, repository: str) -> None:
         self._searches.read_page(self._hub, repository)
@@ -146,8 +146,20 @@ class ModelStore:
         self._tasks.put(lambda: self._sink(TemplateRead(str(folder), template_text(Path(folder)))))
 
     def set_hub(self, access: HubAccess) -> None:
+        stops: list[StopSignal] = []
         with self._lock:
             self._hub = Hub.of(access)
+            for _, download, _ in self._running.values():
+                if access.offline:
+                    stops.append(download.stop)
+                else:
+                    download.hub = self._hub
+            if access.offline:
+                stops += [stop for verified, stop, _ in self._upkeep if not verified]
+        for stop in stops:
+            stop.request(StopKind.OFFLINE)
+        if access.offline:
+            self._searches.go_offline()
 
     def set_limit(self, bytes_per_second: int) -> None:
         self._shares.throttle.set_limit(bytes_per_second)
@@ -244,7 +256,8 @@ class ModelStore:
         cancelled = download.stop.kind is StopKind.CANCEL
         kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
         if error is None or cancelled:
-            return DownloadStopped(number, download.repository, kept_bytes, download.total_bytes)
+            offline = download.stop.kind is StopKind.OFFLINE
+            return DownloadStopped(number, download.repository, kept_bytes, download.total_bytes, offline)
         _log.info("%s was not installed: %s", download.repository, error)  # a person reads no more than the reason
         return DownloadFailed(number, download.repository, error, kept_bytes, download.total_bytes)
 

@@ -9,12 +9,12 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.api.errors import EngineError
+from engine.api.errors import EngineError, HubOffline
 from engine.api.events import ModelVerified, UpdateChecked, VerifyProgress
 from engine.hub.client import Hub, HubClient, Patience, from_any
 from engine.hub.manifest import read_manifest, repository_of
 from engine.hub.repository import RemoteFile, is_checksum, is_commit
-from engine.hub.stop import StopSignal
+from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.writer import is_right
 from engine.models.model_files import JsonObject, object_at
 
@@ -82,6 +82,10 @@ def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSig
     except EngineError as error:
         _log.info("Whether %s is the newest is not known: %s", repository, error)
         return UpdateChecked(str(folder), repository, error=error)
+    except Stopped:
+        if stop.kind is not StopKind.OFFLINE:
+            raise
+        return UpdateChecked(str(folder), repository, error=HubOffline(repository))
     return UpdateChecked(str(folder), repository, commit != installed)
 
 

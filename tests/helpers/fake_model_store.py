@@ -20,6 +20,7 @@ from engine import (
     EngineError,
     HubAccess,
     HubModel,
+    HubOffline,
     HubPage,
     HubQuery,
     InstalledModel,
@@ -85,6 +86,7 @@ class FakeModelStore:
         self._repositories: dict[DownloadId, str] = {}
         self._stop: dict[DownloadId, bool] = {}  # True: what has arrived is kept
         self._running: set[DownloadId] = set()
+        self._offline: set[DownloadId] = set()  # paused by offline mode
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="fake-model-store", daemon=True)
         self._thread.start()
@@ -101,7 +103,8 @@ class FakeModelStore:
         download = DownloadId(next(self._ids))
         self._repositories[download] = repository
         self._running.add(download)
-        self._commands.put(lambda: self._install(download, repository))
+        refused = self.hub.offline
+        self._commands.put(lambda: self._install(download, repository, refused))
         return download
 
     def pause(self, download: DownloadId) -> None:
@@ -146,8 +149,13 @@ class FakeModelStore:
         self._commands.put(lambda: self._sink(UpdateChecked(str(folder), "org/model", self.has_update)))
 
     def set_hub(self, access: HubAccess) -> None:
+        """Offline mode pauses what runs, as the store does."""
         self.hub = access
         self.hubs.append(access)
+        if access.offline:
+            for download in self._running - self._stop.keys():
+                self._offline.add(download)
+                self.pause(download)
 
     def set_limit(self, bytes_per_second: int) -> None:
         self.limit = bytes_per_second
@@ -169,12 +177,16 @@ class FakeModelStore:
         while (command := self._commands.get()) is not None:
             command()
 
-    def _install(self, download: DownloadId, repository: str) -> None:
+    def _install(self, download: DownloadId, repository: str, refused: bool) -> None:
         done = 0
+        if refused:
+            self._end(download, DownloadFailed(download, repository, HubOffline(repository), done))
+            return
         for step in range(STEPS):
             self.gate.wait(lambda: download in self._stop)
             if download in self._stop:
-                self._end(download, DownloadStopped(download, repository, done if self._stop[download] else 0))
+                kept, offline = done if self._stop[download] else 0, download in self._offline
+                self._end(download, DownloadStopped(download, repository, kept, offline=offline))
                 return
             done = (step + 1) * TOTAL_BYTES // STEPS
             self._sink(DownloadProgress(download, repository, done, TOTAL_BYTES, 50e6))
@@ -197,7 +209,8 @@ class FakeModelStore:
 
     def _read(self, repository: str) -> None:
         page = self.pages.get(repository)
-        self._sink(PageRead(page) if page else PageFailed(repository, RepositoryNotFound(repository)))
+        error = self.hub_error or RepositoryNotFound(repository)
+        self._sink(PageRead(page) if page and self.hub_error is None else PageFailed(repository, error))
 
     def _end(self, download: DownloadId, event: DownloadStopped | DownloadFailed | DownloadFinished) -> None:
         self._running.discard(download)

@@ -20,6 +20,7 @@ from engine import (
     DownloadStopped,
     Event,
     FileProgress,
+    HubOffline,
     HubUnreachable,
     LibraryScanned,
     ModelDeleted,
@@ -314,3 +315,48 @@ def test_a_download_that_was_cancelled_too_late_is_listed(harness: ControllerHar
     with qtbot.waitSignal(harness.models.downloads.installed):
         harness.bridge.event_arrived.emit(DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
     assert harness.models.downloads.entries == []
+
+
+def states(downloads: DownloadController) -> list[tuple[DownloadState, bool]]:
+    return [(entry.state, entry.offline) for entry in downloads.entries]
+
+
+def test_what_offline_mode_pauses_goes_on_when_it_is_switched_off(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    """And what it has refused; what a person paused stays so."""
+    harness.models.install_pair(MAIN, DRAFT)
+    by_hand = downloads.install("org/Paused")
+    downloads.pause(by_hand)
+    harness.settings.hub_offline = True
+    paused = (DownloadState.PAUSED, True)
+    harness.qtbot.waitUntil(lambda: states(downloads) == [paused, (DownloadState.PAUSED, False)])
+    refused = downloads.install("org/Refused")
+    harness.qtbot.waitUntil(lambda: states(downloads)[-1] == (DownloadState.FAILED, False))
+    assert isinstance(downloads.entries[-1].error, HubOffline)
+    harness.store.asked.clear()
+    harness.settings.hub_offline = False
+    assert sorted(harness.store.asked) == [MAIN, "org/Refused", DRAFT]
+    waiting = (DownloadState.WAITING, False)
+    assert states(downloads) == [waiting, (DownloadState.PAUSED, False), waiting]
+    assert downloads.entries[-1].id == refused
+
+
+def test_a_switch_that_is_faster_than_the_pause_is_no_pause(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    downloads.install(MAIN)
+    harness.settings.hub_offline = True
+    harness.settings.hub_offline = False
+    harness.qtbot.waitUntil(lambda: harness.store.asked == [MAIN, MAIN])
+    assert states(downloads) == [(DownloadState.WAITING, False)]
+
+
+def test_a_download_that_is_resumed_while_offline_is_refused_with_words(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    row = downloads.install(MAIN)
+    harness.settings.hub_offline = True
+    harness.qtbot.waitUntil(lambda: states(downloads) == [(DownloadState.PAUSED, True)])
+    downloads.resume(row)
+    harness.qtbot.waitUntil(lambda: isinstance(downloads.entries[0].error, HubOffline))

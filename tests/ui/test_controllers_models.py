@@ -245,10 +245,12 @@ def test_failed_download_says_why_and_can_be_tried_again(harness: ControllerHarn
 
 def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
     """Neither on the way to the next, nor when all settings are reset: the token stays, and so does its hub."""
-    own = HubAccess("https://hub.test", "secret")
-    harness.models.sources.set_hub(own.endpoint, own.token)
-    harness.models.sources.set_hub("https://other.test", "another")
-    harness.models.sources.set_hub(own.endpoint, own.token)
+    sources, own = harness.models.sources, HubAccess("https://hub.test", "secret")
+    sources.set_endpoint(own.endpoint)
+    sources.set_token(own.token)
+    sources.set_endpoint("https://other.test")
+    sources.set_token("another")
+    sources.set_endpoint(own.endpoint)
     harness.settings.reset_all()
     told = {access for access in harness.store.hubs if access.token}
     assert told == {own, HubAccess("https://other.test", "another")}
@@ -256,18 +258,20 @@ def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
 
 
 def test_folders_and_hub_are_kept_and_passed_on(harness: ControllerHarness) -> None:
-    harness.models.sources.add_folder("/shared/models")
-    harness.models.sources.add_folder("/shared/models")
+    sources = harness.models.sources
+    sources.add_folder("/shared/models")
+    sources.add_folder("/shared/models")
     assert (harness.store.folders, harness.settings.model_folders) == (("/shared/models",), ("/shared/models",))
-    harness.models.sources.remove_folder("/shared/models")
+    sources.remove_folder("/shared/models")
     assert harness.store.folders == ()
-    harness.models.sources.set_hub(" http://hub.test ", "secret")
+    sources.set_endpoint(" http://hub.test ")
+    sources.set_token(" secret ")
     assert (harness.store.hub, harness.settings.hub_token) == (HubAccess("http://hub.test", "secret"), "secret")
-    harness.models.sources.set_hub("hub.test:8080", "secret")
+    sources.set_endpoint("hub.test:8080")
     assert harness.settings.hub_endpoint == "https://hub.test:8080"
-    harness.models.sources.set_hub("", "")
+    sources.set_endpoint("")
     assert harness.store.hub == HubAccess()
-    harness.models.sources.allow_token_in_clear(True)
+    sources.allow_token_in_clear(True)
     assert harness.settings.hub_token_in_clear
     assert harness.store.hub.token_in_clear
 

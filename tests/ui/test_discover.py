@@ -23,6 +23,7 @@ from app.views.settings.model_card import CardText
 from app.views.widgets.dialog import Dialog
 from app.words.hub import hub_line, hub_record
 from app.words.languages import LANGUAGES
+from app.words.notices_for_errors import reason_text
 from engine import (
     DrafterKind,
     FitLevel,
@@ -35,10 +36,12 @@ from engine import (
     HubSilence,
     HubSort,
     HubUnreachable,
+    LibraryScanned,
     ModelMeasured,
 )
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.fake_engine import MAIN
+from tests.helpers.fake_engine import DRAFT, MAIN, model_info
+from tests.helpers.fake_model_store import installed
 
 MODEL = HubModel(
     "mlx-community/Qwen3-8B-4bit", "qwen3", 8_184_000_000, 4.0, 4_604_000_000, downloads=1234, license="apache-2.0"
@@ -136,20 +139,47 @@ def test_a_page_and_one_click_to_install(harness: AppHarness, panel: DiscoverPan
     assert window.models.isVisible()  # where its row is
 
 
-def test_a_page_offers_the_draft_that_goes_with_a_model_and_to_look_for_others(
+def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
-    harness.store.pages[MODEL.repository] = page_of(MODEL)
-    draft = harness.models.discover.draft_for(MODEL.repository)
-    assert draft
+    model = replace(MODEL, repository="mlx-community/Qwen3.8-27B-4bit")
+    harness.store.on_hub, harness.store.pages[model.repository] = [model], page_of(model)
+    panel.search("")
+    wait_for_rest(harness, qtbot)
+    known = [draft.repository for draft in harness.models.library.catalog.drafts_for(model.repository)]
     panel.list._choose(panel.list.model().index(0, 0))
-    qtbot.waitUntil(panel.page.pair_button.isVisible)
+    qtbot.waitUntil(panel.page.install_button.isEnabled)
+    rows = panel.page.drafts.rows
+    assert [row.draft.repository for row in rows] == known
+    assert len(known) == 4
+    assert {row.button.text() for row in rows} == {"Install both"}
+    assert all(row.words.text().startswith(f"With {row.draft.name}: ") for row in rows)
     panel.page.drafts_button.click()
     main = harness.store.queries[-1].drafts_for
     assert main is not None
-    assert (main.name, main.parameters) == (MODEL.name, MODEL.parameters)
-    panel.page.pair_button.click()
-    assert harness.store.asked == [MODEL.repository, draft]
+    assert (main.name, main.parameters) == (model.name, model.parameters)
+    rows[2].button.click()
+    assert harness.store.asked == [model.repository, known[2]]
+
+
+def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    repository = "mlx-community/Qwen3.8-27B-4bit"
+    main, draft = model_info("/models/main"), model_info("/models/draft")
+    known = [each.repository for each in harness.models.library.catalog.drafts_for(repository)]
+    here = replace(installed(main), repository=repository), replace(installed(draft), repository=known[1])
+    harness.models.discover.read_page(repository)
+    assert [row.button.text() for row in panel.page.drafts.rows] == ["Install both"] * 4
+    harness.application.bridge.post(LibraryScanned(here))
+    wanted = ["Install", "Use", "Install", "Install"]
+    qtbot.waitUntil(lambda: [row.button.text() for row in panel.page.drafts.rows] == wanted)
+    used: list[tuple[str, str]] = []
+    panel.page.use_pair_requested.connect(lambda *folders: used.append(folders))
+    panel.page.drafts.rows[1].button.click()
+    assert used == [(main.folder, draft.folder)]
+    panel.page.drafts.rows[0].button.click()
+    assert harness.store.asked == [known[0]]  # of a pair only what is missing
 
 
 def test_a_page_tells_what_its_draft_may_bring_here_once_such_a_model_was_measured(
@@ -160,18 +190,23 @@ def test_a_page_tells_what_its_draft_may_bring_here_once_such_a_model_was_measur
     for model in (HubModel(main, size_bytes=9 * 10**9), HubModel(drafter, drafter=DrafterKind.DSPARK)):
         harness.store.pages[model.repository] = page_of(model)
     harness.models.discover.read_page(main)
-    qtbot.waitUntil(lambda: panel.page.partner.isVisibleTo(panel.page))
-    assert panel.page.partner.text() == f"With {drafter.split('/')[1]}: what it brings is not measured on this Mac yet"
+
+    def said() -> str:
+        (row,) = [row for row in panel.page.drafts.rows if row.draft.repository == drafter]
+        return row.words.text()
+
+    assert said() == f"With {drafter.split('/')[1]}: what it brings is not measured on this Mac yet"
     times = ForwardTimes(8 * 10**9, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
     harness.application.bridge.post(ModelMeasured("/models/another", times))
-    qtbot.waitUntil(lambda: "(estimate)" in panel.page.partner.text())
-    assert panel.page.partner.text().startswith("With dspark_qwen3_8b_block7: about ")
+    qtbot.waitUntil(lambda: "(estimate)" in said())
+    assert said().startswith("With dspark_qwen3_8b_block7: about ")
     harness.models.discover.read_page(drafter)
     qtbot.waitUntil(lambda: panel.page.title.text() == drafter and panel.page.partner.isVisibleTo(panel.page))
     assert panel.page.partner.text().startswith("With Qwen3-8B-4bit: about ")
     assert "in chats here (estimate)" in panel.page.partner.text()
     harness.models.discover.read_page("org/Model-0")
-    qtbot.waitUntil(lambda: not panel.page.partner.isVisibleTo(panel.page))
+    assert not panel.page.partner.isVisibleTo(panel.page)
+    assert not panel.page.drafts.isVisibleTo(panel.page)
 
 
 def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
@@ -200,11 +235,14 @@ def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(
     panel.window().activateWindow()
     qtbot.waitUntil(lambda: panel.page.verticalScrollBar().maximum() > 300)
     panel.page.hub_button.setFocus(Qt.FocusReason.TabFocusReason)
+    for row in panel.page.drafts.rows:
+        press(Qt.Key.Key_Tab)
+        assert row.button.hasFocus()
     heard = walk(panel, Qt.Key.Key_Tab, 4)
     assert heard == [("Link: link 0", 0), ("Link: link 1", 1), ("Link: link 2", 2), ("Link: link 3", 3)]
     assert [number for _, number in walk(panel, Qt.Key.Key_Backtab, 3)] == [2, 1, 0]
     press(Qt.Key.Key_Backtab)
-    assert panel.page.hub_button.hasFocus()
+    assert panel.page.drafts.rows[-1].button.hasFocus()
 
 
 def press(key: Qt.Key) -> None:
@@ -231,10 +269,45 @@ def walk(panel: DiscoverPanel, key: Qt.Key, steps: int) -> list[tuple[str, int]]
 
 def test_a_page_that_is_not_there_says_so(panel: DiscoverPanel, qtbot: QtBot) -> None:
     panel.list._choose(panel.list.model().index(1, 0))
-    qtbot.waitUntil(lambda: "org/Model-0" in panel.page.facts.text())
+    qtbot.waitUntil(lambda: "org/Model-0" in panel.page.state.text())
     assert not panel.page.install_button.isEnabled()
     panel.page.back_button.click()
     assert panel.list.isVisible()
+
+
+@pytest.mark.parametrize("error", [HubOffline("hub"), HubUnreachable("hub", "https://hub.test", "no route")])
+def test_a_page_without_the_hub_shows_what_is_known_and_what_can_be_done(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot, error: HubOffline | HubUnreachable
+) -> None:
+    page = panel.page
+    harness.store.hub_error = error
+    harness.store.pages[MODEL.repository] = page_of(MODEL)
+    panel.list._choose(panel.list.model().index(0, 0))
+    assert (page.facts.text(), page.state.text()) == (hub_line(MODEL, FitLevel.FITS), "Asking the hub…")
+    qtbot.waitUntil(page.again_button.isVisible)
+    assert page.state.text() == reason_text(error)
+    assert "\n" in page.state.text()  # with what to do
+    assert page.record.isVisible()
+    assert page.drafts.rows
+    assert (page.install_button.isEnabled(), page.use_button.isVisible()) == (False, False)
+    harness.store.hub_error = None
+    page.again_button.click()
+    qtbot.waitUntil(page.install_button.isEnabled)
+    assert (page.state.isVisible(), page.again_button.isVisible()) == (False, False)
+
+
+def test_an_installed_model_is_used_from_its_page_also_without_the_hub(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.hub_error = HubOffline("hub")
+    panel.search("draft-1b")
+    wait_for_rest(harness, qtbot)
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(panel.page.again_button.isVisible)
+    assert "parameters" in panel.page.facts.text()
+    assert panel.page.install_button.text() == "Installed"
+    panel.page.use_button.click()
+    qtbot.waitUntil(lambda: harness.models.pair.main_folder == DRAFT.folder)
 
 
 @pytest.mark.parametrize("error", [HubOffline("hub"), HubUnreachable("hub", "https://hub.test", "no route")])
@@ -273,7 +346,7 @@ def test_without_the_hub_the_limits_of_a_search_hold(harness: AppHarness, panel:
     assert all(model.drafter is not None for model in shown(kind="drafter"))
     main = replace(MAIN, name=MODEL.name, parameters=MODEL.parameters)
     drafts = {model.repository for model in shown(drafts_for=main)}
-    assert harness.models.discover.draft_for(MODEL.repository) in drafts
+    assert harness.models.library.catalog.drafts_for(MODEL.repository)[0].repository in drafts
     assert MODEL.repository not in drafts
 
 

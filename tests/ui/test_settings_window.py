@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QStackedWidget
 from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
+from app.system.paths import Paths
 from app.view_models.downloads import DownloadState
 from app.view_models.request_table import RequestRow
 from app.views.settings.download_row import DownloadRow
@@ -20,6 +21,7 @@ from app.views.settings.models import ModelsPage
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
+from app.views.widgets.labels import TextLabel
 from app.words.requests import RequestColumn
 from engine import HubAccess, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
@@ -241,6 +243,7 @@ def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_se
     harness: AppHarness, page: ModelsPage
 ) -> None:
     page.hub.endpoint.setText("https://hub.example")
+    page.hub.endpoint.editingFinished.emit()
     page.hub.token.setText("hf_secret")
     page.hub.token.editingFinished.emit()
     assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
@@ -249,6 +252,48 @@ def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_se
     assert (harness.store.hub.proxy, page.hub.proxy.text()) == ("http://proxy.example:3128",) * 2
     harness.application.settings.save()
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
+
+
+def test_a_token_is_not_sent_to_another_address(harness: AppHarness, page: ModelsPage) -> None:
+    """As a person does it: the token of an earlier run, and only the address is typed anew."""
+    hub, sources = page.hub, harness.application.models.sources
+    hub.token.setText("hf_secret")
+    hub.token.editingFinished.emit()
+    usual = page.hub.findChildren(TextLabel)
+    harness.store.hubs.clear()
+    hub.endpoint.setText("mirror.example")
+    hub.endpoint.editingFinished.emit()
+    hub.token.editingFinished.emit()
+    assert set(harness.store.hubs) == {HubAccess("https://mirror.example")}
+    said = [label.text() for label in usual]
+    assert "There is no token for this address yet. The one for https://huggingface.co is never sent here." in said
+    assert hub.token.text() == ""
+    hub.token.setText("hf_mirror")
+    hub.token.editingFinished.emit()
+    assert harness.store.hub == HubAccess("https://mirror.example", "hf_mirror")
+    assert not any("no token for" in label.text() for label in usual)
+    sources.set_endpoint("mirror.example/api")
+    assert (harness.store.hub.token, hub.token.text()) == ("hf_mirror", "hf_mirror")
+    sources.set_endpoint("")
+    assert (harness.store.hub.token, hub.token.text()) == ("hf_secret", "hf_secret")
+
+
+def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) -> None:
+    token = Paths.for_user(tmp_path).hub_token
+    token.parent.mkdir(parents=True, exist_ok=True)
+    token.write_text("hf_secret", "utf-8")
+    with open_app(tmp_path, qtbot, put_settings={"hub_endpoint": "https://hub.example"}) as harness:
+        assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
+    harness.application.settings.save()
+    with open_app(tmp_path, qtbot) as harness:
+        window = harness.application.show_settings("models")
+        assert window is not None
+        hub = window.models.hub
+        assert (hub.endpoint.text(), hub.token.text()) == ("https://hub.example", "hf_secret")
+        harness.store.hubs.clear()
+        hub.endpoint.setText("https://hub.example:8443")
+        hub.endpoint.editingFinished.emit()
+        assert set(harness.store.hubs) == {HubAccess("https://hub.example:8443")}
 
 
 def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHarness, page: ModelsPage) -> None:

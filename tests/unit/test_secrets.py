@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from app.settings import Settings
-from app.system.secrets import Secrets, system_keychain
+from app.system.secrets import Secrets, origin_of, system_keychain
+
+HUB = "https://hub.test"
+KEPT = '{"https://hub.test": "hf_canary"}'
 
 
 class MemoryKeychain:
@@ -42,53 +45,95 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_without_a_keychain_a_file_for_the_owner(file: Path) -> None:
-    Secrets(file).keep("hf_canary")
-    assert Secrets(file).token == "hf_canary"
+    Secrets(file).keep("hf_canary", HUB)
+    assert Secrets(file).token_for(HUB) == "hf_canary"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    Secrets(file).keep("")
-    assert (Secrets(file).token, file.exists()) == ("", False)
+    Secrets(file).keep("", HUB)
+    assert (Secrets(file).token_for(HUB), file.exists()) == ("", False)
 
 
 def test_with_a_keychain_no_file(file: Path) -> None:
     keychain = MemoryKeychain()
-    Secrets(file, lambda: keychain).keep("hf_canary")
+    Secrets(file, lambda: keychain).keep("hf_canary", HUB)
     assert not file.exists()
-    assert Secrets(file, lambda: keychain).token == "hf_canary"
-    Secrets(file, lambda: keychain).keep("")
-    assert (Secrets(file, lambda: keychain).token, keychain.kept) == ("", {})
-    Secrets(file, lambda: keychain).keep("")  # there is none to delete
+    assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
+    Secrets(file, lambda: keychain).keep("", HUB)
+    assert (Secrets(file, lambda: keychain).token_for(HUB), keychain.kept) == ("", {})
+    Secrets(file, lambda: keychain).keep("", HUB)  # there is none to delete
 
 
 def test_a_token_of_a_file_moves_into_the_keychain(file: Path) -> None:
     file.write_text("hf_canary\n")
     keychain = MemoryKeychain()
-    assert Secrets(file, lambda: keychain).token == "hf_canary"
-    assert (file.exists(), list(keychain.kept.values())) == (False, ["hf_canary"])
+    assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
+    assert (file.exists(), list(keychain.kept.values())) == (False, [KEPT])
 
 
 @pytest.mark.expect_log("keychain cannot be")
 def test_a_locked_keychain_leaves_the_file_and_tells_nothing(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     keychain = MemoryKeychain(locked=True)
     with caplog.at_level(logging.DEBUG):
-        assert Secrets(file, lambda: keychain).token == ""
-        Secrets(file, lambda: keychain).keep("hf_canary")
-        assert Secrets(file, lambda: keychain).token == "hf_canary"
-    assert file.read_text() == "hf_canary"
+        assert Secrets(file, lambda: keychain).token_for(HUB) == ""
+        Secrets(file, lambda: keychain).keep("hf_canary", HUB)
+        assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
+    assert file.read_text() == KEPT
     assert "hf_canary" not in caplog.text
 
 
 @pytest.mark.parametrize("text", ["hf\x00a", "a" * 1001, "토큰", "a\nb", ""])
 def test_what_is_no_token_is_none(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8")
-    assert Secrets(file).token == ""
+    assert Secrets(file).token_for(HUB) == ""
+
+
+def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
+    Secrets(file).keep("hf_canary", f"{HUB}/mirror")
+    Secrets(file).keep("hf_other", "https://other.test")
+    kept = Secrets(file)
+    assert [kept.token_for(each) for each in (HUB, "HTTPS://Hub.Test:443/x", "https://other.test")] == [
+        "hf_canary",
+        "hf_canary",
+        "hf_other",
+    ]
+    elsewhere = ("http://hub.test", f"{HUB}:8443", "https://hub.test.evil", "https://evil@hub.tests", "", "hub.test")
+    assert [kept.token_for(each) for each in elsewhere] == [""] * len(elsewhere)
+    kept.keep("", HUB)
+    assert kept.origins(HUB) == ("https://other.test",)
+
+
+@pytest.mark.parametrize("in_keychain", [False, True])
+def test_a_token_of_an_earlier_version_belongs_to_the_address_it_was_used_for(file: Path, in_keychain: bool) -> None:
+    keychain = MemoryKeychain()
+    if in_keychain:
+        keychain.kept["Hunch", "hub token"] = "hf_canary"
+    else:
+        file.write_text("hf_canary\n")
+    find = (lambda: keychain) if in_keychain else (lambda: None)
+    assert Secrets(file, find).token_for(HUB) == "hf_canary"
+    later = Secrets(file, find)
+    assert (later.token_for("https://other.test"), later.token_for(HUB)) == ("", "hf_canary")
+
+
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [
+        ("", "https://huggingface.co"),
+        ("http://[::1]:80/a", "http://[::1]"),
+        ("https://me:pass@hub.test", HUB),
+        ("https://hub.test:x", "https://hub.test:x"),
+        ("not an address", "not an address"),
+    ],
+)
+def test_an_origin_is_scheme_host_and_port(address: str, origin: str) -> None:
+    assert origin_of(address) == origin
 
 
 @pytest.mark.usefixtures("qapp")  # settings are saved by a timer
 def test_the_settings_file_never_holds_it(tmp_path: Path, file: Path) -> None:
     keychain = MemoryKeychain()
     settings = Settings(tmp_path / "settings.json", Secrets(file, lambda: keychain))
+    settings.hub_endpoint = HUB
     settings.hub_token = "hf_canary"
-    settings.hub_endpoint = "https://hub.test"
     settings.save()
     assert settings.hub_token == "hf_canary"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"hf_canary" in path.read_bytes()]

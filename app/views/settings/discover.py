@@ -123,6 +123,8 @@ class DiscoverPanel(Translated, QWidget):
         self.page.install_requested.connect(self._install)
         self.page.pair_requested.connect(self._install_pair)
         self.page.drafts_requested.connect(self.show_drafts_for)
+        self.page.use_requested.connect(self._models.use)
+        self.page.use_pair_requested.connect(self._models.use_pair)
         self._discover.changed.connect(self._show_state)
         self.theme.changed.connect(self._fit_list)
         self._fit_list()

@@ -14,7 +14,7 @@ from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text, retry_text
 from app.words.formats import fill, size
-from app.words.notices_for_errors import Problem, notice_for
+from app.words.notices_for_errors import reason_text
 
 _BESIDE_UP_TO = 1.3  # text size at which a name and its figures have room side by side
 _UNDER_WAY = (DownloadState.WAITING, DownloadState.RUNNING)
@@ -86,7 +86,7 @@ class DownloadRow(Translated, QWidget):
         self.words.setText(self._sentence(entry))
         self.words.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
         self.problem.setVisible(entry.error is not None and not failed)
-        self.problem.setText(_reason(entry.error) if entry.error is not None else "")
+        self.problem.setText(reason_text(entry.error) if entry.error is not None else "")
         share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
         self.bar.setVisible(not failed and not finished)
         self.bar.set_share(share, moving=entry.state is DownloadState.RUNNING and entry.retry is None)
@@ -143,7 +143,7 @@ class DownloadRow(Translated, QWidget):
 
     def _sentence(self, entry: DownloadEntry) -> str:
         if entry.state is DownloadState.FAILED:
-            return _reason(entry.error) if entry.error is not None else self.tr("The download failed.")
+            return reason_text(entry.error) if entry.error is not None else self.tr("The download failed.")
         if entry.state is DownloadState.FINISHED:
             return self.tr("Installed")
         if entry.state is DownloadState.PAUSED:
@@ -155,6 +155,10 @@ class DownloadRow(Translated, QWidget):
         return progress_text(entry.done_bytes, entry.total_bytes, entry.bytes_per_second, entry.seconds_left)
 
     def _paused(self, entry: DownloadEntry) -> str:
+        why = self.tr("Offline mode is on. The download goes on when it is off again.") if entry.offline else ""
+        return f"{self._paused_at(entry)}\n{why}".strip()
+
+    def _paused_at(self, entry: DownloadEntry) -> str:
         if not entry.total_bytes:
             return fill(self.tr("Paused at %1"), size(entry.done_bytes))
         return fill(self.tr("Paused at %1 of %2"), size(entry.done_bytes), size(entry.total_bytes))
@@ -172,11 +176,6 @@ class DownloadRow(Translated, QWidget):
     def _on_cancel(self) -> None:
         finished = self._entry is not None and self._entry.state is DownloadState.FINISHED
         (self.dismiss_requested if finished else self.cancel_requested).emit()
-
-
-def _reason(error: Problem) -> str:
-    notice = notice_for(error)
-    return "\n".join(words for words in (notice.sentence, notice.hint) if words)
 
 
 class FileLines(QWidget):

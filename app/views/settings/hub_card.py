@@ -13,6 +13,7 @@ from app.theme import Theme
 from app.views.widgets.cards import Card, Row
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
+from app.words.formats import fill
 
 _FIELD_PX = 260  # whatever the text's size, so that large text leaves a page its width
 _MEGABYTE = 1_000_000
@@ -49,8 +50,8 @@ class HubCard(Translated, Card):
             self.add(row)
         for field in (self.endpoint, self.token, self.mirrors, self.proxy):
             field.setMinimumWidth(_FIELD_PX)
-        for field in (self.endpoint, self.token):
-            field.editingFinished.connect(self._keep)
+        self.endpoint.editingFinished.connect(self._keep_endpoint)
+        self.token.editingFinished.connect(self._keep_token)
         self.mirrors.editingFinished.connect(self._keep_mirrors)
         self.proxy.editingFinished.connect(self._keep_proxy)
         self.limit.valueChanged.connect(lambda value: setattr(self._settings, "download_limit", value * _MEGABYTE))
@@ -71,8 +72,8 @@ class HubCard(Translated, Card):
         """How each option is shown. One alone: in another field somebody may be typing."""
         settings = self._settings
         return {
-            "hub_endpoint": lambda: self.endpoint.setText(settings.hub_endpoint),
-            "hub_token": lambda: self.token.setText(settings.hub_token),
+            "hub_endpoint": self._show_hub,
+            "hub_token": self._show_token,
             "hub_mirrors": lambda: self.mirrors.setText(" ".join(settings.hub_mirrors)),
             "hub_proxy": lambda: self.proxy.setText(settings.hub_proxy),
             "download_limit": lambda: self.limit.setValue(settings.download_limit // _MEGABYTE),
@@ -80,10 +81,31 @@ class HubCard(Translated, Card):
             "hub_token_in_clear": lambda: self.token_in_clear.setChecked(settings.hub_token_in_clear),
         }
 
-    def _keep(self) -> None:
-        if (self.endpoint.text(), self.token.text()) != (self._settings.hub_endpoint, self._settings.hub_token):
-            self._models.sources.set_hub(self.endpoint.text(), self.token.text())
+    def _show_hub(self) -> None:
+        self.endpoint.setText(self._settings.hub_endpoint)
+        self._show_token()
+
+    def _show_token(self) -> None:
+        """Of this address; where only another one has a token, that it is not sent here."""
+        self.token.setText(self._settings.hub_token)
+        self._say_token()
+
+    def _say_token(self) -> None:
+        words = self.tr("Only for private and gated models. Kept on this machine.")
+        if not self._settings.hub_token and (others := self._settings.hubs_with_token):
+            words = fill(
+                self.tr("There is no token for this address yet. The one for %1 is never sent here."), others[-1]
+            )
+        self._token_row.set_words(self.tr("Token"), words)
+
+    def _keep_endpoint(self) -> None:
+        if self.endpoint.text() != self._settings.hub_endpoint:
+            self._models.sources.set_endpoint(self.endpoint.text())
             self.endpoint.setText(self._settings.hub_endpoint)
+
+    def _keep_token(self) -> None:
+        if self.token.text() != self._settings.hub_token:
+            self._models.sources.set_token(self.token.text())
 
     def _keep_proxy(self) -> None:
         self._models.sources.set_proxy(self.proxy.text())
@@ -96,7 +118,7 @@ class HubCard(Translated, Card):
     def _retranslate(self) -> None:
         self._endpoint_row.set_words(self.tr("Address"), self.tr("Leave empty for the public hub."))
         self.endpoint.setPlaceholderText("https://huggingface.co")
-        self._token_row.set_words(self.tr("Token"), self.tr("Only for private and gated models. Kept on this machine."))
+        self._say_token()
         self._token_in_clear_row.set_words(
             self.tr("Send the token unencrypted"),
             self.tr("For an http address on another machine. Anyone on the way can read the token."),

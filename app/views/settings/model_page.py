@@ -10,6 +10,7 @@ from app.theme import Theme
 from app.view_models.hub import HubEntry
 from app.views.link_dialog import ask_to_open
 from app.views.settings.download_row import FileLines
+from app.views.settings.draft_rows import DraftRows
 from app.views.settings.model_card import ModelCard
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
@@ -18,7 +19,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, listed, size
 from app.words.hub import hub_line, hub_record
-from app.words.notices_for_errors import notice_for
+from app.words.notices_for_errors import reason_text
 from app.words.pairs import partner_text
 
 _FILES_SHOWN = 60
@@ -29,28 +30,36 @@ class ModelPage(Translated, Page):
     install_requested = Signal(str)  # repository
     pair_requested = Signal(str, str)  # repositories of main model and draft
     drafts_requested = Signal(object)  # ModelInfo of a main model
+    use_requested = Signal(str)  # folder
+    use_pair_requested = Signal(str, str)  # folders of main model and draft
 
     def __init__(self, theme: Theme, discover: DiscoverController, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._discover = discover
         self.back_button = PillButton(theme, Emphasis.QUIET, "chevron-left")
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
-        self.pair_button = PillButton(theme, Emphasis.PLAIN)
+        self.use_button = PillButton(theme, Emphasis.PLAIN)
+        self.again_button = PillButton(theme, Emphasis.PLAIN)
         self.drafts_button = PillButton(theme, Emphasis.QUIET, "search")
         self.hub_button = PillButton(theme, Emphasis.QUIET, "external-link")
-        self._draft = ""
+        self.state = TextLabel(theme, TextStyle.SECONDARY)  # why there is no page, or not yet
         self.facts = TextLabel(theme, TextStyle.BODY)
         self.record = TextLabel(theme, TextStyle.SECONDARY)
         self.partner = TextLabel(theme, TextStyle.SECONDARY)
         self.note = TextLabel(theme, TextStyle.FINE)
+        self.drafts = DraftRows(theme)
         self.files = FileLines(theme)
         self.card = ModelCard(theme)
+        self._drafts_heading = TextLabel(theme, TextStyle.HEADING)
         self._files_heading = TextLabel(theme, TextStyle.HEADING)
         self._card_heading = TextLabel(theme, TextStyle.HEADING)
         self._arrange()
         self.back_button.clicked.connect(self.back_requested)
         self.install_button.clicked.connect(lambda: self.install_requested.emit(discover.page_of))
-        self.pair_button.clicked.connect(lambda: self.pair_requested.emit(discover.page_of, self._draft))
+        self.use_button.clicked.connect(self._use)
+        self.again_button.clicked.connect(lambda: discover.read_page(discover.page_of))
+        self.drafts.install_requested.connect(lambda draft: self.pair_requested.emit(discover.page_of, draft))
+        self.drafts.use_requested.connect(self._use_draft)
         self.drafts_button.clicked.connect(self._look_for_drafts)
         self.hub_button.clicked.connect(self._open)
         self.card.link_requested.connect(lambda link: ask_to_open(link, self.theme, self))
@@ -60,11 +69,11 @@ class ModelPage(Translated, Page):
     def _arrange(self) -> None:
         self.column.insertWidget(0, self.back_button, 0, Qt.AlignmentFlag.AlignLeft)
         buttons = Flow()
-        for button in (self.install_button, self.pair_button, self.drafts_button, self.hub_button):
+        for button in (self.again_button, self.install_button, self.use_button, self.drafts_button, self.hub_button):
             buttons.addWidget(button)
         head = Card(self.theme)
         head.column.setSpacing(8)
-        for label in (self.facts, self.record, self.partner, self.note):
+        for label in (self.facts, self.record, self.partner, self.note, self.state):
             head.column.addWidget(label)
         head.column.addLayout(buttons)
         self.column.addWidget(head)
@@ -72,56 +81,84 @@ class ModelPage(Translated, Page):
         self._files_card.column.addWidget(self.files)
         self._card_box = Card(self.theme)
         self._card_box.column.addWidget(self.card)
-        for widget in (self._files_heading, self._files_card, self._card_heading, self._card_box):
+        for widget in (self._drafts_heading, self.drafts, self._files_heading, self._files_card):
+            self.column.addWidget(widget)
+        for widget in (self._card_heading, self._card_box):
             self.column.addWidget(widget)
         self.end()
 
     def show_page(self) -> None:
-        page, error = self._discover.page, self._discover.page_error
+        """As much as is known: without its page what a list told, why there is no more, and what can be done."""
+        page, entry = self._discover.page, self._discover.page_entry
         self.title.setText(self._discover.page_of)
-        for widget in (self._files_heading, self._files_card, self.hub_button, self.record):
+        for widget in (self._files_heading, self._files_card, self.hub_button):
             widget.setVisible(page is not None)
-        self.partner.setVisible(False)
         has_card = page is not None and bool(page.card.strip())
         self._card_heading.setVisible(has_card)
         self._card_box.setVisible(has_card)
-        self.install_button.setEnabled(page is not None)
-        self.note.setVisible(False)
-        self.pair_button.setVisible(False)
-        self.drafts_button.setVisible(page is not None and page.model.drafter is None)
-        if page is None:
-            self.facts.setText(self.tr("Asking the hub…") if error is None else notice_for(error).sentence)
-            return
-        entry = self._discover.entry(page.model)
-        self._show_facts(entry, page.download_bytes)
-        self.files.show_files(
-            [(file.name, size(file.size_bytes)) for file in page.files if file.is_installed][:_FILES_SHOWN]
-        )
-        self.card.show_card(page.card)
+        self._show_state()
+        self._show_entry(entry)
+        if page is not None:
+            self.files.show_files(
+                [(file.name, size(file.size_bytes)) for file in page.files if file.is_installed][:_FILES_SHOWN]
+            )
+            self.card.show_card(page.card)
 
-    def _show_facts(self, entry: HubEntry, download_bytes: int) -> None:
-        self.facts.setText(hub_line(entry.model, entry.fit))
-        parts = [hub_record(entry.model)]
-        parts += [fill(self.tr("licence %1"), entry.model.license)] if entry.model.license else []
-        parts += [fill(self.tr("made from %1"), listed(*entry.model.base_models))] if entry.model.base_models else []
-        self.record.setText(" · ".join(parts))
-        self.note.setVisible(entry.model.gated)
-        installable = download_bytes > 0
-        words = fill(self.tr("Install, %1"), size(download_bytes)) if installable else self.tr("Nothing to install")
-        self.install_button.setText(self.tr("Installed") if entry.installed else words)
-        self.install_button.setEnabled(installable and not entry.installed)
+    def _show_state(self) -> None:
+        error = self._discover.page_error
+        self.state.setVisible(self._discover.page is None)
+        self.state.setText(self.tr("Asking the hub…") if error is None else reason_text(error))
+        self.state.set_text_style(TextStyle.SECONDARY if error is None else TextStyle.FAULT)
+        self.again_button.setVisible(error is not None)
+
+    def _show_entry(self, entry: HubEntry | None) -> None:
+        for label in (self.facts, self.record):
+            label.setVisible(entry is not None)
+        self.note.setVisible(entry is not None and entry.model.gated)
+        self.drafts_button.setVisible(entry is not None and entry.model.drafter is None)
+        if entry is not None:
+            self.facts.setText(hub_line(entry.model, entry.fit))
+            parts = [hub_record(entry.model)]
+            parts += [fill(self.tr("licence %1"), entry.model.license)] if entry.model.license else []
+            made_from = entry.model.base_models
+            parts += [fill(self.tr("made from %1"), listed(*made_from))] if made_from else []
+            self.record.setText(" · ".join(parts))
+        self._show_install(entry)
+        self._show_partners(entry)
+
+    def _show_install(self, entry: HubEntry | None) -> None:
+        page, repository = self._discover.page, self._discover.page_of
+        words = self.tr("Install")
+        if page is not None:
+            known = page.download_bytes > 0
+            words = fill(self.tr("Install, %1"), size(page.download_bytes)) if known else self.tr("Nothing to install")
+        installed = entry is not None and entry.installed
+        self.install_button.setText(self.tr("Installed") if installed else words)
+        self.install_button.setEnabled(page is not None and page.download_bytes > 0 and not installed)
         self.install_button.updateGeometry()
-        partner = self._discover.partner(entry.model)
-        self.partner.setVisible(partner is not None)
-        self.partner.setText(partner_text(partner.name, partner.predicted) if partner is not None else "")
-        self._draft = partner.repository if partner is not None and entry.model.drafter is None else ""
-        self.pair_button.setVisible(bool(self._draft) and installable)
-        self.pair_button.setText(fill(self.tr("Install with %1"), self._draft.rpartition("/")[2]))
-        self.pair_button.updateGeometry()
+        usable = bool(self._discover.folder_of(repository)) and not self._discover.is_main(repository)
+        self.use_button.setVisible(usable)
+
+    def _show_partners(self, entry: HubEntry | None) -> None:
+        """Drafts with a row each; of a drafter its main model in a line."""
+        partners = self._discover.partners(entry.model) if entry is not None else []
+        mains = partners if entry is not None and entry.model.drafter is not None else []
+        drafts = [] if mains else partners
+        self.partner.setVisible(bool(mains))
+        self.partner.setText("\n".join(partner_text(main.name, main.predicted) for main in mains))
+        for widget in (self._drafts_heading, self.drafts):
+            widget.setVisible(bool(drafts))
+        self.drafts.show_drafts(drafts, main_is_here=bool(self._discover.folder_of(self._discover.page_of)))
 
     def _look_for_drafts(self) -> None:
-        if self._discover.page is not None:
-            self.drafts_requested.emit(self._discover.as_main(self._discover.page.model))
+        if (entry := self._discover.page_entry) is not None:
+            self.drafts_requested.emit(self._discover.as_main(entry.model))
+
+    def _use(self) -> None:
+        self.use_requested.emit(self._discover.folder_of(self._discover.page_of))
+
+    def _use_draft(self, folder: str) -> None:
+        self.use_pair_requested.emit(self._discover.folder_of(self._discover.page_of), folder)
 
     def _open(self) -> None:
         if self._discover.page is not None:
@@ -129,7 +166,9 @@ class ModelPage(Translated, Page):
 
     def _retranslate(self) -> None:
         self.back_button.setText(self.tr("Back"))
-        self.install_button.setText(self.tr("Install"))
+        self.use_button.setText(self.tr("Use"))
+        self.again_button.setText(self.tr("Try again"))
+        self._drafts_heading.setText(self.tr("Drafts that go with it"))
         self.drafts_button.setText(self.tr("Find drafts for it"))
         self.hub_button.setText(self.tr("Open its page"))
         self._files_heading.setText(self.tr("Files that are installed"))
