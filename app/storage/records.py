@@ -77,7 +77,7 @@ class Folder:
     name: str
     parent_id: int | None  # of a folder that may be gone
     opened: bool = True
-    unseen: bool = False  # a chat in it has a reply that was not seen
+    unseen: bool = False  # a chat that stands in it itself has a reply that was not seen
 
 
 @dataclass(frozen=True, slots=True)
