@@ -33,6 +33,7 @@ MOTION_MS = 150  # of whatever fades or slides
 
 SCALE_MIN = 0.85
 SCALE_MAX = 2.0
+SCALES = (SCALE_MIN, 1.0, 1.15, 1.3, 1.5, 1.75, SCALE_MAX)  # that are offered
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,6 +204,10 @@
 <context>
     <name>AttachmentChip</name>
     <message>
+        <source>contains a match</source>
+        <translation>一致箇所を含む</translation>
+    </message>
+    <message>
         <source>Remove %1</source>
         <translation>%1 を外す</translation>
     </message>

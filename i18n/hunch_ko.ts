@@ -204,6 +204,10 @@
 <context>
     <name>AttachmentChip</name>
     <message>
+        <source>contains a match</source>
+        <translation>찾은 내용 있음</translation>
+    </message>
+    <message>
         <source>Remove %1</source>
         <translation>%1 제거</translation>
     </message>

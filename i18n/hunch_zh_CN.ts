@@ -204,6 +204,10 @@
 <context>
     <name>AttachmentChip</name>
     <message>
+        <source>contains a match</source>
+        <translation>含有匹配项</translation>
+    </message>
+    <message>
         <source>Remove %1</source>
         <translation>移除 %1</translation>
     </message>

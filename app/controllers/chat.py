@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.asides import Asides
 from app.controllers.changes import Changes
-from app.controllers.chat_lists import list_chats
+from app.controllers.chat_lists import folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
 from app.controllers.folders import Folders
@@ -70,7 +70,9 @@ class ChatController(QObject):
         self.title = ""
         self.generating = False
         self.transcript = TranscriptModel(self)
-        self.conversations = ConversationListModel(partial(list_chats, storage), self)
+        self.conversations = ConversationListModel(
+            partial(list_chats, storage), self, folder_of=partial(folder_of, storage)
+        )
         self.requests = RequestTableModel(self)
         self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
         self.replies = self._replies

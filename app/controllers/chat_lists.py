@@ -7,6 +7,12 @@ from collections.abc import Callable, Sequence
 from app.storage import ChatSummary, Listing, Storage
 
 
+def folder_of(storage: Storage, chat_id: int) -> int | None:
+    """The one that a chat is in, wherever it is listed."""
+    summary = storage.read.chats.summary(chat_id)
+    return None if summary is None else summary.folder_id
+
+
 def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing], None]) -> None:
     """A search is done by a thread; a later one takes its place. All else is read at once."""
     if query:

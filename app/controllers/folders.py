@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.changes import Changes
+from app.controllers.chat_lists import folder_of
 from app.controllers.deletions import Deletions
 from app.controllers.messages import storable
 from app.storage import Storage
@@ -54,9 +55,7 @@ class Folders(QObject):
         )
 
     def folder_of(self, chat_id: int) -> int | None:
-        """The one that a chat is in, wherever it is listed."""
-        summary = self._storage.read.chats.summary(chat_id)
-        return None if summary is None else summary.folder_id
+        return folder_of(self._storage, chat_id)
 
     def open_around(self, chat_id: int) -> None:
         """Opens every folder that a chat stands in."""

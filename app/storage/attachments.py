@@ -40,9 +40,13 @@ def attachments_to_json(attachments: Sequence[Attachment]) -> str | None:
 
 
 def with_attached(text: str, stored: object) -> str:
-    """What is searched of a message: its words, and the names and texts of what is attached to it."""
-    attached = attachments_from_json(stored)
-    return "\n".join([text, *(part for each in attached for part in (each.name, each.text))]) if attached else text
+    """What is searched of a message."""
+    return "\n".join(searched_texts(text, stored))
+
+
+def searched_texts(text: str, stored: object) -> list[str]:
+    """The words of a message, then the name and text of each of its attachments."""
+    return [text, *(f"{each.name}\n{each.text}" for each in attachments_from_json(stored))]
 
 
 def attachments_from_json(text: object) -> Attachments:

@@ -57,7 +57,8 @@ class Match:
 
     message_id: int
     snippet: str  # the text around the first word found
-    word: str  # as it was asked for: all that was asked for where it stands together, else the word found
+    words: tuple[str, ...]  # as they were asked for: as one where all stand together, else each that was found
+    attachment: int | None = None  # which one of the message's they stand in; None: its own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Folder:
     name: str
     parent_id: int | None  # of a folder that may be gone
     opened: bool = True
-    unseen: bool = False  # a chat in it has a reply that was not seen
+    unseen: bool = False  # a chat that stands in it itself has a reply that was not seen
 
 
 @dataclass(frozen=True, slots=True)

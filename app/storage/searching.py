@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from app.markup.folding import fold, occurrences
-from app.storage.attachments import with_attached
+from app.storage.attachments import searched_texts
 from app.storage.codec import as_text, as_title
 from app.storage.database import Connection
 from app.storage.records import ChatSummary, Match
@@ -34,6 +34,7 @@ _LATEST_S = 4e10  # a later moment has no date
 
 @dataclass(frozen=True, slots=True)
 class _Word:
+    asked: str
     folded: str
     chats: set[int] | None  # those that may have it in a message; None: any may
 
@@ -49,7 +50,8 @@ class Searching:
     def find(self, query: str, limit: int = ALL) -> list[ChatSummary]:
         """The chats whose title or messages have all words of the query, in the order of the list."""
         not_read = set() if self._index is None else self._index.chats_not_read(self._db)
-        words = [self._word(word, not_read) for word in dict.fromkeys(map(fold, query.split()))]
+        asked = {fold(word): word for word in reversed(query.split())}
+        words = [self._word(asked[folded], not_read) for folded in reversed(asked)]
         titles = fold(self._text(_TITLES))
         likely = [word.chats | _titled(titles, word.folded) for word in words if word.chats is not None]
         found: list[ChatSummary] = []
@@ -60,9 +62,10 @@ class Searching:
                 found += self._looked_up(chat_id, words, query)
         return found
 
-    def _word(self, folded: str, not_read: set[int]) -> _Word:
+    def _word(self, asked: str, not_read: set[int]) -> _Word:
+        folded = fold(asked)
         chats = None if self._index is None else self._index.chats_with(folded)
-        return _Word(folded, None if chats is None else chats | not_read)
+        return _Word(asked, folded, None if chats is None else chats | not_read)
 
     def _text(self, sql: str) -> str:
         row = self._db.row(sql)
@@ -75,33 +78,33 @@ class Searching:
             return []
         title = fold(as_text(row["title"]))
         missing = {word.folded for word in words if word.folded not in title}
-        best: list[tuple[int, str]] = []
+        best: list[tuple[int, list[str]]] = []
         if missing or any(word.chats is None or chat_id in word.chats for word in words):
             best = self._best_messages(chat_id, [word.folded for word in words], missing)
         if missing:
             return []
-        return [summary_of(row, tuple(_match(number, text, query, words) for number, text in best))]
+        return [summary_of(row, tuple(_match(number, texts, query, words) for number, texts in best))]
 
-    def _best_messages(self, chat_id: int, words: Sequence[str], missing: set[str]) -> list[tuple[int, str]]:
+    def _best_messages(self, chat_id: int, words: Sequence[str], missing: set[str]) -> list[tuple[int, list[str]]]:
         """The latest messages with the most of the words; takes what they have out of `missing`."""
-        found: list[tuple[int, int, str]] = []  # how many words it lacks, message, text
+        found: list[tuple[int, int, list[str]]] = []  # how many words it lacks, message, texts
         whole = 0
-        for number, text in self._texts(chat_id):
-            folded = fold(text)
+        for number, texts in self._texts(chat_id):
+            folded = fold("\n".join(texts))
             present = [word for word in words if word in folded]
             if present:
-                found.append((len(words) - len(present), number, text))
+                found.append((len(words) - len(present), number, texts))
                 missing.difference_update(present)
                 whole += len(present) == len(words)
             if whole == MATCHES and not missing:
                 break
-        return [(number, text) for _lacks, number, text in sorted(found, key=lambda each: each[0])[:MATCHES]]
+        return [(number, texts) for _lacks, number, texts in sorted(found, key=lambda each: each[0])[:MATCHES]]
 
-    def _texts(self, chat_id: int) -> Iterator[tuple[int, str]]:
-        """The newest first."""
+    def _texts(self, chat_id: int) -> Iterator[tuple[int, list[str]]]:
+        """What is searched of each message, the newest first."""
         sql = "SELECT id, text, attachments FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
         for row in self._db.connection.execute(sql, (chat_id,)):
-            yield row["id"], with_attached(as_text(row["text"]), row["attachments"])
+            yield row["id"], searched_texts(as_text(row["text"]), row["attachments"])
 
 
 def _titled(titles: str, word: str) -> set[int]:
@@ -126,11 +129,16 @@ def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary
     )
 
 
-def _match(message_id: int, text: str, query: str, words: Sequence[_Word]) -> Match:
+def _match(message_id: int, texts: Sequence[str], query: str, words: Sequence[_Word]) -> Match:
+    """Where all of the words stand together, in the message before its attachments; else where any stands."""
     whole = " ".join(query.split())
-    folded = fold(text)
-    word = whole if fold(whole) in folded else next(each.folded for each in words if each.folded in folded)
-    return Match(message_id, _around(text, word), word)
+    folded = [fold(text) for text in texts]
+    found: tuple[str, ...] = (whole,)
+    place = next((place for place, text in enumerate(folded) if fold(whole) in text), None)
+    if place is None:
+        place = next(place for place, text in enumerate(folded) if any(word.folded in text for word in words))
+        found = tuple(word.asked for word in words if word.folded in folded[place])
+    return Match(message_id, _around(texts[place], found[0]), found, place - 1 if place else None)
 
 
 def _without_marks(text: str, word: str) -> str:

@@ -20,7 +20,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from app.view_models.conversation_rows import ConversationRow, FolderTree, Listing, rows_of
+from app.view_models.conversation_rows import ConversationRow, FolderTree, Listing, rows_of, with_writing
 from app.words.chat_rows import spoken_row
 
 __all__ = ["PAGE_CHATS", "PAGE_FOUND", "ROW", "ConversationListModel", "ConversationRow"]
@@ -40,11 +40,14 @@ class ConversationListModel(QAbstractListModel):
         find: Find,
         parent: QObject | None = None,
         today: Callable[[], date] = lambda: datetime.now().astimezone().date(),
+        folder_of: Callable[[int], int | None] = lambda _chat_id: None,
     ) -> None:
+        """`folder_of` tells the folder of any chat: those in closed folders are not asked for."""
         super().__init__(parent)
         self.rows: list[ConversationRow] = []
         self.query = ""
         self._find = find
+        self._folder_of = folder_of
         self.tree = FolderTree(())
         self._listing = Listing(())
         self._limit = PAGE_CHATS
@@ -89,7 +92,7 @@ class ConversationListModel(QAbstractListModel):
 
     def set_generating(self, chats: Iterable[int]) -> None:
         self._generating = frozenset(chats)
-        self._apply([replace(row, generating=row.chat_id in self._generating) for row in self.rows])
+        self._apply(self.rows)
 
     def set_opened(self, folder_id: int, opened: bool) -> None:
         """Opens or closes a folder at once; its chats come with the next refresh."""
@@ -108,7 +111,7 @@ class ConversationListModel(QAbstractListModel):
     def _show(self, listing: Listing) -> None:
         self._listing, self._day = listing, self._today()
         self.tree = FolderTree(listing.folders, lambda folder: QCollator().sortKey(folder.name))
-        self._apply(rows_of(listing, self.tree, self._generating, self._day, bool(self.query)))
+        self._apply(rows_of(listing, self.tree, self._day, bool(self.query)))
         self.refreshed.emit()
 
     def row_of(self, chat_id: int) -> int | None:
@@ -118,6 +121,7 @@ class ConversationListModel(QAbstractListModel):
         return next((row for row, each in enumerate(self.rows) if folder_id and each.folder_id == folder_id), None)
 
     def _apply(self, rows: list[ConversationRow]) -> None:
+        rows = with_writing(rows, self.tree, {chat_id: self._folder_of(chat_id) for chat_id in self._generating})
         old, new = [row.key for row in self.rows], [row.key for row in rows]
         if old != new:
             self._change_rows(old, new, rows)

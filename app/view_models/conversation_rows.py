@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -21,9 +21,9 @@ class ConversationRow:
 
     chat_id: int = 0
     title: str = ""
-    generating: bool = False
+    generating: bool = False  # a reply is being written, here or in this folder, which is closed
     pinned: bool = False
-    unseen: bool = False  # a reply ended out of sight, here or in this folder
+    unseen: bool = False  # a reply ended out of sight, likewise
     match: Match | None = None  # the message that a search found
     continues: bool = False  # another match of the chat above: only its snippet is shown
     folder_id: int = 0
@@ -87,6 +87,17 @@ class FolderTree:
     def parent(self, folder_id: int) -> int | None:
         return self._parents.get(folder_id)
 
+    def around(self, folder_ids: Iterable[int | None]) -> set[int]:
+        """These folders and all that they stand in."""
+        found: set[int] = set()
+        waiting = list(folder_ids)
+        while waiting:
+            number = waiting.pop()
+            if number in self.folders and number not in found:
+                found.add(number)
+                waiting.append(self._parents[number])
+        return found
+
     def holds(self, folder_id: int, other_id: int | None) -> bool:
         """Whether the other one is this folder, or in it."""
         while other_id is not None and other_id != folder_id:
@@ -94,12 +105,10 @@ class FolderTree:
         return other_id == folder_id
 
 
-def rows_of(
-    listing: Listing, tree: FolderTree, generating: Iterable[int], today: date, searching: bool
-) -> list[ConversationRow]:
-    running = frozenset(generating)
+def rows_of(listing: Listing, tree: FolderTree, today: date, searching: bool) -> list[ConversationRow]:
+    """Without what is being written; see `with_writing`."""
     if searching:
-        return list(_by_group(listing.chats, today, running))
+        return list(_by_group(listing.chats, today))
     filed: defaultdict[int, list[ChatSummary]] = defaultdict(list)
     loose: list[ChatSummary] = []
     for chat in listing.chats:
@@ -108,16 +117,25 @@ def rows_of(
     pinned = [chat for chat in loose if chat.pinned]
     others = [chat for chat in loose if not chat.pinned]
     return [
-        *_by_group(pinned, today, running),
-        *_folder_rows(tree, filed, running),
-        *_by_group(others, today, running),
+        *_by_group(pinned, today),
+        *_folder_rows(tree, filed),
+        *_by_group(others, today),
     ]
 
 
-def _folder_rows(
-    tree: FolderTree, filed: Mapping[int, Sequence[ChatSummary]], running: frozenset[int]
-) -> Iterator[ConversationRow]:
+def with_writing(
+    rows: Iterable[ConversationRow], tree: FolderTree, writing: Mapping[int, int | None]
+) -> list[ConversationRow]:
+    """The rows, with those marked in which a reply is being written. `writing`: such chats, and their folders."""
+    busy = tree.around(writing.values())
+    return [
+        replace(row, generating=row.chat_id in writing or (row.folder_id in busy and not row.opened)) for row in rows
+    ]
+
+
+def _folder_rows(tree: FolderTree, filed: Mapping[int, Sequence[ChatSummary]]) -> Iterator[ConversationRow]:
     """Each folder, the folders in it, then its chats."""
+    unseen = tree.around(folder.id for folder in tree.folders.values() if folder.unseen)
     if tree.depths:
         yield ConversationRow(group=ChatGroup.FOLDERS)
     waiting = [(number, False) for number in reversed(tree.inside(None))]  # folder, and whether its chats are next
@@ -125,41 +143,38 @@ def _folder_rows(
         number, chats_next = waiting.pop()
         if chats_next:
             for chat in filed.get(number, ()):
-                yield from _chat_rows(chat, running, inside=number, depth=tree.depths[number] + 1)
+                yield from _chat_rows(chat, inside=number, depth=tree.depths[number] + 1)
         else:
-            yield _folder_row(tree, tree.folders[number])
+            yield _folder_row(tree, tree.folders[number], number in unseen)
             if tree.folders[number].opened:
                 waiting.append((number, True))
                 waiting += [(each, False) for each in reversed(tree.inside(number))]
 
 
-def _folder_row(tree: FolderTree, folder: Folder) -> ConversationRow:
+def _folder_row(tree: FolderTree, folder: Folder, unseen: bool) -> ConversationRow:
     return ConversationRow(
         title=folder.name,
         folder_id=folder.id,
         opened=folder.opened,
-        unseen=folder.unseen and not folder.opened,
+        unseen=unseen and not folder.opened,
         inside=tree.parent(folder.id),
         depth=tree.depths[folder.id],
     )
 
 
-def _by_group(chats: Sequence[ChatSummary], today: date, running: frozenset[int]) -> Iterator[ConversationRow]:
+def _by_group(chats: Sequence[ChatSummary], today: date) -> Iterator[ConversationRow]:
     for group, members in groupby(chats, key=lambda chat: _group(chat, today)):
         yield ConversationRow(group=group)
         for chat in members:
-            yield from _chat_rows(chat, running, inside=chat.folder_id)
+            yield from _chat_rows(chat, inside=chat.folder_id)
 
 
-def _chat_rows(
-    chat: ChatSummary, running: frozenset[int], inside: int | None, depth: int = 0
-) -> Iterator[ConversationRow]:
+def _chat_rows(chat: ChatSummary, inside: int | None, depth: int = 0) -> Iterator[ConversationRow]:
     """One, or one for each message that a search found in it."""
     for place, match in enumerate(chat.matches or (None,)):
         yield ConversationRow(
             chat_id=chat.id,
             title=chat.title,
-            generating=chat.id in running,
             pinned=chat.pinned,
             unseen=chat.unseen,
             match=match,

@@ -12,7 +12,9 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.markup.visible_text import VisibleText
+from app.storage import Attachment, AttachmentKind, Stores
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.finder import Finder
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import as_widget
@@ -251,4 +253,59 @@ def test_a_result_opens_its_chat_at_the_match_in_its_branch(app: AppHarness, qtb
     bar = app.window.finding.bar
     qtbot.waitUntil(lambda: bar.count.text() == "1 of 1")
     assert bar.field.text() == "lisb"
+    app.wait_until_stored(qtbot)
+
+
+def open_result(app: AppHarness, qtbot: QtBot, words: str) -> None:
+    """The first result of a search over all chats."""
+    app.chats.new_chat()
+    app.window.sidebar.search.setText(words)
+    qtbot.waitUntil(lambda: any(row.match is not None for row in app.chats.conversations.rows))
+    rows = app.chats.conversations.rows
+    listed = app.window.sidebar.chats
+    row = next(number for number, each in enumerate(rows) if each.match is not None)
+    listed.setCurrentIndex(app.chats.conversations.index(row))
+    QTest.keyClick(listed, Qt.Key.Key_Return)
+
+
+def test_a_result_in_an_attachment_lights_that_one_and_opens_no_bar(app: AppHarness, qtbot: QtBot) -> None:
+    attached = tuple(
+        Attachment(name, AttachmentKind.TEXT, text, 9) for name, text in (("a.txt", "x"), ("b.txt", "heron"))
+    )
+
+    def make(stores: Stores) -> None:
+        chat = stores.chats.create("Birds")
+        last = stores.messages.add_user(chat, None, "Which bird?", attached)
+        for number in range(40):
+            last = stores.messages.add_user(chat, last, f"And {number}?")
+        stores.chats.touch(chat, last)
+
+    app.application.storage.write(make, lambda _done: app.chats.conversations.refresh(), lambda _refused: None)
+    app.wait_until_stored(qtbot)
+    app.ask(qtbot, "heron, in words")
+    app.window.sidebar.search.setText("")
+    open_result(app, qtbot, "heron")
+    bar, view = app.window.finding.bar, app.window.transcript
+    assert view is not None
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 1")
+    open_result(app, qtbot, "HERON")
+    QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Down)
+    QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Return)
+    assert not bar.isVisible()
+    chips = next(
+        part.widget for part, _ in view.visible_parts.shown() if isinstance(part.widget, AttachmentsPart)
+    ).chips
+    assert [chip.accessibleName() for chip in chips] == ["a.txt, 9 bytes", "b.txt, 9 bytes, contains a match"]
+    assert not chips[1].visibleRegion().isEmpty()
+    press(app, Qt.Key.Key_F)
+    QTest.keyClicks(bar.field, "Which")
+    assert chips[1].accessibleName() == "b.txt, 9 bytes"
+
+
+def test_several_words_of_a_result_are_all_lit(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Whales are larger than herons, and whales swim")
+    open_result(app, qtbot, "herons WHALES")
+    bar = app.window.finding.bar
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 3")
+    assert bar.field.text() == "herons WHALES"
     app.wait_until_stored(qtbot)

@@ -64,6 +64,23 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     assert [menu.bigger.isEnabled(), menu.smaller.isEnabled()] == [True, False]
 
 
+def test_the_text_grows_and_shrinks_by_the_sizes_of_the_settings(harness: AppHarness) -> None:
+    menu, settings = harness.window.menu, harness.application.settings
+
+    def sizes(name: str) -> list[float]:
+        found = []
+        while menu.actions[name].isEnabled():
+            menu.actions[name].trigger()
+            found.append(settings.text_scale)
+        return found
+
+    assert sizes("smaller") == [0.85]
+    assert sizes("bigger") == [1.0, 1.15, 1.3, 1.5, 1.75, 2.0]
+    settings.text_scale = 1.2  # of the file of another version
+    menu.smaller.trigger()
+    assert settings.text_scale == 1.15
+
+
 def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot) -> None:
     menu, edit = harness.window.menu, harness.window.composer.edit
     harness.window.composer.take_focus()

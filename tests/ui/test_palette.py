@@ -91,7 +91,7 @@ def test_what_cannot_act_now_is_not_offered(harness: AppHarness, palette: Comman
 def test_what_was_used_lately_comes_first(harness: AppHarness, palette: CommandPalette) -> None:
     QTest.keyClicks(palette.field, "larger")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
-    assert harness.application.settings.text_scale == 1.1
+    assert harness.application.settings.text_scale == 1.15
     QTest.keyClick(harness.window, Qt.Key.Key_K, CONTROL)
     assert shown(palette)[0] == "Larger Text"
 
@@ -107,10 +107,20 @@ def test_a_chat_is_opened_by_its_title(harness: AppHarness, palette: CommandPale
     assert harness.chats.chat_id == first
 
 
-def test_a_model_is_chosen(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
+def test_a_model_is_chosen_but_none_that_usually_drafts(
+    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
+) -> None:
+    draft = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
+    assert draft.drafts_for
     QTest.keyClicks(palette.field, "use draft-1b")
-    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert "Use Draft-1B" not in shown(palette)
+    palette.field.clear()
+    harness.models.choose_main(draft.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B")
+    palette.refresh()
+    QTest.keyClicks(palette.field, "use main-8b")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-8B")
 
 
 def test_a_place_in_the_settings_is_gone_to_and_lit(harness: AppHarness, palette: CommandPalette) -> None:

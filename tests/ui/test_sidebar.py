@@ -259,6 +259,45 @@ def test_a_reply_that_ends_out_of_sight_is_marked_until_it_is_seen(tmp_path: Pat
         assert not row_named(app, "Seen")[1].unseen
 
 
+def filed_in_two(app: AppHarness, qtbot: QtBot, title: str) -> int:
+    """A chat in an open folder that stands in a closed one; returns the closed one."""
+    app.ask(qtbot, title)
+    chat = app.chats.chat_id
+    outer = make_folder(app, qtbot, "Outer")
+    inner = make_folder(app, qtbot, "Inner", outer)
+    change(app, qtbot, lambda stores: stores.folders.put_chat(chat, inner))
+    change(app, qtbot, lambda stores: stores.folders.set_opened(outer, False))
+    return outer
+
+
+def spoken(app: AppHarness, title: str) -> object:
+    return app.chats.conversations.index(row_named(app, title)[0]).data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_a_closed_folder_shows_at_any_depth_what_is_written_and_what_was_not_seen(
+    app: AppHarness, qtbot: QtBot
+) -> None:
+    outer = filed_in_two(app, qtbot, "Deep")
+    assert listed(app) == ["Folders", "Outer"]
+    app.engine.gate.hold()
+    assert app.chats.send("Out of sight")
+    app.chats.new_chat()
+    qtbot.waitUntil(lambda: row_named(app, "Outer")[1].generating)
+    assert spoken(app, "Outer") == "Outer, closed folder, a reply is being written"
+    app.chats.folders.set_opened(outer, True)
+    assert not row_named(app, "Outer")[1].generating
+    assert row_named(app, "Deep")[1].generating
+    app.chats.folders.set_opened(outer, False)
+    app.engine.gate.open()
+    app.wait_until_quiet(qtbot)
+    qtbot.waitUntil(lambda: row_named(app, "Outer")[1].unseen)
+    assert spoken(app, "Outer") == "Outer, closed folder, new reply"
+    app.chats.folders.set_opened(outer, True)
+    app.wait_until_stored(qtbot)
+    assert not row_named(app, "Outer")[1].unseen
+    assert row_named(app, "Deep")[1].unseen
+
+
 def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: AppHarness, qtbot: QtBot) -> None:
     chat = make_chats(app, qtbot, "Hidden")[0]
     outer = make_folder(app, qtbot, "Outer")

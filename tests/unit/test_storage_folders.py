@@ -151,7 +151,7 @@ def test_any_depth_is_listed(stores: Stores) -> None:
     stores.folders.put_chat(chat, depth)
     listing = stores.chats.listing(9)
     tree = FolderTree(listing.folders)
-    rows = rows_of(listing, tree, (), date(2026, 11, 21), searching=False)
+    rows = rows_of(listing, tree, date(2026, 11, 21), searching=False)
     assert (len(rows), rows[-1].chat_id, rows[-1].depth) == (depth + 2, chat, depth)
     assert tree.holds(1, depth)
 

@@ -119,6 +119,23 @@ def test_attached_text_is_found_with_and_without_the_index(stores: Stores, path:
         assert found(path, "네 마리", index) == []
 
 
+def test_a_result_says_which_attachment_it_stands_in(stores: Stores, path: Path) -> None:
+    chat = stores.chats.create("Chat")
+    attached = tuple(
+        Attachment(name, AttachmentKind.TEXT, text, 9) for name, text in (("a", "한 마리"), ("b", "Two ducks"))
+    )
+    stores.messages.add_user(chat, None, "Ducks and geese", attached)
+    with closing(Reader(address_of(path))) as reader:
+        for query, words, place in (
+            ("ducks", ("ducks",), None),
+            ("마리", ("마리",), 0),
+            ("TWO  Ducks", ("TWO Ducks",), 1),
+            ("geese two Ducks", ("geese", "Ducks"), None),
+        ):
+            (match,) = Searching(reader).find(query)[0].matches
+            assert (match.words, match.attachment) == (words, place)
+
+
 def test_titles_are_found_by_their_words_and_not_by_the_numbers_of_their_chats(stores: Stores, path: Path) -> None:
     for number in range(12):
         chat_of(stores, "words", title=f"Plan {'B' if number % 5 else '7'}")
@@ -216,7 +233,7 @@ def test_a_result_names_the_messages_with_the_most_words(stores: Stores, path: P
     assert found(path, "red apple", None) == [(chat, (6, 5, 4))]
     with closing(Reader(address_of(path))) as reader:
         (summary,) = Searching(reader).find("red apple")
-    assert [match.word for match in summary.matches] == ["red apple", "red", "red apple"]
+    assert [match.words for match in summary.matches] == [("red apple",), ("red", "apple"), ("red apple",)]
     assert len(summary.matches) == MATCHES
 
 

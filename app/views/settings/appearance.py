@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from app.settings import Settings
-from app.theme import Theme
+from app.theme import SCALES, Theme
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Segments
 from app.views.widgets.translated import Translated
 from app.words.formats import percent
-
-_SCALES = (0.85, 1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
 
 
 class AppearancePage(Translated, Page):
@@ -48,7 +46,7 @@ class AppearancePage(Translated, Page):
 
     def _show(self) -> None:
         scale = self._settings.text_scale
-        self.text_scale.set_choices([(value, percent(value)) for value in sorted({*_SCALES, scale})])
+        self.text_scale.set_choices([(value, percent(value)) for value in sorted({*SCALES, scale})])
         for name, control in self._controls().items():
             control.set_value(getattr(self._settings, name))
 

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView, QMenu,
 
 from app.theme import Theme
 from app.view_models.conversation_list import ConversationListModel, ConversationRow
-from app.view_models.conversation_rows import FolderTree
+from app.view_models.conversation_rows import FolderTree, Match
 from app.views.shell.chat_menu import fill_move_menu, list_menu
 from app.views.shell.chat_rows import ChatRowDelegate, Index, more_place, row_of
 from app.views.shell.rename_field import RenameField
@@ -39,7 +39,7 @@ _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 class ChatList(QListView):
     chat_opened = Signal(int)
     chat_clicked = Signal()  # after that: one writes there now
-    match_opened = Signal(int, int, str)  # chat, message, the word that was found
+    match_opened = Signal(int, Match)  # chat
     renamed = Signal(int, str)
     pin_requested = Signal(int, bool)
     duplicate_requested = Signal(int)
@@ -175,7 +175,7 @@ class ChatList(QListView):
         if row.folder_id:
             self.folder_opened.emit(row.folder_id, not row.opened)
         elif row.match is not None:
-            self.match_opened.emit(row.chat_id, row.match.message_id, row.match.word)
+            self.match_opened.emit(row.chat_id, row.match)
         else:
             self.chat_opened.emit(row.chat_id)
 

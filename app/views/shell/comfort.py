@@ -15,7 +15,7 @@ from shiboken6 import isValid
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import Settings
-from app.theme import SCALE_MAX, SCALE_MIN, Theme
+from app.theme import SCALE_MAX, SCALE_MIN, SCALES, Theme
 from app.views.shell.announcements import Announcements
 from app.views.shell.menu_button import MenuButton
 from app.views.shell.menu_editing import EditEntries
@@ -28,8 +28,6 @@ from app.views.widgets.scrolling import EdgeFade
 
 if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
-
-_SCALE_STEP = 0.1
 
 # These act only once the chats are open.
 _NEED_CHATS = (
@@ -73,8 +71,8 @@ class Comfort(QObject):
         menu = self._window.menu
         menu.palette.triggered.connect(self.palette.open_palette)
         menu.shortcuts.triggered.connect(self._show_shortcuts)
-        menu.bigger.triggered.connect(lambda: self._scale_text(_SCALE_STEP))
-        menu.smaller.triggered.connect(lambda: self._scale_text(-_SCALE_STEP))
+        menu.bigger.triggered.connect(lambda: self._scale_text(1))
+        menu.smaller.triggered.connect(lambda: self._scale_text(-1))
         menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
         menu.full_screen.triggered.connect(self._toggle_full_screen)
         menu.chat_window.triggered.connect(self.show_window)
@@ -126,8 +124,11 @@ class Comfort(QObject):
     def _show_send_key(self) -> None:
         self._window.composer.edit.sends_with_control = self._settings.send_key == "control_return"
 
-    def _scale_text(self, step: float) -> None:
-        self._settings.text_scale = round(self._settings.text_scale + step, 2)  # the option keeps to its limits
+    def _scale_text(self, step: int) -> None:
+        """To the next larger (1) or smaller (-1) size of those that the settings offer."""
+        scale = self._settings.text_scale
+        further = [each for each in SCALES[::step] if (each - scale) * step > 0]
+        self._settings.text_scale = further[0] if further else scale
 
     def _toggle_full_screen(self) -> None:
         front = QApplication.activeWindow() or self._window

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.controllers.chat import ChatController
 from app.theme import Theme
+from app.view_models.conversation_rows import Match
 from app.views.shell.chat_list import ChatList
 from app.views.shell.find_bar import FindBar
 from app.views.shell.menu import MenuBar
@@ -38,15 +39,22 @@ class FindWiring(QObject):
             self.bar.open()
             self._finder.find(self.bar.field.words())
 
-    def open_match(self, chat_id: int, message_id: int, word: str) -> None:
-        """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message."""
-        self._chats.open_at(chat_id, message_id)
-        if self._chats.transcript.row_of(message_id) is None:
+    def open_match(self, chat_id: int, match: Match) -> None:
+        """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message.
+
+        Of what stands in an attachment that one is lit, and no bar opens: it finds what is on the page.
+        """
+        self._chats.open_at(chat_id, match.message_id)
+        if self._chats.transcript.row_of(match.message_id) is None:
             return
         self._chat_id = chat_id
-        self.bar.open(word)
-        self._view.show_message(message_id)
-        self._finder.find(word, message_id)
+        self._view.show_message(match.message_id)
+        if match.attachment is not None:
+            self.bar.leave()
+            self._finder.show_attachment(match.message_id, match.attachment)
+        else:
+            self.bar.open(" ".join(match.words))
+            self._finder.find(self.bar.field.words(), match.message_id, match.words)
 
     def _step(self, direction: int) -> None:
         if not self.bar.isVisible():
@@ -62,4 +70,5 @@ class FindWiring(QObject):
         """Another chat has other words; a new chat that gets its number is the same one."""
         if chat_id != self._chat_id and self._chat_id:
             self.bar.leave()
+            self._finder.close()  # also of what no bar is open for
         self._chat_id = chat_id

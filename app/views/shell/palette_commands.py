@@ -72,7 +72,8 @@ class PaletteCommands(QObject):
         if self._models is None:
             return
         for entry in self._models.models:
-            if entry.error is None and entry.drafter is None and not entry.is_main:
+            usually_drafts = entry.drafter is not None or bool(entry.drafts_for)  # apart in the picker too
+            if entry.error is None and not usually_drafts and not entry.is_main:
                 act = partial(self._models.choose_main, entry.folder)
                 yield Command(
                     f"model:{entry.folder}", fill(self.tr("Use %1"), entry.name), act, "box", self.tr("Model")

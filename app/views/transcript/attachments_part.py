@@ -45,6 +45,11 @@ class AttachmentsPart(Hovered, QWidget):
             chip.setCursor(Qt.CursorShape.PointingHandCursor)
             chip.show()
 
+    def light_found(self, number: int | None) -> None:
+        """Shows that a search has found something in this one, and in no other."""
+        for each, chip in enumerate(self.chips):
+            chip.set_found(each == number)
+
     def _open(self, number: int) -> None:
         self._context.attachment_requested.emit(self._message_id, number)
 

@@ -19,11 +19,12 @@ from PySide6.QtGui import QTextDocument
 
 from app.markup.block import Block, BlockKind
 from app.markup.document import DocumentBuilder
-from app.markup.folding import fold, occurrences
+from app.markup.folding import Span, fold, occurrences, occurrences_of_any
 from app.markup.visible_text import VisibleText
 from app.view_models.transcript import TranscriptModel
+from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.body import Unread, blocks_of
-from app.views.transcript.found_part import bring_into_sight
+from app.views.transcript.found_part import bring_into_sight, show_attachments
 from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
@@ -77,6 +78,8 @@ class Finder(QObject):
         self._sight = sight
         self._item_of = item_of
         self.query = ""
+        self._words: tuple[str, ...] = ()
+        self._attachment: tuple[int, int] | None = None  # that is lit: a message, and which of its own
         self._found: dict[int, dict[Address, _Read]] = {}  # by message
         self._waiting: list[int] = []  # messages to be read, the next one last
         self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
@@ -96,13 +99,19 @@ class Finder(QObject):
 
     # What is asked
 
-    def find(self, query: str, message_id: int | None = None) -> None:
-        """Goes to the first of the message; without one, from the current one or else what is in sight on."""
+    def find(self, query: str, message_id: int | None = None, words: Sequence[str] = ()) -> None:
+        """Goes to the first of the message; without one, from the current one or else what is in sight on.
+
+        `words` are found wherever each of them stands; without them the query is, as a whole.
+        """
         query = query.strip("\n")
+        self._attachment = None
         if query == self.query and message_id is None:
+            self.light()
             return
         self._from = self._start(message_id)
         self.query, self._wanted, self._seeks = query, message_id, bool(query)
+        self._words = tuple(words) or (query,)
         self._found.clear()
         self.current = None
         self._read_all()
@@ -119,6 +128,15 @@ class Finder(QObject):
 
     def close(self) -> None:
         self.find("")
+
+    def show_attachment(self, message_id: int, number: int) -> None:
+        """Lights one attachment of a message, in sight, until something else is found."""
+        self.close()
+        self._attachment = (message_id, number)
+        row = self._model.row_of(message_id)
+        if row is not None:
+            show_attachments(self._column, self._sight, row)
+        self.light()
 
     @property
     def count(self) -> int:
@@ -220,8 +238,9 @@ class Finder(QObject):
         text = message.text + message.thinking
         if "&" in text:
             return True
-        wanted = fold(_HIDDEN.sub("", self.query))
-        return not wanted or wanted in fold(_HIDDEN.sub("", text))
+        wanted = [fold(_HIDDEN.sub("", word)) for word in self._words]
+        folded = fold(_HIDDEN.sub("", text))
+        return any(not word or word in folded for word in wanted)
 
     def _counted(self, row: int, before: dict[Address, _Read]) -> Iterator[tuple[Address, _Read]]:
         for part in self._item_of(row).parts:
@@ -230,7 +249,11 @@ class Finder(QObject):
                 if known is not None and known.content is content:
                     yield address, known
                 elif text := self._text(content, secondary=part.secondary):
-                    yield address, _Read(content, sum(1 for _ in occurrences(text, self.query)))
+                    yield address, _Read(content, len(self._occurrences(text)))
+
+    def _occurrences(self, text: str) -> list[Span]:
+        one = len(self._words) == 1
+        return list(occurrences(text, self._words[0])) if one else occurrences_of_any(text, self._words)
 
     def _text(self, content: object, *, secondary: bool) -> str:
         if isinstance(content, Bubble):
@@ -275,11 +298,14 @@ class Finder(QObject):
 
     def light(self) -> None:
         """Lights what is in sight: parts may have come, gone, or been written anew."""
-        if not self.query and not self._is_lit:
+        if not self.query and self._attachment is None and not self._is_lit:
             return
-        self._is_lit = bool(self.query)
+        self._is_lit = bool(self.query) or self._attachment is not None
         for part, _ in self._parts.shown():
-            if part.selectable is not None and part.address is not None:
+            if isinstance(part.widget, AttachmentsPart):
+                lit = self._attachment
+                part.widget.light_found(lit[1] if lit is not None and lit[0] == part.message_id else None)
+            elif part.selectable is not None and part.address is not None:
                 part.selectable.light_found(self._stretches(part) if self.query else (), self._current_in(part))
 
     def _current_in(self, part: Part) -> int | None:
@@ -291,11 +317,12 @@ class Finder(QObject):
         document = part.selectable.document_of() if part.selectable is not None else None
         if document is None:  # a drawn formula is one character
             text = self._text(part.content, secondary=part.secondary)
-            return [(0, 1) for _ in occurrences(text, self.query)]
-        if fold(self.query) not in fold(document.toPlainText()) and "\ufffc" not in document.toRawText():
+            return [(0, 1) for _ in self._occurrences(text)]
+        folded = fold(document.toPlainText())
+        if not any(fold(word) in folded for word in self._words) and "\ufffc" not in document.toRawText():
             return ()
         visible = VisibleText(document)
-        return [visible.stretch(first, last) for first, last in occurrences(visible.text, self.query)]
+        return [visible.stretch(first, last) for first, last in self._occurrences(visible.text)]
 
 
 def _texts_of(part: Part) -> Iterator[tuple[Address, object]]:

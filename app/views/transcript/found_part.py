@@ -7,7 +7,7 @@ from collections.abc import Callable
 from app.views.transcript.body import Unread
 from app.views.transcript.message_column import Anchor, MessageColumn
 from app.views.transcript.message_item import MessageItem
-from app.views.transcript.parts import Part, as_widget
+from app.views.transcript.parts import Part, PartKind, as_widget
 from app.views.transcript.selection import Address
 from app.views.transcript.sight import Sight
 
@@ -33,6 +33,17 @@ def bring_into_sight(
         part_top = item.top_px + item.top_of(item.parts.index(part))
         _show(item, part, sight, rect.top() + sight.top_px() - part_top)
     text.show_char(char)
+
+
+def show_attachments(column: MessageColumn, sight: Sight, row: int) -> None:
+    """Brings the attachments of a message into sight, if it shows any."""
+    item = column.items[row]
+    if not item.is_read:
+        item.sync(sight.column_px())
+        sight.arrange(row)
+    part = next((part for part in item.parts if part.kind is PartKind.ATTACHMENTS), None)
+    if part is not None:
+        _show(item, part, sight, 0)
 
 
 def _show(item: MessageItem, part: Part, sight: Sight, inside_px: int) -> None:

@@ -7,8 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QWidget
 
 from app.theme import FOOTER_PX, RADIUS_CARD, UI_PX, Theme
@@ -51,6 +60,7 @@ class AttachmentChip(Translated, PaintedButton):
     def __init__(self, theme: Theme, content: ChipContent, parent: QWidget, *, removable: bool) -> None:
         super().__init__(theme, parent)
         self._content = content
+        self._is_found = False
         self.close_button = IconButton(theme, "x", _BUTTON_PX, self) if removable else None
         self.setCursor(Qt.CursorShape.ArrowCursor)
         if self.close_button is not None:
@@ -66,8 +76,16 @@ class AttachmentChip(Translated, PaintedButton):
             self._content = content
             self._retranslate()
 
+    def set_found(self, found: bool) -> None:
+        """Whether a search has found something in it; screen readers are told."""
+        if found != self._is_found:
+            self._is_found = found
+            self._retranslate()
+            if found:
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.accessibleName()))
+
     def _retranslate(self) -> None:
-        words = listed(self.title(), self.detail())
+        words = listed(self.title(), self.detail(), self.tr("contains a match") if self._is_found else "")
         self.setAccessibleName(words)
         set_tooltip(self, words)
         if self.close_button is not None:
@@ -139,6 +157,8 @@ class AttachmentChip(Translated, PaintedButton):
     def paint_content(self, painter: QPainter) -> None:
         theme, colors = self.theme, self.theme.palette
         self.fill(painter, colors.bubble if self.close_button is None else colors.hover)
+        if self._is_found:
+            self._paint_found(painter)
         if self.underMouse() or self.isDown():
             self.fill(painter, colors.hover)
         side, left = theme.px(16), theme.px(_PAD_PX)
@@ -147,6 +167,13 @@ class AttachmentChip(Translated, PaintedButton):
         if self.close_button is not None:
             area.setRight(self.close_button.x() - theme.px(4))
         self._paint_words(painter, area)
+
+    def _paint_found(self, painter: QPainter) -> None:
+        """A line around it on a tint: not by colour alone."""
+        colors = self.theme.palette
+        painter.setPen(QPen(colors.text, 1))
+        painter.setBrush(colors.found)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
 
     def _paint_words(self, painter: QPainter, area: QRect) -> None:
         """The figures are shown whole; the name gets the room that is left."""
@@ -160,5 +187,5 @@ class AttachmentChip(Translated, PaintedButton):
         painter.setPen(colors.text)
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
         painter.setFont(small)
-        painter.setPen(colors.secondary)
+        painter.setPen(colors.text if self._is_found else colors.secondary)  # the tint is dark for the latter
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self.detail())
