@@ -168,6 +168,14 @@
         <translation>保存せずにチャット中</translation>
     </message>
     <message>
+        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <translation>ディスクから設定を読み込めなかったため、Hunch を閉じるまで既定の設定を使います。ファイルの内容は失われていません。</translation>
+    </message>
+    <message>
+        <source>Settings not read</source>
+        <translation>設定を読み込めませんでした</translation>
+    </message>
+    <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
         <translation>設定を読み込めなかったため、既定の設定を使います。元のファイルは %1 として残してあります。</translation>
     </message>

@@ -168,6 +168,14 @@
         <translation>对话不会存储</translation>
     </message>
     <message>
+        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <translation>无法从磁盘读取设置，因此在关闭 Hunch 之前使用默认设置。文件中的内容不会丢失。</translation>
+    </message>
+    <message>
+        <source>Settings not read</source>
+        <translation>未能读取设置</translation>
+    </message>
+    <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
         <translation>无法读取设置，因此使用默认设置。原文件保留为 %1。</translation>
     </message>

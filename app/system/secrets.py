@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
-from engine import write_atomically
+from engine import patiently, write_atomically
 
 _SERVICE, _NAME = "Hunch", "hub token"
 _MOST_CHARS = 1000
@@ -32,12 +32,16 @@ class Keychain(Protocol):
 
 
 class Secrets:
-    """Reads once, and looks for a keychain no earlier. Writing raises OSError where not even a file can be written."""
+    """Reads once, and looks for a keychain no earlier. Writing raises OSError where not even a file can be written.
+
+    A file that the disk does not give is asked for again the next time, and stays when no token is put in its place.
+    """
 
     def __init__(self, file: Path, find_keychain: Callable[[], Keychain | None] = lambda: None) -> None:
         self._file = file
         self._find_keychain = find_keychain
         self._token: str | None = None
+        self._is_unread = False  # what the file holds is not known
 
     @cached_property
     def _keychain(self) -> Keychain | None:
@@ -47,15 +51,20 @@ class Secrets:
     def token(self) -> str:
         """Empty where there is none, or something that is no token."""
         if self._token is None:
-            self._token = self._read()
+            token = self._read()
+            if self._is_unread:
+                return token
+            self._token = token
         return self._token
 
     def keep(self, token: str) -> None:
+        if self._is_unread and not token:
+            return
         if not self._into_keychain(token):
             self._into_file(token)
         else:
             self._file.unlink(missing_ok=True)
-        self._token = token
+        self._token, self._is_unread = token, False
 
     def _read(self) -> str:
         filed = _as_token(self._from_file())
@@ -68,9 +77,15 @@ class Secrets:
 
     def _from_file(self) -> str:
         try:
-            return self._file.read_text(encoding="utf-8")
-        except (OSError, ValueError):
+            token = patiently(lambda: self._file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
+            token = ""
+        except OSError as error:
+            _log.warning("the file of the token cannot be read: %s", error.strerror)
+            self._is_unread = True
             return ""
+        self._is_unread = False
+        return token
 
     def _into_file(self, token: str) -> None:
         if token:
