@@ -585,12 +585,6 @@
 </context>
 <context>
     <name>CodePart</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Copy code</source>
         <translation>コードをコピー</translation>
@@ -664,15 +658,6 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 使用</translation>
-    </message>
-</context>
-<context>
-    <name>Copier</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -5002,6 +4987,15 @@
         <source>The same words: all %Ln token(s) are identical.</source>
         <translation>
             <numerusform>結果は同じです。%Ln トークンがすべて一致しました。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Words</name>
+    <message numerus="yes">
+        <source>Copied without %Ln control character(s)</source>
+        <translation>
+            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
         </translation>
     </message>
 </context>

@@ -585,12 +585,6 @@
 </context>
 <context>
     <name>CodePart</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Copy code</source>
         <translation>코드 복사</translation>
@@ -664,15 +658,6 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 찼어요</translation>
-    </message>
-</context>
-<context>
-    <name>Copier</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -5002,6 +4987,15 @@
         <source>The same words: all %Ln token(s) are identical.</source>
         <translation>
             <numerusform>결과가 같아요. 토큰 %Ln개가 모두 일치해요.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Words</name>
+    <message numerus="yes">
+        <source>Copied without %Ln control character(s)</source>
+        <translation>
+            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
         </translation>
     </message>
 </context>

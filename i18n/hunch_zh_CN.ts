@@ -585,12 +585,6 @@
 </context>
 <context>
     <name>CodePart</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Copy code</source>
         <translation>拷贝代码</translation>
@@ -664,15 +658,6 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>已用 %1</translation>
-    </message>
-</context>
-<context>
-    <name>Copier</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -5002,6 +4987,15 @@
         <source>The same words: all %Ln token(s) are identical.</source>
         <translation>
             <numerusform>结果相同：%Ln 个 token 完全一致。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Words</name>
+    <message numerus="yes">
+        <source>Copied without %Ln control character(s)</source>
+        <translation>
+            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
         </translation>
     </message>
 </context>

@@ -38,3 +38,9 @@ def test_only_plain_text_becomes_a_tooltip() -> None:
     """Qt reads as rich text what looks like it. The tray's tooltip is the system's, which knows no tags."""
     files = [name_of(path) for path in python_files("app") if ".setToolTip(" in path.read_text(encoding="utf-8")]
     assert files == ["app/views/shell/tray.py", "app/views/widgets/tooltips.py"]
+
+
+def test_words_go_to_the_clipboard_by_one_way() -> None:
+    """Which leaves out what a terminal would act on. A field's own words go through Qt."""
+    files = [name_of(path) for path in python_files("app") if ".clipboard().set" in path.read_text(encoding="utf-8")]
+    assert files == ["app/views/widgets/clipboard.py"]
