@@ -36,6 +36,7 @@ from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import APP_NAME, Paths
 from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
+from app.system.unsent_file import UnsentFile
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.view_models.model_list import PairState
 from app.views.shell import start_notices
@@ -47,7 +48,7 @@ from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.languages import Translation, compiled_sentences
-from engine import Catalog, ChatEngine, Engine, ModelLibrary, ModelStore, Sink, load_catalog, write_atomically
+from engine import Catalog, ChatEngine, Engine, ModelLibrary, ModelStore, Sink, load_catalog
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -121,6 +122,7 @@ class Application(QObject):
         self._steps: list[Callable[[], object]] = []  # what the end has to close, in that order
         self.calls = GuiCalls(self)
         self.storage = Storage(paths.database, self.calls.post)
+        self._unsent = UnsentFile(paths.unsent)
         self._connect()
 
     def _connect(self) -> None:
@@ -213,8 +215,8 @@ class Application(QObject):
         elif rescued is not None:
             self.window.banner.show_warning(lambda: self._repaired(rescued))
             self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
-        elif self.settings.set_aside:
-            self.window.banner.show_warning(lambda: start_notices.set_aside(self.settings.set_aside))
+        elif self.settings.is_unread or self.settings.set_aside:
+            self.window.banner.show_warning(lambda: start_notices.settings_problem(self.settings.set_aside))
         elif self.mark.ended_badly:
             self._show_crash_notice(self.mark.was_loading)
 
@@ -315,21 +317,19 @@ class Application(QObject):
         waiting += [self.window.comfort.outside.unsent()] if self.is_open else []
         text = "\n\n".join(filter(None, waiting))
         if text and not (self.is_open and self.storage.keeps):
-            write_atomically(self.paths.unsent, text.encode("utf-8", "replace"))
+            self._unsent.add(text)
         self.is_open = False
 
     def _restore_unsent(self) -> None:
-        try:
-            text = self.paths.unsent.read_text(encoding="utf-8", errors="replace")
-        except OSError:
+        composer, text = self.window.composer, self._unsent.words()
+        if not text:
             return
-        composer = self.window.composer
         composer.set_unsent({0: text})
         words = composer.text()
 
         def keep(stores: Stores) -> None:
             stores.unsent.put(0, words)
-            self.paths.unsent.unlink()
+            self._unsent.forget()
 
         self.storage.write(keep, _ignore, _ignore)
 

@@ -1,5 +1,7 @@
 """Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
 
+A file that makes no sense is put aside. One that the disk does not give stays where it is, and is not written over
+until it has been read: what this run changes then joins what is in it, which a copy keeps as it was.
 What an option means to the person is said where it is shown. Hub tokens are kept by system/secrets.py.
 """
 
@@ -8,15 +10,17 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.system.secrets import Secrets
-from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode, write_atomically
+from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode, patiently, write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +29,7 @@ STARTER_FOLDER = "starter"
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
+_MOST_ASIDE = 5  # files that were put aside; older ones are deleted
 
 # What "reset all settings" leaves as it is.
 KEPT = frozenset(
@@ -195,7 +200,8 @@ class Settings(QObject):
     def __init__(self, file: Path, secrets: Secrets | Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.values: dict[str, Any] = {}
-        self.set_aside = ""  # where a file is kept that could not be read at the start
+        self.set_aside = ""  # where a file is kept that made no sense at the start
+        self.is_unread = False  # the disk did not give the file, and the defaults are used
         self._file = file
         self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
         self._unknown: dict[str, Any] = {}
@@ -259,8 +265,10 @@ class Settings(QObject):
     def save(self) -> bool:
         """False: the disk refuses it, which `not_saved` tells; the values hold until the app ends."""
         self._timer.stop()
-        text = _as_json(self._unknown | self.values)
         try:
+            if self.is_unread:
+                self._read_after_all()
+            text = _as_json(self._unknown | self.values)
             write_atomically(self._file, text.encode("utf-8", "replace"))
         except OSError as error:
             self._tell_refusal(error)
@@ -275,7 +283,12 @@ class Settings(QObject):
             self.not_saved.emit()
 
     def _load(self) -> None:
-        stored = self._read()
+        try:
+            stored = self._read()
+        except OSError as error:
+            log.warning("the settings cannot be read: %s", error.strerror)
+            self.is_unread = True
+            return
         options = self.options()
         for name, value in stored.items():
             if name not in options:
@@ -288,27 +301,47 @@ class Settings(QObject):
                 log.warning("setting %s is not possible, the default is used", name)
 
     def _read(self) -> dict[str, Any]:
+        """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
         try:
-            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            stored = json.loads(patiently(self._file.read_bytes).decode("utf-8"))
             if isinstance(stored, dict):
                 # Halves of characters become signs; what cannot be written again would be in the way of every save.
                 return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
             log.warning("settings file is damaged")
         except FileNotFoundError:
             return {}
-        except (ValueError, RecursionError, OSError) as error:
-            log.warning("settings file is damaged or cannot be read: %s", type(error).__name__)
+        except (ValueError, RecursionError, IsADirectoryError) as error:
+            log.warning("settings file is damaged: %s", type(error).__name__)
         self._put_aside()
         return {}
 
+    def _read_after_all(self) -> None:
+        """Raises OSError where the disk still does not give the file, or takes no copy of it."""
+        stored = self._read()
+        if stored:
+            write_atomically(self._name_aside(), patiently(self._file.read_bytes))
+            self._forget_aside()
+        self._unknown, self.is_unread = stored, False
+
     def _put_aside(self) -> None:
         """Renames what stands in the file's place, file or folder, so that it is kept and no longer in the way."""
-        bad = self._file.with_suffix(".json.bad")
-        try:
-            if bad.is_dir():
-                bad = self._file.with_suffix(f".json.bad-{time.time_ns()}")
-            self._file.replace(bad)
-        except OSError as error:
-            log.warning("it cannot be put aside: %s", error.strerror)
-        else:
-            self.set_aside = bad.name
+        aside = self._name_aside()
+        patiently(lambda: self._file.replace(aside))
+        self.set_aside = aside.name
+        self._forget_aside()
+
+    def _name_aside(self) -> Path:
+        """A name that nothing has; later ones come later in the alphabet."""
+        while True:
+            now = time.time_ns()
+            stamp = time.strftime("%Y-%m-%d-%H%M%S", time.localtime(now // 10**9))
+            aside = self._file.with_name(f"{self._file.stem}-aside-{stamp}-{now % 10**9 // 1000:06}.json")
+            if not os.path.lexists(aside):
+                return aside
+
+    def _forget_aside(self) -> None:
+        """Keeps the last few files; folders are somebody else's."""
+        found = sorted(self._file.parent.glob(f"{self._file.stem}-aside-*.json"))
+        for old in [each for each in found if each.is_file()][:-_MOST_ASIDE]:
+            with suppress(OSError):
+                old.unlink()

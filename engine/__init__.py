@@ -86,7 +86,7 @@ from engine.api.events import (
     UpdateChecked,
     VerifyProgress,
 )
-from engine.api.files import write_atomically
+from engine.api.files import patiently, write_atomically
 from engine.api.hub import (
     PUBLIC_HUB,
     FileProgress,
@@ -299,6 +299,7 @@ __all__ = [
     "memory_fit",
     "model_memory_bytes",
     "model_name",
+    "patiently",
     "try_model",
     "write_atomically",
 ]

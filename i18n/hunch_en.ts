@@ -12,26 +12,6 @@
     </message>
 </context>
 <context>
-    <name>CodePart</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>Copied without %Ln control character</numerusform>
-            <numerusform>Copied without %Ln control characters</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>Copier</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>Copied without %Ln control character</numerusform>
-            <numerusform>Copied without %Ln control characters</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>DiscoverPanel</name>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
@@ -232,6 +212,16 @@
         <translation>
             <numerusform>The same words: the %Ln token is identical.</numerusform>
             <numerusform>The same words: all %Ln tokens are identical.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Words</name>
+    <message numerus="yes">
+        <source>Copied without %Ln control character(s)</source>
+        <translation>
+            <numerusform>Copied without %Ln control character</numerusform>
+            <numerusform>Copied without %Ln control characters</numerusform>
         </translation>
     </message>
 </context>

@@ -157,6 +157,14 @@
         <translation>保存せずにチャット中</translation>
     </message>
     <message>
+        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <translation>ディスクから設定を読み込めなかったため、Hunch を閉じるまで既定の設定を使います。ファイルの内容は失われていません。</translation>
+    </message>
+    <message>
+        <source>Settings not read</source>
+        <translation>設定を読み込めませんでした</translation>
+    </message>
+    <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
         <translation>設定を読み込めなかったため、既定の設定を使います。元のファイルは %1 として残してあります。</translation>
     </message>
@@ -570,12 +578,6 @@
 </context>
 <context>
     <name>CodePart</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Copy code</source>
         <translation>コードをコピー</translation>
@@ -649,15 +651,6 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 使用</translation>
-    </message>
-</context>
-<context>
-    <name>Copier</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -5058,6 +5051,15 @@
         <source>The same words: all %Ln token(s) are identical.</source>
         <translation>
             <numerusform>結果は同じです。%Ln トークンがすべて一致しました。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Words</name>
+    <message numerus="yes">
+        <source>Copied without %Ln control character(s)</source>
+        <translation>
+            <numerusform>制御文字 %Ln 個を除いてコピーしました</numerusform>
         </translation>
     </message>
 </context>

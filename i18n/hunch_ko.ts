@@ -157,6 +157,14 @@
         <translation>저장하지 않는 채팅</translation>
     </message>
     <message>
+        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <translation>디스크에서 설정을 읽지 못해 Hunch를 닫을 때까지 기본 설정을 사용해요. 파일에 있는 내용은 그대로 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Settings not read</source>
+        <translation>설정을 읽지 못했어요</translation>
+    </message>
+    <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
         <translation>설정을 읽을 수 없어 기본 설정을 사용해요. 이전 파일은 %1 이름으로 남겨 두었어요.</translation>
     </message>
@@ -570,12 +578,6 @@
 </context>
 <context>
     <name>CodePart</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Copy code</source>
         <translation>코드 복사</translation>
@@ -649,15 +651,6 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 찼어요</translation>
-    </message>
-</context>
-<context>
-    <name>Copier</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -5058,6 +5051,15 @@
         <source>The same words: all %Ln token(s) are identical.</source>
         <translation>
             <numerusform>결과가 같아요. 토큰 %Ln개가 모두 일치해요.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Words</name>
+    <message numerus="yes">
+        <source>Copied without %Ln control character(s)</source>
+        <translation>
+            <numerusform>제어 문자 %Ln개를 빼고 복사했어요</numerusform>
         </translation>
     </message>
 </context>

@@ -157,6 +157,14 @@
         <translation>对话不会存储</translation>
     </message>
     <message>
+        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <translation>无法从磁盘读取设置，因此在关闭 Hunch 之前使用默认设置。文件中的内容不会丢失。</translation>
+    </message>
+    <message>
+        <source>Settings not read</source>
+        <translation>未能读取设置</translation>
+    </message>
+    <message>
         <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
         <translation>无法读取设置，因此使用默认设置。原文件保留为 %1。</translation>
     </message>
@@ -570,12 +578,6 @@
 </context>
 <context>
     <name>CodePart</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Copy code</source>
         <translation>拷贝代码</translation>
@@ -649,15 +651,6 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>已用 %1</translation>
-    </message>
-</context>
-<context>
-    <name>Copier</name>
-    <message numerus="yes">
-        <source>Copied without %Ln control character(s)</source>
-        <translation>
-            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -5058,6 +5051,15 @@
         <source>The same words: all %Ln token(s) are identical.</source>
         <translation>
             <numerusform>结果相同：%Ln 个 token 完全一致。</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Words</name>
+    <message numerus="yes">
+        <source>Copied without %Ln control character(s)</source>
+        <translation>
+            <numerusform>已拷贝，去掉了 %Ln 个控制字符</numerusform>
         </translation>
     </message>
 </context>

@@ -84,7 +84,7 @@ def text_between(document: QTextDocument, start: int, end: int) -> str:
     """The text of a stretch, with line breaks only where the text has them."""
     block = document.findBlock(start)
     result: list[str] = []
-    while block.isValid() and (block.position() < end or not result):
+    while block.isValid() and block.position() <= end:
         if result and not goes_on(block):
             result.append("\n")
         first, last = max(0, start - block.position()), min(end - block.position(), block.length() - 1)

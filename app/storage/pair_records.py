@@ -1,6 +1,7 @@
 """What was measured of each pair on this machine: how much its draft gained last, and what tuning found.
 
 A small JSON file, written as a whole. One that is damaged is as good as none: everything in it can be measured again.
+One that the disk does not give is not written over: it is read before the next change, or that is not kept.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine import write_atomically
+from engine import patiently, write_atomically
 
 _MOST = 200  # pairs; the ones measured longest ago go first
 _LIMIT_BYTES = 4 << 20
@@ -44,7 +45,19 @@ class PairRecords:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._records: dict[str, PairRecord] = _read(file)
+        self._records: dict[str, PairRecord] = {}
+        self._is_read = False
+        self._read()
+
+    def _read(self) -> None:
+        """What was put meanwhile is newer."""
+        try:
+            stored = _stored(self._file)
+        except OSError as error:
+            _log.warning("what was measured of pairs cannot be read: %s", error.strerror)
+            return
+        self._is_read = True
+        self._records = stored | self._records
 
     def get(self, main: str, draft: str) -> PairRecord:
         return self._records.get(_key(main, draft), PairRecord())
@@ -62,8 +75,12 @@ class PairRecords:
     def _put(self, main: str, draft: str, record: PairRecord) -> None:
         self._records.pop(_key(main, draft), None)
         self._records[_key(main, draft)] = record
+        if not self._is_read:
+            self._read()
         while len(self._records) > _MOST:
             del self._records[next(iter(self._records))]
+        if not self._is_read:
+            return
         try:
             data = json.dumps({key: asdict(each) for key, each in self._records.items()}, ensure_ascii=False, indent=1)
             write_atomically(self._file, data.encode("utf-8", "surrogatepass"))
@@ -75,12 +92,13 @@ def _key(main: str, draft: str) -> str:
     return f"{main}\n{draft}"
 
 
-def _read(file: Path) -> dict[str, PairRecord]:
+def _stored(file: Path) -> dict[str, PairRecord]:
+    """Nothing of a file that is missing or damaged. Raises OSError where the disk does not give it."""
     try:
-        if file.stat().st_size > _LIMIT_BYTES:
+        if patiently(file.stat).st_size > _LIMIT_BYTES:
             return {}
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        content = json.loads(patiently(file.read_bytes))
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError, RecursionError):
         return {}
     rows = content.items() if isinstance(content, dict) else ()
     return {key: record for key, value in rows if (record := _record(value)) is not None}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 
-from engine import write_atomically
+from engine import patiently, write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -15,7 +16,7 @@ class SessionMark:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self.ended_badly = file.exists()
+        self.ended_badly = os.path.lexists(file)  # raises nothing, whatever the disk says
         self.was_loading = _content(file)
         self._written: str | None = None
         self.set_loading("")
@@ -39,7 +40,7 @@ class SessionMark:
 def _content(file: Path) -> str:
     """The path in it; nothing where it is no path, as after a damage."""
     try:
-        folder = file.read_text(encoding="utf-8")
+        folder = patiently(lambda: file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return ""
     return folder if folder.isprintable() else ""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from engine import PUBLIC_HUB, write_atomically
+from engine import PUBLIC_HUB, patiently, write_atomically
 
 _SERVICE, _NAME = "Hunch", "hub token"
 _MOST_CHARS = 1000
@@ -36,12 +36,16 @@ class Keychain(Protocol):
 
 
 class Secrets:
-    """Reads once, and looks for a keychain no earlier. Writing raises OSError where not even a file can be written."""
+    """Reads once, and looks for a keychain no earlier. Writing raises OSError where not even a file can be written.
+
+    A file that the disk does not give is asked for again the next time, and stays when no token is put in its place.
+    """
 
     def __init__(self, file: Path, find_keychain: Callable[[], Keychain | None] = lambda: None) -> None:
         self._file = file
         self._find_keychain = find_keychain
         self._tokens: dict[str, str] | None = None  # by origin, the last one given comes last
+        self._is_unread = False  # what the file holds is not known
 
     @cached_property
     def _keychain(self) -> Keychain | None:
@@ -57,14 +61,19 @@ class Secrets:
 
     def keep(self, token: str, address: str) -> None:
         tokens = {origin: each for origin, each in self._known(address).items() if origin != origin_of(address)}
+        if self._is_unread and not token:
+            return
         if token:
             tokens[origin_of(address)] = token
         self._write(_as_text(tokens))
-        self._tokens = tokens
+        self._tokens, self._is_unread = tokens, False
 
     def _known(self, address: str) -> dict[str, str]:
         if self._tokens is None:
-            self._tokens = self._read(address)
+            tokens = self._read(address)
+            if self._is_unread:
+                return tokens
+            self._tokens = tokens
         return self._tokens
 
     def _read(self, address: str) -> dict[str, str]:
@@ -72,7 +81,7 @@ class Secrets:
         filed, chained = self._from_file().strip(), self._from_keychain().strip()
         tokens = _as_tokens(chained, address) | _as_tokens(filed, address)
         text = _as_text(tokens)
-        if tokens and (text != (filed or chained) or (filed and self._keychain is not None)):
+        if tokens and not self._is_unread and (text != (filed or chained) or (filed and self._keychain is not None)):
             with suppress(OSError):
                 self._write(text)
         return tokens
@@ -85,9 +94,15 @@ class Secrets:
 
     def _from_file(self) -> str:
         try:
-            return self._file.read_text(encoding="utf-8")
-        except (OSError, ValueError):
+            token = patiently(lambda: self._file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
+            token = ""
+        except OSError as error:
+            _log.warning("the file of the token cannot be read: %s", error.strerror)
+            self._is_unread = True
             return ""
+        self._is_unread = False
+        return token
 
     def _into_file(self, text: str) -> None:
         if text:

@@ -1,10 +1,33 @@
-"""Writing a small file so that a reader, or a power cut, finds the old content or the whole new one, never a part."""
+"""Small files: read though the disk fails once; written so that a power cut leaves the old content or the new one."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+_TRIES = 3
+_PAUSE_S = 0.01
+_LASTING = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+
+T = TypeVar("T")
+
+
+def patiently(read: Callable[[], T]) -> T:
+    """What `read` returns. What the system refuses is asked for again, because a disk may fail once; then OSError."""
+    for attempt in range(1, _TRIES + 1):
+        try:
+            return read()
+        except _LASTING:
+            raise
+        except OSError:
+            if attempt == _TRIES:
+                raise
+            time.sleep(_PAUSE_S)
+    raise AssertionError
 
 
 def write_atomically(path: Path, data: bytes | str, *, private: bool = True) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from engine.api.files import patiently
+
 KIB = 1024
 MIB = 1024 * KIB
 CONFIG_LIMIT_BYTES = 1 * MIB
@@ -25,10 +27,7 @@ class FileError(Exception):
 
 def read_limited(path: Path, limit_bytes: int) -> bytes:
     try:
-        if not path.is_file():
-            raise FileError(f"{path.name}: not a file")
-        with path.open("rb") as file:
-            data = file.read(limit_bytes + 1)
+        data = patiently(lambda: _start_of(path, limit_bytes + 1))
     except OSError as error:
         raise FileError(f"{path.name}: {error.strerror}") from error
     except ValueError as error:
@@ -36,6 +35,13 @@ def read_limited(path: Path, limit_bytes: int) -> bytes:
     if len(data) > limit_bytes:
         raise FileError(f"{path.name}: larger than {limit_bytes} bytes")
     return data
+
+
+def _start_of(path: Path, most_bytes: int) -> bytes:
+    if not path.is_file():
+        raise FileError(f"{path.name}: not a file")
+    with path.open("rb") as file:
+        return file.read(most_bytes)
 
 
 def parse_object(data: bytes, name: str) -> JsonObject:

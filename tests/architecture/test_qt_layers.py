@@ -47,3 +47,9 @@ def test_only_our_own_words_become_a_title_as_they_are() -> None:
     others = re.compile(r"\.setWindowTitle\((?!self\.tr\(|\")")
     files = [name_of(path) for path in python_files("app") if others.search(path.read_text(encoding="utf-8"))]
     assert files == ["app/views/widgets/plain_words.py"]
+
+
+def test_words_go_to_the_clipboard_by_one_way() -> None:
+    """Which leaves out what a terminal would act on. A field's own words go through Qt."""
+    files = [name_of(path) for path in python_files("app") if ".clipboard().set" in path.read_text(encoding="utf-8")]
+    assert files == ["app/views/widgets/clipboard.py"]

@@ -36,8 +36,9 @@ def test_code(setup: GrowthSetup, language: str) -> None:
 
 @pytest.mark.parametrize("unit", LINES)
 def test_one_line(setup: GrowthSetup, unit: str) -> None:
-    for show in (setup.paste, setup.ask, setup.open):
+    for show in (setup.paste, setup.prompt, setup.ask, setup.open):
         for chars in (10_000, 200_000):
             assert growth(show, unit, chars) < MOST, show.__name__
     assert growth(setup.stream, unit, 8_000) < MOST
+    assert growth(setup.race, unit, 20_000) < MOST
     assert growth(partial(setup.color, "python"), unit, 10_000) < MOST

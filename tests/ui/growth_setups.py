@@ -1,4 +1,4 @@
-"""Where long texts go: the composer, a bubble, a reply that is opened, a reply that is streamed, code in colours."""
+"""Where long texts go: composer, system prompt, bubble, a reply opened or streamed, lane of a race, colours of code."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
+from app.view_models.race import Lap, LapState
 from app.view_models.transcript import ReplyStatus
+from app.views.settings.sampling import PromptField
 from app.views.shell.composer import Composer
+from app.views.shell.race_window import Lane
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import Part, PartKind
+from app.views.widgets.long_text import LongText
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
 
 STEP_CHARS = 100
@@ -25,6 +29,12 @@ class GrowthSetup:
         self.composer.resize(700, 100)
         qtbot.addWidget(self.composer)
         self.composer.show()
+        self.prompt_field = PromptField(Theme())
+        self.lane = Lane(Theme(), 0)
+        for widget in (self.prompt_field, self.lane):
+            widget.resize(400, 300)
+            qtbot.addWidget(widget)
+            widget.show()
         self.harness = TranscriptHarness([])
         qtbot.addWidget(self.harness.view)
 
@@ -35,6 +45,29 @@ class GrowthSetup:
         self.composer.edit.insertFromMimeData(data)
         QApplication.processEvents()
         self.composer.edit.viewport().repaint()
+
+    def prompt(self, text: str) -> None:
+        """Pasted into the field of a system prompt, and shown again in it."""
+        data = QMimeData()
+        data.setText(text)
+        self.prompt_field.set_text("")
+        self.prompt_field.insertFromMimeData(data)
+        self._paint(self.prompt_field)
+        self.prompt_field.set_text(text)
+        self._paint(self.prompt_field)
+
+    def race(self, text: str) -> None:
+        self.lane.show_lap(Lap(LapState.RUNNING))
+        for end in range(STEP_CHARS, len(text) + STEP_CHARS, STEP_CHARS):
+            self.lane.show_lap(Lap(LapState.RUNNING, text[:end]))
+        self._paint(self.lane.text)
+        self.lane.show_lap(Lap(LapState.DONE, "another"))
+        self.lane.show_lap(Lap(LapState.DONE, text))
+        self._paint(self.lane.text)
+
+    def _paint(self, field: LongText) -> None:
+        QApplication.processEvents()
+        field.viewport().repaint()
 
     def ask(self, text: str) -> None:
         self.harness.model.set_messages([question(1, text)])

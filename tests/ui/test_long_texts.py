@@ -64,8 +64,20 @@ def test_colours_take_linear_time(setup: GrowthSetup, language: str, unit: str) 
 
 @pytest.mark.parametrize("unit", LINES[:4])
 def test_a_line_without_end_takes_linear_time(setup: GrowthSetup, unit: str) -> None:
-    for show in (setup.paste, setup.ask, setup.open):
+    for show in (setup.paste, setup.prompt, setup.ask, setup.open):
         assert growth(show, unit, 50_000) < MOST_GROWTH
+    assert growth(setup.race, unit, 20_000) < MOST_GROWTH
+
+
+@pytest.mark.parametrize("unit", ["x", "word ", "ab\n"])
+def test_fields_of_a_system_prompt_and_lanes_of_a_race_keep_the_text_as_it_is(setup: GrowthSetup, unit: str) -> None:
+    text = repeated(unit, 30_000)
+    setup.prompt(text)
+    setup.race(text)
+    assert setup.prompt_field.text() == setup.lane.text.text() == text
+    setup.prompt_field.selectAll()
+    setup.prompt_field.copy()
+    assert QApplication.clipboard().text() == text
 
 
 def test_a_long_message_is_one_bubble_and_whole(qtbot: QtBot) -> None:

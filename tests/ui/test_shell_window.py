@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -446,6 +448,33 @@ def test_what_is_typed_without_a_database_survives_quitting(tmp_path: Path, qtbo
             with open_app(tmp_path, qtbot) as next_one:
                 assert next_one.window.composer.text() == "precious"
                 qtbot.waitUntil(lambda: not first.paths.unsent.exists())
+
+
+@pytest.mark.expect_log("the database cannot be opened")
+def test_what_two_runs_without_a_database_leave_is_all_there(tmp_path: Path, qtbot: QtBot) -> None:
+    for words in ("precious", "dear"):
+        with AppHarness(tmp_path) as harness:
+            harness.paths.database.mkdir(exist_ok=True)
+            harness.application.show()
+            qtbot.waitUntil(harness.window.banner.isVisible)
+            QTest.keyClicks(harness.window.composer.edit, words)
+            harness.close()
+            assert harness.engine.close()
+    harness.paths.database.rmdir()
+    with open_app(tmp_path, qtbot) as next_one:
+        assert next_one.window.composer.text() == "precious\n\ndear"
+
+
+@pytest.mark.expect_log("settings cannot be read", "settings cannot be saved")
+def test_a_start_says_that_the_disk_did_not_give_the_settings(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_read: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("app.settings.patiently", refused)
+    with open_app(tmp_path, qtbot, with_starter=True) as harness:
+        assert harness.window.banner.title.text() == "Settings not read"
 
 
 def test_a_clean_end_leaves_no_log_beside_the_database(tmp_path: Path, qtbot: QtBot) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from app.settings import STARTER_TEMPERATURE, Settings
+from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
+from app.system.unsent_file import UnsentFile
 from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -19,6 +24,23 @@ pytestmark = pytest.mark.usefixtures("qapp")
 
 def make(folder: Path) -> Settings:
     return Settings(folder / "settings.json", folder / "hub_token")
+
+
+def refuse() -> NoReturn:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def refuse_reads(disk: pytest.MonkeyPatch, name: str, times: int = 1_000) -> None:
+    """The disk does not give the file of that name, so many times."""
+    original, left = Path.open, [times]
+
+    def opened(path: Path, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        if path.name == name and "r" in mode and left[0]:
+            left[0] -= 1
+            refuse()
+        return original(path, mode, *arguments, **options)
+
+    disk.setattr(Path, "open", opened)
 
 
 def test_saved_values_come_back(tmp_path: Path) -> None:
@@ -99,7 +121,76 @@ def test_damaged_file_gives_defaults_and_is_kept_aside(damage: str, tmp_path: Pa
     (tmp_path / "settings.json").write_text(damage)
     settings = make(tmp_path)
     assert settings.top_k == 0
-    assert (tmp_path / "settings.json.bad").read_text() == damage
+    assert (tmp_path / settings.set_aside).read_text() == damage
+
+
+@pytest.mark.expect_log("settings file is damaged")
+def test_each_damaged_file_is_kept_under_a_name_of_its_own_and_only_the_last_few(tmp_path: Path) -> None:
+    names = []
+    for number in range(7):
+        (tmp_path / "settings.json").write_text(f"damage {number}")
+        names.append(make(tmp_path).set_aside)
+    kept = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert kept == {names[number]: f"damage {number}" for number in range(2, 7)}
+
+
+_STORED = {"system_prompt": "Be brief.", "presets": [{"id": "a", "name": "Mine", "values": {}}], "from_tomorrow": 1}
+
+
+def test_a_read_that_fails_once_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "settings.json").write_text(json.dumps(_STORED))
+    refuse_reads(monkeypatch, "settings.json", times=2)
+    settings = make(tmp_path)
+    assert (settings.system_prompt, settings.is_unread, settings.set_aside) == ("Be brief.", False, "")
+    assert [file.name for file in tmp_path.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.expect_log("settings cannot be read", "settings cannot be saved")
+def test_a_file_that_the_disk_does_not_give_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "settings.json").write_text(json.dumps(_STORED))
+    with monkeypatch.context() as disk:
+        refuse_reads(disk, "settings.json")
+        settings = make(tmp_path)
+        assert (settings.system_prompt, settings.is_unread) == ("", True)
+        settings.top_k = 3
+        assert not settings.save()
+    assert json.loads((tmp_path / "settings.json").read_text()) == _STORED
+    assert [file.name for file in tmp_path.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.expect_log("settings cannot be read")
+def test_a_file_that_can_be_read_again_takes_what_was_changed_and_a_copy_keeps_what_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "settings.json").write_text(json.dumps(_STORED))
+    with monkeypatch.context() as disk:
+        refuse_reads(disk, "settings.json")
+        settings = make(tmp_path)
+    settings.system_prompt = "Be long."
+    assert settings.save()
+    settings.top_k = 3
+    assert settings.save()
+    assert json.loads((tmp_path / "settings.json").read_text()) == _STORED | {"system_prompt": "Be long.", "top_k": 3}
+    (copy,) = tmp_path.glob("settings-aside-*.json")
+    assert json.loads(copy.read_text()) == _STORED
+    assert not make(tmp_path).is_unread
+
+
+@pytest.mark.expect_log("settings file is damaged", "settings cannot be read", "settings cannot be saved")
+def test_a_damaged_file_that_cannot_be_put_aside_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "settings.json").write_text("{")
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "replace", lambda *_: refuse())
+        settings = make(tmp_path)
+        settings.top_k = 3
+        assert not settings.save()
+    assert (tmp_path / "settings.json").read_text() == "{"
+    assert settings.save()
+    assert (make(tmp_path).top_k, (tmp_path / settings.set_aside).read_text()) == (3, "{")
 
 
 @pytest.mark.expect_log("settings file is damaged")
@@ -164,7 +255,7 @@ def test_numbers_and_depths_that_nobody_meant_do_no_harm(tmp_path: Path, name: s
     (tmp_path / "settings.json").write_text(f'{{"{name}": {value}, "language": "ko"}}')
     settings = make(tmp_path)
     assert (settings.top_k, settings.temperature) in ((0, 0.7), (1000, 0.7), (0, 2.0))
-    assert settings.language == "ko" or settings.set_aside == "settings.json.bad"
+    assert settings.language == "ko" or settings.set_aside
     assert settings.save()
     make(tmp_path)
 
@@ -182,11 +273,11 @@ def test_a_folder_in_the_files_place_is_put_aside(tmp_path: Path) -> None:
     settings = make(tmp_path)
     settings.language = "ja"
     assert settings.save()
-    assert (settings.set_aside, (tmp_path / "settings.json.bad" / "inside").is_dir()) == ("settings.json.bad", True)
+    assert (tmp_path / settings.set_aside / "inside").is_dir()
     assert make(tmp_path).language == "ja"
 
 
-@pytest.mark.expect_log("settings cannot be saved", "cannot be read: NotADirectoryError", "cannot be put aside")
+@pytest.mark.expect_log("settings cannot be saved", "settings cannot be read")
 def test_settings_that_cannot_be_saved_hold_and_say_so_once(tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "home").touch()  # a file where the folder should be
     settings = make(tmp_path / "home")
@@ -203,6 +294,61 @@ def test_settings_that_cannot_be_saved_hold_and_say_so_once(tmp_path: Path, qtbo
 def test_a_token_file_of_garbage_is_no_token(tmp_path: Path, garbage: bytes) -> None:
     (tmp_path / "hub_token").write_bytes(garbage)
     assert make(tmp_path).hub_token == ""
+
+
+@pytest.mark.expect_log("the file of the token cannot be read")
+def test_a_token_that_the_disk_does_not_give_is_there_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "hub_token").write_text("hf_secret")
+    settings = make(tmp_path)
+    with monkeypatch.context() as disk:
+        refuse_reads(disk, "hub_token")
+        assert settings.hub_token == ""
+    settings.hub_token = ""  # as a page does that shows none
+    assert settings.hub_token == "hf_secret"
+    with monkeypatch.context() as disk:
+        refuse_reads(disk, "hub_token", times=2)
+        assert make(tmp_path).hub_token == "hf_secret"
+
+
+@pytest.mark.expect_log("what was measured of pairs cannot be read")
+def test_pairs_that_the_disk_does_not_give_are_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pairs.json"
+    PairRecords(file).put_off("Main", "Draft", off=True)
+    with monkeypatch.context() as disk:
+        refuse_reads(disk, "pairs.json")
+        records = PairRecords(file)
+        records.put_gain("Main", "Other", 1.5)
+    assert PairRecords(file).get("Main", "Draft").off
+    records.put_gain("Main", "Third", 2.0)
+    again = PairRecords(file)
+    assert (again.get("Main", "Draft").off, again.get("Main", "Other").gain) == (True, 1.5)
+
+
+def test_words_for_a_later_start_stay_until_it_has_taken_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "unsent.txt"
+    UnsentFile(file).add("of the first run")
+    with monkeypatch.context() as disk:
+        refuse_reads(disk, "unsent.txt")
+        UnsentFile(file).add("of the second")
+        assert UnsentFile(file).words() == ""
+    assert UnsentFile(file).words() == "of the first run\n\nof the second"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    UnsentFile(file).forget()
+    assert UnsentFile(file).words() == ""
+
+
+def test_a_mark_that_the_disk_does_not_give_stops_no_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "running").write_text("/models/a")
+    with monkeypatch.context() as disk:
+        refuse_reads(disk, "running", times=2)
+        assert SessionMark(tmp_path / "running").was_loading == "/models/a"
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "stat", lambda *_, **__: refuse())
+        assert not SessionMark(tmp_path / "running").was_loading
 
 
 def test_a_folder_in_the_tokens_place_is_no_token(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRegularExpression, Qt
+from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.settings import STARTER_TEMPERATURE, Settings
 from app.theme import Theme
@@ -15,6 +15,7 @@ from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.composing import Composing
 from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Switch, WholeField, field_style
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.long_text import LongText
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, number
 
@@ -66,8 +67,8 @@ class SamplingPage(Translated, Page):
         self.end()
 
     def _connect(self) -> None:
-        self.prompt.setPlainText(self._settings.system_prompt)
-        self.prompt.textChanged.connect(lambda: self._settings.put("system_prompt", self.prompt.toPlainText()))
+        self.prompt.set_text(self._settings.system_prompt)
+        self.prompt.textChanged.connect(lambda: self._settings.put("system_prompt", self.prompt.text()))
         self.reset.clicked.connect(self._reset)
         self._settings.changed.connect(self._on_changed)
 
@@ -170,7 +171,7 @@ class SamplingPage(Translated, Page):
         }
 
 
-class PromptField(Composing, QPlainTextEdit):
+class PromptField(Composing, LongText):
     """A few lines of text in the look of the other fields."""
 
     def __init__(self, theme: Theme) -> None:
@@ -179,6 +180,11 @@ class PromptField(Composing, QPlainTextEdit):
         self.setTabChangesFocus(True)
         theme.changed.connect(self._restyle)
         self._restyle()
+
+    def set_text(self, text: str) -> None:
+        """Replaces all, which nobody is told of: what is set is known."""
+        with QSignalBlocker(self):
+            super().set_text(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.composed and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QPalette, QTextOption
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.markup import long_lines
 from app.theme import CODE_PX, Theme
 from app.view_models.transcript import Attachment, AttachmentKind
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.long_text import LongText
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
@@ -38,7 +38,7 @@ class AttachmentDialog(Translated, QDialog):
         self._attachment = attachment
         self._shown = 0  # characters of the text
         self.facts = TextLabel(theme, TextStyle.SECONDARY, self)
-        self.text = QPlainTextEdit(self)
+        self.text = LongText(self)
         self.put_back = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.put_back.setVisible(can_put_back)
         self.remove = PillButton(theme, Emphasis.PLAIN, parent=self)
@@ -82,9 +82,7 @@ class AttachmentDialog(Translated, QDialog):
         """A long text comes in steps, so that nothing stands still; the first is there at once."""
         text = self._attachment.text
         end = min(len(text), self._shown + _STEP_CHARACTERS)
-        cursor = self.text.textCursor()
-        cursor.movePosition(cursor.MoveOperation.End)
-        long_lines.insert(cursor, text[self._shown : end])
+        self.text.append(text[self._shown : end])
         self._shown = end
         if end == len(text):
             self._more.stop()

@@ -120,11 +120,11 @@ class PromptOption(OptionField):
         layout = self.layout()
         assert isinstance(layout, QHBoxLayout)
         layout.setStretch(0, 1)
-        self.prompt.textChanged.connect(lambda: self.chosen.emit(self.prompt.toPlainText()))
+        self.prompt.textChanged.connect(lambda: self.chosen.emit(self.prompt.text()))
 
     def put(self, value: object) -> None:
-        if self.prompt.toPlainText() != value and not self.prompt.is_composing:
-            self.prompt.setPlainText(str(value))
+        if self.prompt.text() != value and not self.prompt.is_composing:
+            self.prompt.set_text(str(value))
 
 
 class DraftingOption(OptionField):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.race import Race, RequestOf
 from app.theme import RADIUS_CARD, Theme
@@ -12,6 +12,7 @@ from app.views.shell.race_words import lane_name, lap_text, race_sentence
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.fields import Segments
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.long_text import LongText
 from app.views.widgets.painting import paint_card
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.side_window import SideWindow
@@ -125,8 +126,9 @@ class Lane(QWidget):
         super().__init__()
         self._theme = theme
         self._number = number
+        self._shown = ""
         self.name = TextLabel(theme, TextStyle.SECONDARY)
-        self.text = QPlainTextEdit()
+        self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.viewport().setAutoFillBackground(False)
@@ -146,15 +148,14 @@ class Lane(QWidget):
         self.text.setAccessibleName(lane_name(self._number))
 
     def show_lap(self, lap: Lap) -> None:
-        shown, bar = self.text.toPlainText(), self.text.verticalScrollBar()
+        shown, bar = self._shown, self.text.verticalScrollBar()
         grows = bool(shown) and lap.text.startswith(shown)
         follows = lap.state is not LapState.DONE or (grows and bar.value() == bar.maximum())
         if grows:
-            if len(lap.text) > len(shown):
-                self.text.moveCursor(self.text.textCursor().MoveOperation.End)
-                self.text.insertPlainText(lap.text[len(shown) :])
+            self.text.append(lap.text[len(shown) :])
         elif lap.text != shown:
-            self.text.setPlainText(lap.text)
+            self.text.set_text(lap.text)
+        self._shown = lap.text
         self.figures.setText(lap_text(lap))
         if follows:
             bar.setValue(bar.maximum())

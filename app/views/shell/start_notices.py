@@ -28,11 +28,19 @@ def not_kept() -> BannerText:
     return BannerText(sentence, QCoreApplication.translate("Application", "Chatting without saving"))
 
 
-def set_aside(file: str) -> BannerText:
+def settings_problem(set_aside: str) -> BannerText:
+    """`set_aside`: where a file is kept that made no sense; "": the disk did not give it."""
+    if not set_aside:
+        sentence = QCoreApplication.translate(
+            "Application",
+            "The disk did not give your settings, so the usual ones are used until Hunch is closed. "
+            "Nothing that is in the file is lost.",
+        )
+        return BannerText(sentence, QCoreApplication.translate("Application", "Settings not read"))
     sentence = QCoreApplication.translate(
         "Application", "Your settings could not be read, so the usual ones are used. The old file is kept as %1."
     )
-    return BannerText(fill(sentence, file), QCoreApplication.translate("Application", "Settings put aside"))
+    return BannerText(fill(sentence, set_aside), QCoreApplication.translate("Application", "Settings put aside"))
 
 
 def not_saved() -> BannerText:

@@ -5,10 +5,7 @@ While its fence is open, text is only added to it.
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QFontMetricsF,
-    QGuiApplication,
     QPainter,
     QPaintEvent,
     QResizeEvent,
@@ -20,13 +17,13 @@ from PySide6.QtWidgets import QWidget
 
 from app.markup import long_lines
 from app.markup.block import Block
-from app.markup.safe_code import safe_code
 from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.text_parts import ReadOnlyText
+from app.views.widgets import clipboard
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.painting import paint_card
 from app.views.widgets.translated import Translated
@@ -150,12 +147,9 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
     def _copy(self) -> None:
         if self._part is None:
             return
-        code, self._left_out = safe_code(self._context.code_of(self._part))
-        QGuiApplication.clipboard().setText(code)
+        self._left_out = clipboard.copy(self._context.code_of(self._part), self, with_tooltip=False)
         self.copy_button.set_icon("check")
         self._copied_timer.start(_COPIED_MS if not self._left_out else _TOLD_MS)
-        if self._left_out:
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self._label()))
         self.update()
 
     def _end_copied(self) -> None:
@@ -166,7 +160,7 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
 
     def _label(self) -> str:
         if self._left_out:
-            return self.tr("Copied without %Ln control character(s)", "", self._left_out)
+            return clipboard.left_out_words(self._left_out)
         return self._block.language if self._block and self._block.language else self.tr("text")
 
     def _retranslate(self) -> None:

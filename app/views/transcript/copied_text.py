@@ -12,18 +12,11 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 from app.markup import copying, long_lines
 from app.markup.block import Block, BlockKind
 from app.markup.document import DocumentBuilder
-from app.markup.safe_code import safe_code
 from app.views.transcript.body import Unread
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import Stretch, TranscriptSelection
-
-
-@dataclass(frozen=True, slots=True)
-class Copied:
-    text: str
-    left_out: int  # control characters of code
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +31,10 @@ class CopiedText:
         self._context = context
         self._selection = selection
         self._markdown = markdown
-        self._left_out = 0
 
-    def of(self, item_at: Callable[[int], MessageItem]) -> Copied:
+    def of(self, item_at: Callable[[int], MessageItem]) -> str:
         messages = [self._message(item_at(row), row) for row in self._selection.rows()]
-        return Copied("\n\n".join(text for text in messages if text), self._left_out)
+        return "\n\n".join(text for text in messages if text)
 
     def _message(self, item: MessageItem, row: int) -> str:
         if self._selection.takes_all_of(row) and (self._markdown or item.message.from_user):
@@ -96,9 +88,7 @@ class CopiedText:
             code = long_lines.text_between(*self._bounded(document, stretch))
         elif not block.goes_on:
             code = code.removesuffix("\n")
-        safe, left_out = safe_code(code)
-        self._left_out += left_out
-        return _Piece(safe, "" if block.continues_code else block.glue, block.language)
+        return _Piece(code, "" if block.continues_code else block.glue, block.language)
 
     def _formula(self, part: Part, block: Block, stretch: Stretch) -> str:
         document = self._shown(part)

@@ -6,8 +6,6 @@ Here: what goes to the clipboard. Not here: menus and keys that ask for it, read
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication
-from PySide6.QtWidgets import QToolTip
 
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.copied_text import CopiedText
@@ -17,6 +15,7 @@ from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part
 from app.views.transcript.selection import TranscriptSelection
+from app.views.widgets import clipboard
 
 _ANY_WIDTH_PX = 600  # only heights depend on it, and nobody sees these items
 
@@ -51,25 +50,22 @@ class Copier(QObject):
             self.copy_message(message_id)
 
     def copy_selection(self, *, markdown: bool) -> None:
-        copied = CopiedText(self.context, self._selection, markdown=markdown).of(self.item)
-        QGuiApplication.clipboard().setText(copied.text)
-        if copied.left_out:
-            words = self.tr("Copied without %Ln control character(s)", "", copied.left_out)
-            QToolTip.showText(QCursor.pos(), words)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.context, words))
+        self.copy_text(CopiedText(self.context, self._selection, markdown=markdown).of(self.item))
+
+    def copy_text(self, text: str) -> None:
+        clipboard.copy(text, self.context)
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
         if message is not None:
-            QGuiApplication.clipboard().setText(message.text)
+            self.copy_text(message.text)
             self.message_copied.emit(message_id)
 
     def copy_as_text(self, message_id: int) -> None:
         """As it reads, without the marks of Markdown."""
         whole = TranscriptSelection(self._model)
         whole.select_message(message_id)
-        copied = CopiedText(self.context, whole, markdown=False).of(self.item)
-        QGuiApplication.clipboard().setText(copied.text)
+        self.copy_text(CopiedText(self.context, whole, markdown=False).of(self.item))
         self.message_copied.emit(message_id)
 
     def _on_act(self, message_id: int, act: str) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from app.markup.links import is_in_message
@@ -49,7 +48,7 @@ class TranscriptMenu(Menu):
             self.addSeparator()
 
     def _add_text(self, words: str, text: str) -> None:
-        self._add(words, lambda: QGuiApplication.clipboard().setText(text))
+        self._add(words, lambda: self._copier.copy_text(text))
 
     def _add(self, words: str, act: Callable[[], None]) -> None:
         # Without the argument of the signal, whether it is checked.

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPalette, QResizeEvent, QTextOption
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.markup import long_lines
 from app.theme import Theme
 from app.views.widgets.composing import Composing
 from app.views.widgets.drop_target import local_files
 from app.views.widgets.held_keys import RETURN_KEYS
+from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
 
 LONG_PASTE = 6_000  # characters; more become an attachment
 
 
-class MessageEdit(Composing, QPlainTextEdit):
-    """A plain-text field as high as its lines. Return or Ctrl+Return submits, except while an input method composes.
-
-    Very long lines stand in several blocks; `text` is what was typed or pasted.
-    """
+class MessageEdit(Composing, LongText):
+    """A plain-text field as high as its lines. Return or Ctrl+Return submits, except while an input method composes."""
 
     submitted = Signal()
     escaped = Signal()
@@ -33,7 +31,6 @@ class MessageEdit(Composing, QPlainTextEdit):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._has_cut_lines = False
         self._hint = ""
         self.sends_with_control = False  # Return alone begins a new line then
         self.can_attach = False  # then files and long texts are handed on
@@ -69,11 +66,6 @@ class MessageEdit(Composing, QPlainTextEdit):
             block = block.next()
         return height
 
-    def text(self) -> str:
-        if not self._has_cut_lines:
-            return self.toPlainText()
-        return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
-
     def text_with_composed(self) -> str:
         """As if it were committed now."""
         place, end = self.textCursor().position(), self.document().characterCount() - 1
@@ -83,14 +75,7 @@ class MessageEdit(Composing, QPlainTextEdit):
     def set_text(self, text: str) -> None:
         """Replaces all, also what is being composed."""
         self.drop_composed()
-        self.setPlainText("")
-        self._has_cut_lines = False
-        self._insert(text)
-        self.document().clearUndoRedoStacks()
-
-    def _insert(self, text: str) -> None:
-        self._has_cut_lines |= long_lines.insert(self.textCursor(), text)
-        self.ensureCursorVisible()
+        super().set_text(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in RETURN_KEYS and self.composed:
@@ -144,15 +129,6 @@ class MessageEdit(Composing, QPlainTextEdit):
         """At the cursor, however long it is; on lines of its own."""
         before = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
         self._insert(("\n" if before else "") + text)
-
-    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
-        cursor = self.textCursor()
-        # Qt's own: one that Python made would be deleted by Qt's clipboard after Python has ended, and crash the end.
-        result = super().createMimeDataFromSelection()
-        result.text()  # it is filled when it is first asked
-        result.clear()
-        result.setText(long_lines.text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd()))
-        return result
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -1,0 +1,34 @@
+"""The file for words that were typed in a run whose database keeps none; a start that has one takes them over."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from engine import patiently
+
+
+class UnsentFile:
+    """What an earlier run has put there stays until `forget`, whether or not it can be read. Changes raise OSError."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def add(self, words: str) -> None:
+        """On the disk when this returns, behind what is there."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
+            parting = "\n\n" if os.fstat(file.fileno()).st_size else ""
+            file.write((parting + words).encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def words(self) -> str:
+        """Empty where there are none, or where the disk does not give them."""
+        try:
+            return patiently(self._file.read_bytes).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def forget(self) -> None:
+        self._file.unlink(missing_ok=True)

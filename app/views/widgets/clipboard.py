@@ -1,0 +1,41 @@
+"""The one way of words to the clipboard: without what a terminal would act on, and never silently so."""
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication
+from PySide6.QtWidgets import QToolTip
+
+from app.markup.safe_code import safe_code
+
+
+def copy(text: str, teller: QObject, *, with_tooltip: bool = True) -> int:
+    """Puts it on the clipboard, and tells by `teller` what was left out; returns how many characters that are."""
+    safe, left_out = safe_code(text)
+    QGuiApplication.clipboard().setText(safe)
+    _tell(left_out, teller, with_tooltip)
+    return left_out
+
+
+def safe_to_copy(text: str, teller: QObject) -> str:
+    """The same for a field whose words Qt itself puts there."""
+    safe, left_out = safe_code(text)
+    _tell(left_out, teller, with_tooltip=True)
+    return safe
+
+
+def left_out_words(left_out: int) -> str:
+    return _Words().told(left_out)
+
+
+class _Words(QObject):
+    """An object, because plural forms are read of `self.tr` alone."""
+
+    def told(self, left_out: int) -> str:
+        return self.tr("Copied without %Ln control character(s)", "", left_out)
+
+
+def _tell(left_out: int, teller: QObject, with_tooltip: bool) -> None:
+    if not left_out:
+        return
+    if with_tooltip:
+        QToolTip.showText(QCursor.pos(), left_out_words(left_out))
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(teller, left_out_words(left_out)))

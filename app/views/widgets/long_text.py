@@ -1,0 +1,54 @@
+"""A plain-text field for lines of any length: the base of those that people write in, and of those that only show."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from app.markup import long_lines
+from app.views.widgets.clipboard import safe_to_copy
+
+
+class LongText(QPlainTextEdit):
+    """Very long lines stand in several blocks; `text` is what was typed, pasted, set or appended."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._has_cut_lines = False
+
+    def text(self) -> str:
+        if not self._has_cut_lines:
+            return self.toPlainText()
+        return long_lines.text_between(self.document(), 0, self.document().characterCount() - 1)
+
+    def set_text(self, text: str) -> None:
+        """Replaces all."""
+        self.setPlainText("")
+        self._has_cut_lines = False
+        self._insert(text)
+        self.document().clearUndoRedoStacks()
+
+    def append(self, text: str) -> None:
+        """At the end; the cursor and the view stay where they are."""
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        self._has_cut_lines |= long_lines.insert(cursor, text)
+
+    def _insert(self, text: str) -> None:
+        self._has_cut_lines |= long_lines.insert(self.textCursor(), text)
+        self.ensureCursorVisible()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText():
+            self._insert(source.text())
+
+    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
+        cursor = self.textCursor()
+        # Qt's own: one that Python made would be deleted by Qt's clipboard after Python has ended, and crash the end.
+        result = super().createMimeDataFromSelection()
+        result.text()  # it is filled when it is first asked
+        result.clear()
+        text = long_lines.text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd())
+        result.setText(safe_to_copy(text, self))
+        return result

@@ -1,0 +1,104 @@
+"""Whatever the way to the clipboard, what a terminal would act on does not go along, and that is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.message_acts import COPY_PLAIN
+from app.views.transcript.parts import PartKind
+from app.views.widgets import clipboard
+from app.views.widgets.message_edit import MessageEdit
+from tests.helpers.transcript_harness import TranscriptHarness, question, reply
+
+_HOSTILE = "Say `ls \x1b[31m\u202ex`\n\n```sh\nrm\x00 \x1b[8m-r\x1b[0m\n```\n\nWell \x1b[2Jthen"
+_PLAIN = "Say ls x\n\nrm -r\n\nWell then"
+_MARKDOWN = "Say `ls x`\n\n```sh\nrm -r\n```\n\nWell then"
+
+
+def _by_footer(harness: TranscriptHarness) -> None:
+    harness.view._context.copy_requested.emit(2)
+
+
+def _by_focus(harness: TranscriptHarness) -> None:
+    harness.view.message_keys.focus(1)
+    harness.view.copy()
+
+
+def _by_selection(harness: TranscriptHarness) -> None:
+    harness.view.selection.select_message(2)
+    harness.view.copy()
+
+
+def _all_as_markdown(harness: TranscriptHarness) -> None:
+    harness.view.selectAll()
+    harness.view.copier.copy_selection(markdown=True)
+
+
+def _as_plain_text(harness: TranscriptHarness) -> None:
+    harness.view._context.act_requested.emit(2, COPY_PLAIN)
+
+
+def _by_code_button(harness: TranscriptHarness) -> None:
+    code = harness.parts(PartKind.CODE)[0].widget
+    assert isinstance(code, CodePart)
+    code.copy_button.click()
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a screen reader hears of it."""
+    heard: list[str] = []
+
+    def hear(event: QAccessibleAnnouncementEvent) -> None:
+        heard.append(event.message())
+
+    monkeypatch.setattr(clipboard, "QAccessible", SimpleNamespace(updateAccessibility=hear))
+    return heard
+
+
+@pytest.mark.parametrize(
+    ("way", "copied"),
+    [
+        (_by_footer, _MARKDOWN),
+        (_by_focus, _MARKDOWN),
+        (_by_selection, _PLAIN),
+        (_all_as_markdown, f"Question\n\n{_MARKDOWN}"),
+        (_as_plain_text, _PLAIN),
+        (_by_code_button, "rm -r\n"),
+    ],
+)
+def test_no_way_takes_along_what_a_terminal_acts_on(
+    qtbot: QtBot, told: list[str], way: Callable[[TranscriptHarness], None], copied: str
+) -> None:
+    harness = TranscriptHarness([question(1, "Question"), reply(2, _HOSTILE)])
+    qtbot.addWidget(harness.view)
+    qtbot.waitUntil(harness.view.isVisible)
+    way(harness)
+    assert QGuiApplication.clipboard().text() == copied
+    assert len(told) == 1
+    assert told[0].startswith("Copied without ")
+
+
+def test_what_has_nothing_of_the_kind_is_copied_as_it_is(qtbot: QtBot, told: list[str]) -> None:
+    words = "가족 👩\u200d👧 `x`\n\tشكرا\u200f"
+    harness = TranscriptHarness([question(1, "Question"), reply(2, words)])
+    qtbot.addWidget(harness.view)
+    _by_footer(harness)
+    assert (QGuiApplication.clipboard().text(), told) == (words, [])
+
+
+def test_nor_does_a_field(qtbot: QtBot, told: list[str]) -> None:
+    edit = MessageEdit(Theme())
+    qtbot.addWidget(edit)
+    edit.setPlainText("ls \x1b[31m-l")
+    edit.selectAll()
+    edit.copy()
+    assert QGuiApplication.clipboard().text() == "ls -l"
+    assert told
