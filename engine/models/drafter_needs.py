@@ -12,6 +12,7 @@ from engine.models.model_files import JsonObject, object_at
 
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _FAMILY = "gemma4"  # its layers have other norms, and values that are keys
+_ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim", "hidden_size_per_layer_input", "enable_moe_block")
 
 
@@ -28,6 +29,9 @@ def unmet_need(config: JsonObject) -> str:
     for key in _LAYER_KEYS:
         if said.get(key):
             return key
+    for key in _ACTIVATION_KEYS:
+        if (named := said.get(key)) is not None and str(named).lower() not in _ACTIVATIONS:
+            return f"{key} {named}"[:100]
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
 

@@ -191,17 +191,20 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (DEEPSPEC | {"global_head_dim": 512}, "global_head_dim"),
         (DEEPSPEC | {"rope_parameters": GEMMA4["rope_parameters"]}, "rope_parameters.full_attention"),
         (SPECULATORS | {"transformer_layer_config": SIZES | {"enable_moe_block": True}}, "enable_moe_block"),
+        (Z_LAB | {"hidden_act": "gelu"}, "hidden_act gelu"),
+        (SPECULATORS | {"transformer_layer_config": SIZES | {"hidden_act": "relu2"}}, "hidden_act relu2"),
+        (EAGLE | {"hidden_activation": "gelu_pytorch_tanh"}, "hidden_activation gelu_pytorch_tanh"),
         (EAGLE | {"architectures": ["Gemma4Eagle3Model"]}, "Gemma4Eagle3Model"),
     ],
 )
-def test_layers_of_a_family_that_is_not_computed_here_are_refused_by_name(config: dict[str, Any], need: str) -> None:
+def test_layers_that_are_not_computed_here_are_refused_by_name(config: dict[str, Any], need: str) -> None:
     """By the config alone, before anything is fetched."""
     with pytest.raises(DrafterUnsupported) as refused:
         check_config("/models/d", config)
     assert (refused.value.folder, refused.value.need) == ("/models/d", need)
 
 
-@pytest.mark.parametrize("config", [Z_LAB, DEEPSPEC, SPECULATORS, EAGLE])
+@pytest.mark.parametrize("config", [Z_LAB, DEEPSPEC, SPECULATORS, EAGLE, Z_LAB | {"hidden_act": "silu"}])
 def test_dialects_that_are_computed_here_are_taken(config: dict[str, Any]) -> None:
     check_config("/models/d", config)
 
