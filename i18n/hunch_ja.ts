@@ -2502,6 +2502,18 @@
         <translation>重みが破損している可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
+        <source>Draft model not supported</source>
+        <translation>対応していないドラフトモデルです</translation>
+    </message>
+    <message>
+        <source>%1 needs “%2”, which Hunch cannot compute yet.</source>
+        <translation>%1 には、Hunch がまだ計算できない「%2」が必要です。</translation>
+    </message>
+    <message>
+        <source>Choose another draft model for this main model.</source>
+        <translation>このメインモデルには別のドラフトモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>No chat model</source>
         <translation>チャットモデルではありません</translation>
     </message>

@@ -2502,6 +2502,18 @@
         <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
+        <source>Draft model not supported</source>
+        <translation>지원하지 않는 초안 모델이에요</translation>
+    </message>
+    <message>
+        <source>%1 needs “%2”, which Hunch cannot compute yet.</source>
+        <translation>%1에는 Hunch가 아직 계산하지 못하는 ‘%2’가 필요해요.</translation>
+    </message>
+    <message>
+        <source>Choose another draft model for this main model.</source>
+        <translation>이 메인 모델에 다른 초안 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>No chat model</source>
         <translation>채팅 모델이 아니에요</translation>
     </message>

@@ -2502,6 +2502,18 @@
         <translation>权重可能已损坏。请重新安装，或选择其他模型。</translation>
     </message>
     <message>
+        <source>Draft model not supported</source>
+        <translation>不支持的草稿模型</translation>
+    </message>
+    <message>
+        <source>%1 needs “%2”, which Hunch cannot compute yet.</source>
+        <translation>%1 需要“%2”，Hunch 目前还无法计算。</translation>
+    </message>
+    <message>
+        <source>Choose another draft model for this main model.</source>
+        <translation>请为这个主模型选择其他草稿模型。</translation>
+    </message>
+    <message>
         <source>No chat model</source>
         <translation>不是对话模型</translation>
     </message>

@@ -77,6 +77,14 @@ TABLE = (
         values=("model",),
     ),
     Row(
+        engine.DrafterUnsupported,
+        QT_TRANSLATE_NOOP("Messages", "Draft model not supported"),
+        QT_TRANSLATE_NOOP("Messages", "%1 needs “%2”, which Hunch cannot compute yet."),
+        QT_TRANSLATE_NOOP("Messages", "Choose another draft model for this main model."),
+        NoticeAction.CHOOSE_DRAFT,
+        values=("model", "need"),
+    ),
+    Row(
         engine.ModelRunsCode,
         QT_TRANSLATE_NOOP("Messages", "Model refused"),
         QT_TRANSLATE_NOOP("Messages", "%1 wants to run program code of its own. Hunch never does that."),

@@ -4,6 +4,7 @@ EngineError
 ├── ModelError                 a folder that cannot serve
 │   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
 │   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · RepliesUnderWay · ModelOnlyDrafts
+│   ├── DrafterUnsupported
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
 ├── RequestError
@@ -59,6 +60,13 @@ class ModelUnsupported(ModelError):
     """mlx-lm knows no such architecture."""
 
     model_type: str
+
+
+@dataclass(eq=False)
+class DrafterUnsupported(ModelError):
+    """A drafter of a known kind that needs a part which is not computed here, as its files call it."""
+
+    need: str
 
 
 @dataclass(eq=False)

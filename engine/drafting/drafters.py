@@ -16,7 +16,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx.utils import tree_flatten
 
-from engine.api.errors import ModelDamaged, ModelUnsupported
+from engine.api.errors import DrafterUnsupported, ModelDamaged, ModelUnsupported
 from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.base import Proposer
@@ -27,6 +27,7 @@ from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
+from engine.models.drafter_tensors import is_unused
 from engine.models.drafters import DrafterConfig, MtpConfig
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
@@ -129,7 +130,10 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
 
 
 def _with_weights(network: nn.Module, path: Path) -> nn.Module:
-    """Weights that the network has no place for (a copy of the main model's embedding, say) are left where they are."""
+    """A copy of the main model's embedding, say, is left where it is.
+
+    Raises DrafterUnsupported for any other tensor without a place, before weights are read.
+    """
     weights = {}
     for file in sorted(path.glob(WEIGHTS)):
         weights.update({_plain(name): weight for name, weight in mx.load(str(file)).items()})  # type: ignore[union-attr]
@@ -140,6 +144,8 @@ def _with_weights(network: nn.Module, path: Path) -> nn.Module:
     missing = sorted(wanted.keys() - weights.keys())
     if missing:
         raise ValueError(f"{missing[0]} is missing, and {len(missing) - 1} more")
+    if left := sorted(name for name in weights.keys() - wanted.keys() if not is_unused(name)):
+        raise DrafterUnsupported(str(path), left[0])
     network.load_weights([(name, weights[name]) for name in wanted], strict=True)
     if widens():
         network.set_dtype(mx.float32)

@@ -109,13 +109,18 @@ class Drafting:
                 proposer.failed = True
 
     def pass_hidden_states(self, sequence: TokenSequence) -> None:
-        """Give the proposers the states kept since the last time."""
+        """Give each proposer the states of its own layers kept since the last time."""
         if sequence.hidden_states is None:
             return
         position, states = sequence.hidden_states.take()
-        for proposer in self._proposers.values():
-            if states is not None and proposer.layers:
-                proposer.receive_states(position, states)
+        if states is None:
+            return
+        listening = [proposer for proposer in self._proposers.values() if proposer.layers]
+        width, start = states.shape[1] // sum(len(proposer.layers) for proposer in listening), 0
+        for proposer in listening:
+            end = start + len(proposer.layers) * width
+            proposer.receive_states(position, states[:, start:end])
+            start = end
 
     def _offer(self, proposer: Guarded, tokens: Sequence[int], room: int) -> Offer:
         offer = proposer.offer(tokens)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.api.types import DrafterInfo, DrafterKind
+from engine.models import drafter_needs
 from engine.models.model_files import FileError, JsonObject, object_at
 from engine.models.mtp_families import FAMILIES, family_of, own_name
 from engine.models.numbers import check_numbers
@@ -118,7 +119,7 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
     kind = drafter_kind(config, tensors)
     if kind is None:
         return None
-    flat = _flat(config)
+    flat = drafter_needs.flat(config)
     check_numbers(flat)
     try:
         if kind is DrafterKind.MTP:
@@ -145,12 +146,6 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
     if "eagle3" in classes or "midlayer.hidden_norm.weight" in tensors or "eagle_config" in config:
         return DrafterKind.EAGLE3
     return DrafterKind.MTP if str(config.get("model_type", "")).endswith("_mtp") else None
-
-
-def _flat(config: JsonObject) -> dict[str, Any]:
-    """One object of what is said at the top, in `transformer_layer_config` or in `dflash_config`."""
-    inner = ("transformer_layer_config", "text_config", "dflash_config")
-    return {**config, **{key: value for part in inner for key, value in object_at(config, part).items()}}
 
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:

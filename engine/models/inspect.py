@@ -8,11 +8,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from engine.api.errors import ModelDamaged, ModelHasNoWeights, ModelNotFound, ModelRunsCode, ModelUnsupported
-from engine.api.types import ModelInfo
+from engine.api.errors import (
+    DrafterUnsupported,
+    ModelDamaged,
+    ModelHasNoWeights,
+    ModelNotFound,
+    ModelRunsCode,
+    ModelUnsupported,
+)
+from engine.api.types import DrafterKind, ModelInfo
 from engine.models.about import read_about
 from engine.models.architectures import is_known
 from engine.models.cache_sizes import cache_sizes
+from engine.models.drafter_needs import unmet_need
+from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind, own_drafter_config
 from engine.models.families import family_for
 from engine.models.model_files import (
@@ -56,6 +65,8 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         own = own_drafter_config(config, tensors) if drafter is None else None
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
+    if drafter is not None and (left := unplaced(drafter, tensors)):
+        raise DrafterUnsupported(str(path), left)
     vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
     rows = _number(config, "vocab_size")
     name = model_name(path)
@@ -119,7 +130,10 @@ def check_config(folder: str, config: JsonObject) -> None:
     if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm brings its own code for known types
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
-    if drafter_kind(config) is not None:
+    kind = drafter_kind(config)
+    if kind is not None and kind is not DrafterKind.MTP and (need := unmet_need(config)):
+        raise DrafterUnsupported(folder, need)
+    if kind is not None:
         return  # its numbers are looked at when it is read
     if not isinstance(model_type, str) or not re.fullmatch(r"[\w.-]{1,100}", model_type) or not is_known(model_type):
         raise ModelUnsupported(folder, str(model_type or "")[:100])

@@ -12,15 +12,21 @@ import mlx.nn as nn
 import pytest
 from mlx.utils import tree_flatten
 
-from engine.api.errors import ModelDamaged, ModelTooLarge
+from engine.api.errors import DrafterUnsupported, ModelDamaged, ModelTooLarge
+from engine.drafting.drafters import KINDS as KIND_NETWORKS
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models import loading
+from engine.models.access import ModelAccess
+from engine.models.drafter_tensors import unplaced
+from engine.models.drafters import drafter_config
+from engine.models.inspect import inspect_model
 from engine.models.loading import LoadedModel, at_once, handfuls, load_model
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
 from tests.helpers import tiny_drafters as tiny
+from tests.helpers import tiny_heads as heads
 
 Weights = dict[str, mx.array]
 KINDS = {
@@ -51,9 +57,9 @@ def save(kind: str, folder: Path, **said: Any) -> tuple[Path, Weights]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_in_the_files_is_what_drafts(main: LoadedModel, kind: str, tmp_path: Path) -> None:
-    """Also where a tensor's name has a part more or less than here, and in several files; what has no place is left."""
+    """Also where a tensor's name has a part more or less than here, and in several files; angles are made anew."""
     folder, weights = save(kind, tmp_path)
-    parts = {f"model.{name}": weight for name, weight in weights.items()} | {"lm_head.other": mx.zeros((3,))}
+    parts = {f"model.{name}": weight for name, weight in weights.items()} | {"rotary_emb.inv_freq": mx.zeros((3,))}
     names = sorted(parts)
     for number, half in enumerate((names[::2], names[1::2])):
         mx.save_safetensors(str(folder / f"model-{number}.safetensors"), {name: parts[name] for name in half})
@@ -70,6 +76,66 @@ def test_what_is_in_the_files_is_what_drafts(main: LoadedModel, kind: str, tmp_p
     assert not draft.network.training
     assert draft.tokenizer is main.tokenizer
     assert draft.logit_width == main.logit_width
+
+
+STRANGE = {
+    "a learnt mask": "mask_embedding",
+    "sinks of the attention": "layers.0.self_attn.attention_sink_bias",
+    "a norm behind the attention": "layers.1.pre_feedforward_layernorm.weight",
+    "a bias that the config does not tell": "layers.0.self_attn.q_proj.bias",
+    "a layer more than the config tells": "layers.2.mlp.up_proj.weight",
+    "a scale of a layer": "model.layers.0.layer_scalar",
+}
+
+
+@pytest.mark.parametrize("tensor", STRANGE.values(), ids=STRANGE)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_tensor_without_a_place_is_refused_by_its_name(kind: str, tensor: str, tmp_path: Path) -> None:
+    """From the headers of the files: no weight is read, and no main model is asked."""
+    config, weights_of = KINDS[kind]
+    tiny.save_drafter(tmp_path, config, weights_of(config) | {tensor: mx.zeros((4,))})
+    with pytest.raises(DrafterUnsupported) as refused:
+        inspect_model(tmp_path)
+    assert refused.value.need == tensor
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    ["t2d", "d2t", "embed_tokens.weight", "model.embed_tokens.scales", "lm_head.weight", "verifier_norm.weight"],
+)
+def test_a_copy_of_what_is_the_main_models_is_no_reason(main: LoadedModel, tensor: str, tmp_path: Path) -> None:
+    config = tiny.dspark_config()
+    tiny.save_drafter(tmp_path, config, tiny.block_weights(config) | {tensor: mx.zeros((4,))})
+    assert load(tmp_path, main).info.drafter is not None
+
+
+EVERY = {
+    "dflash": (tiny.dflash_config(), tiny.block_weights),
+    "gated": (tiny.speculators_block_config("dspark", markov_head_type="gated"), tiny.speculators_block_weights),
+    "norms of layers": (tiny.eagle_config(fc_norm=True, norm_before_fc=True), tiny.eagle_weights),
+    "three layers": (tiny.eagle_config(layer={"num_hidden_layers": 3}), tiny.eagle_weights),
+} | KINDS
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_the_names_that_have_a_place_are_those_of_the_network(main: LoadedModel, kind: str) -> None:
+    config, weights_of = EVERY[kind]
+    parsed = drafter_config(config, weights_of(config))
+    assert parsed is not None
+    network = KIND_NETWORKS[parsed.info.kind].network(parsed, ModelAccess(main.network))
+    for name in tensors(network):
+        assert unplaced(parsed, [name]) == ""
+        assert unplaced(parsed, [f"{name}x"]) == f"{name}x"
+
+
+def test_what_only_the_network_can_tell_of_a_head_is_refused_before_weights_are_read(tmp_path: Path) -> None:
+    """The names of a head's ordinary layers are its main model's family's."""
+    whole = heads.head_weights("mimo")
+    main = load_model(heads.save_main_with_head("mimo", tmp_path / "main", whole))
+    weights = whole | {"mlp.up_proj.sink": mx.zeros((4,))}
+    folder = tiny.save_drafter(tmp_path / "head", heads.head_config("mimo"), weights)
+    with pytest.raises(DrafterUnsupported, match="sink"):
+        load(folder, main)
 
 
 def test_half_precision_is_widened_where_that_is_faster(main: LoadedModel, tmp_path: Path) -> None:

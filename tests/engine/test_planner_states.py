@@ -74,6 +74,26 @@ def test_states_go_once_to_those_that_draft_from_them() -> None:
     assert (position, states.shape) == (5, (2, 2 * qwen3_config()["hidden_size"]))
 
 
+class AlsoListening(Listening):
+    name = "third"
+    layers = (0,)
+
+
+def test_each_of_two_that_listen_gets_the_states_of_its_own_layers() -> None:
+    network, both, first = build(qwen3_config()), Listening(), AlsoListening()
+    sequence, made = over(network), drafting(Recording(), both, Other(), first)
+    made.keep_hidden_states(sequence)
+    with sequence.hidden_states.step():
+        network(mx.array([[1, 2, 3]]))
+    sequence.hidden_states.keep(0, 3)
+    made.pass_hidden_states(sequence)
+    width = qwen3_config()["hidden_size"]
+    ((_, states),), ((_, of_first),) = both.heard, first.heard
+    assert (states.shape, of_first.shape) == ((3, 2 * width), (3, width))
+    assert mx.array_equal(of_first, states[:, width:])
+    assert not mx.array_equal(of_first, states[:, :width])
+
+
 def test_where_nobody_drafts_from_states_none_are_kept() -> None:
     sequence, made = over(build(qwen3_config())), drafting(Recording(), Other())
     made.keep_hidden_states(sequence)

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,11 @@ from engine import (
     load_catalog,
 )
 from engine.hub.listing import is_wanted
+from engine.models.drafters import drafter_kind
 from engine.models.fit import memory_share
+from engine.models.inspect import check_config
+from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
+from engine.models.mtp_families import family_of
 from engine.models.names import stem
 from tests.architecture.project import ROOT
 
@@ -114,6 +119,33 @@ def test_losses_are_told_and_not_recommended(catalog: Catalog) -> None:
     assert gain.times < 1
     pairs = catalog.pairs_for(memory_share(16 * GIB, is_mac=True), "en")
     assert losing.repository not in {pair.draft.repository for pair in pairs}
+
+
+def published_config(draft: CatalogDraft) -> dict[str, Any]:
+    """What tells its dialect, of the config in which those who publish it publish drafters of its kind."""
+    publisher, _, name = draft.repository.partition("/")
+    assert draft.kind is not None
+    if publisher == "RedHatAI":
+        return {"speculators_model_type": draft.kind.value, "transformer_layer_config": {"hidden_act": "silu"}}
+    if publisher == "deepseek-ai":
+        layers = "Gemma4" if "gemma4" in name else "Qwen3"
+        return {"architectures": [f"{layers}{'DSpark' if draft.kind is DrafterKind.DSPARK else 'DFlash'}Model"]}
+    if draft.kind is DrafterKind.MTP:
+        families = {"Qwen3.5": "qwen3_5", "Qwen3.6": "qwen3_5", "Qwen3.8": "qwen3_5", "GLM-4.7": "glm4_moe_lite"}
+        return {"model_type": next(f"{family}_mtp" for start, family in families.items() if name.startswith(start))}
+    classes = {DrafterKind.DFLASH: "DFlashDraftModel", DrafterKind.DFLASH2: "DFlash2DraftModel"}
+    classes |= {DrafterKind.DSPARK: "Qwen3DSparkModel", DrafterKind.EAGLE3: "LlamaForCausalLMEagle3"}
+    return {"architectures": [classes[draft.kind]], "hidden_act": "silu"}
+
+
+def test_every_drafter_of_the_catalog_is_of_a_dialect_that_is_computed_here(catalog: Catalog) -> None:
+    """Recommendations are made of the whole list."""
+    for draft in (draft for draft in catalog.drafts if draft.kind is not None):
+        config = published_config(draft)
+        check_config(draft.repository, config)
+        assert drafter_kind(config) is draft.kind, draft.repository
+        if draft.kind is DrafterKind.MTP:
+            assert family_of(config["model_type"], config) in MTP_FAMILIES, draft.repository
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.api.errors import DrafterDoesNotFit, DraftIsMain
+from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, DraftIsMain
 from engine.api.types import DrafterInfo, DrafterKind, ModelInfo
 from engine.models.compatibility import draft_problem
 from engine.models.drafters import (
@@ -17,6 +17,7 @@ from engine.models.drafters import (
     drafter_config,
     drafter_kind,
 )
+from engine.models.inspect import check_config
 from engine.models.model_files import FileError
 
 SIZES: dict[str, Any] = {
@@ -58,6 +59,18 @@ SPECULATORS: dict[str, Any] = {
     "mask_token_id": 151_669,
     "block_size": 8,
     "sliding_window_non_causal": True,
+}
+GEMMA4: dict[str, Any] = DEEPSPEC | {
+    "architectures": ["Gemma4DSparkModel"],
+    "model_type": "gemma4_text",
+    "attention_k_eq_v": True,
+    "global_head_dim": 512,
+    "num_global_key_value_heads": 1,
+    "hidden_activation": "gelu_pytorch_tanh",
+    "rope_parameters": {
+        "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+    },
 }
 EAGLE: dict[str, Any] = {
     "architectures": ["LlamaForCausalLMEagle3"],
@@ -168,6 +181,32 @@ def test_a_chat_model_is_no_drafter(config: dict[str, Any]) -> None:
 def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(FileError):
         drafter_config({**Z_LAB, **changes})
+
+
+@pytest.mark.parametrize(
+    ("config", "need"),
+    [
+        (GEMMA4, "Gemma4DSparkModel"),
+        (GEMMA4 | {"architectures": ["DSparkModel"]}, "attention_k_eq_v"),
+        (DEEPSPEC | {"global_head_dim": 512}, "global_head_dim"),
+        (DEEPSPEC | {"rope_parameters": GEMMA4["rope_parameters"]}, "rope_parameters.full_attention"),
+        (SPECULATORS | {"transformer_layer_config": SIZES | {"enable_moe_block": True}}, "enable_moe_block"),
+        (Z_LAB | {"hidden_act": "gelu"}, "hidden_act gelu"),
+        (SPECULATORS | {"transformer_layer_config": SIZES | {"hidden_act": "relu2"}}, "hidden_act relu2"),
+        (EAGLE | {"hidden_activation": "gelu_pytorch_tanh"}, "hidden_activation gelu_pytorch_tanh"),
+        (EAGLE | {"architectures": ["Gemma4Eagle3Model"]}, "Gemma4Eagle3Model"),
+    ],
+)
+def test_layers_that_are_not_computed_here_are_refused_by_name(config: dict[str, Any], need: str) -> None:
+    """By the config alone, before anything is fetched."""
+    with pytest.raises(DrafterUnsupported) as refused:
+        check_config("/models/d", config)
+    assert (refused.value.folder, refused.value.need) == ("/models/d", need)
+
+
+@pytest.mark.parametrize("config", [Z_LAB, DEEPSPEC, SPECULATORS, EAGLE, Z_LAB | {"hidden_act": "silu"}])
+def test_dialects_that_are_computed_here_are_taken(config: dict[str, Any]) -> None:
+    check_config("/models/d", config)
 
 
 def model(**changes: Any) -> ModelInfo:

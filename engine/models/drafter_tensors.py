@@ -1,0 +1,83 @@
+"""Which tensors of a drafter's folder have a place in its network, by their names alone. Read without MLX.
+
+A tensor without a place is a part that would be left out: a learnt mask, a norm, a sink of the attention. The drafter
+would draft all the same, and be wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from engine.models.drafters import BlockConfig, DrafterConfig, EagleConfig
+
+# Copies of what is the main model's, and tables that others need: which tokens a reduced vocabulary has, and angles.
+_UNUSED = re.compile(
+    r"(?:(?:verifier_)?(?:embed_tokens|lm_head)|verifier_norm)\.(?:weight|scales|biases)"
+    r"|[td]2[dt]|(?:[\w.]+\.)?rotary_emb\.inv_freq"
+)
+_PACKED = (".scales", ".biases")
+_PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
+_MLP = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+_NORMS = ("input_layernorm", "post_attention_layernorm")
+_HEAD_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
+
+
+def is_unused(name: str) -> bool:
+    """Whether nothing is lost without it where the network has no place for it."""
+    return _UNUSED.fullmatch(name.removeprefix("model.")) is not None
+
+
+def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
+    """The first tensor that the drafter would lose; "" where there is none.
+
+    Of an MTP head only the main model's family knows the names: they are looked at when it is loaded.
+    """
+    left = sorted(name for name in tensors if not is_unused(name))
+    if isinstance(config, BlockConfig):
+        places = set(_block_places(config))
+    elif isinstance(config, EagleConfig):
+        places = set(_eagle_places(config))
+    else:
+        return ""
+    return next((name for name in left if _plain(name) not in places), "")
+
+
+def _plain(name: str) -> str:
+    """As a network without packed weights has it; codebooks are plain arrays in some folders."""
+    name = name.removeprefix("model.").replace("midlayer.", "layers.0.")
+    name = next((name.removesuffix(end) + ".weight" for end in _PACKED if name.endswith(end)), name)
+    return f"{name}.weight" if name.endswith("_codebook") else name
+
+
+def _block_places(config: BlockConfig) -> Iterator[str]:
+    yield from ("fc.weight", "hidden_norm.weight", "norm.weight")
+    for layer in range(config.backbone.layers):
+        yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), bias=config.backbone.attention_bias)
+        for part in ("attention_conv", "mlp_conv") if config.conv_taps else ():
+            yield from (f"layers.{layer}.{part}.{array}" for array in ("base_kernel", "kernel_projection.weight"))
+    if config.markov_rank:
+        yield from (f"markov_head.{array}.weight" for array in ("markov_w1", "markov_w2"))
+        if config.markov_gated:
+            yield from ("markov_head.gate_proj.weight", "markov_head.gate_proj.bias")
+    if config.confidence:
+        yield from ("confidence_head.proj.weight", "confidence_head.proj.bias")
+    if config.selector_rank:
+        parts = ("hidden_projection", "predecessor_codebook", "successor_codebook")
+        yield from (f"candidate_selector.{part}.weight" for part in parts)
+
+
+def _eagle_places(config: EagleConfig) -> Iterator[str]:
+    yield from ("fc.weight", "norm.weight", "layers.0.hidden_norm.weight")
+    norms = (*_NORMS, *_HEAD_NORMS) if config.norms_of_heads else _NORMS
+    for layer in range(config.backbone.layers):
+        yield from _layer_places(f"layers.{layer}", norms, bias=config.backbone.attention_bias)
+    if config.norm_before_fc:
+        yield "input_norm.weight"
+    if config.norms_of_layers:
+        yield from (f"fc_norm.{layer}.weight" for layer in range(len(config.info.layers) or 3))
+
+
+def _layer_places(at: str, norms: tuple[str, ...], *, bias: bool) -> Iterator[str]:
+    yield from (f"{at}.{part}.weight" for part in (*norms, *_PROJECTIONS, *_MLP))
+    yield from (f"{at}.{part}.bias" for part in _PROJECTIONS if bias)
