@@ -60,9 +60,9 @@ class Secrets:
         return tuple(self._known(address))
 
     def keep(self, token: str, address: str) -> None:
-        tokens = {origin: each for origin, each in self._known(address).items() if origin != origin_of(address)}
-        if self._is_unread and not token:
+        if self._is_unread and not token:  # nobody could see what would be deleted
             return
+        tokens = {origin: each for origin, each in self._known(address).items() if origin != origin_of(address)}
         if token:
             tokens[origin_of(address)] = token
         self._write(_as_text(tokens))
