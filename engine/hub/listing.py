@@ -57,6 +57,13 @@ def questions(query: HubQuery) -> list[str]:
     return [_question(query, words, mlx=True)]
 
 
+def rank(model: HubModel, query: HubQuery) -> float:
+    """By what the lists of a query are sorted, the highest first."""
+    return {HubSort.DOWNLOADS: model.downloads, HubSort.LIKES: model.likes, HubSort.UPDATED: model.updated_at}[
+        query.sort
+    ]
+
+
 def hub_models(answer: Iterable[object]) -> list[HubModel]:
     return [model for model in map(hub_model, answer) if model is not None]
 

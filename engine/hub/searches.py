@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import re
 import threading
 import time
@@ -26,7 +27,7 @@ from engine.api.errors import (
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubModel, HubPage, HubQuery, SearchId
 from engine.hub.client import Hub, HubClient, Patience, from_any
-from engine.hub.listing import hub_model, hub_models, is_wanted, questions
+from engine.hub.listing import hub_model, hub_models, is_wanted, questions, rank
 from engine.hub.repository import check_repository, listed_files
 from engine.hub.silence import without_password
 from engine.hub.stop import StopKind, Stopped, StopSignal
@@ -42,33 +43,64 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
+class _List:
+    """One list of the hub, in the order that was asked for. What it has told is not shown yet."""
+
+    path: str | None  # of its next page, below the hub's address; None: it has ended
+    told: deque[HubModel] = field(default_factory=deque)
+    lowest: float = math.inf  # nothing that it will tell ranks above that
+    failed: bool = False
+
+    @property
+    def can_go_on(self) -> bool:
+        return self.path is not None and not self.failed
+
+
+@dataclass
 class _Search:
+    """Several lists as one: what they tell is merged by the order that was asked for."""
+
     number: SearchId
     query: HubQuery
     places: list[Hub]
-    left: deque[str]  # questions, as paths below the hub's address
-    unanswered: list[str] = field(default_factory=list)  # those that failed
-    error: EngineError | None = None  # why
+    lists: list[_List]
+    error: EngineError | None = None  # why some of them failed
     answered: bool = False  # any of them
     seen: set[str] = field(default_factory=set)
     stop: StopSignal = field(default_factory=StopSignal)
     turn: threading.Lock = field(default_factory=threading.Lock)  # steps of one search follow each other
 
-    def ask_again(self) -> None:
-        self.left.extendleft(reversed(self.unanswered))
-        self.unanswered, self.error = [], None
+    def to_ask(self) -> _List | None:
+        """A list that may have what comes next; of several the one that has most to say. None: that is known."""
+        best = max((rank(each.told[0], self.query) for each in self.lists if each.told), default=-1.0)
+        unknown = [each for each in self.lists if each.can_go_on and not each.told and each.lowest > best]
+        return max(unknown, key=lambda each: each.lowest, default=None)
 
-    def go_on_without(self, error: EngineError) -> None:
-        """With the other questions. Raises `error` where they will hardly be answered, either."""
+    def ready(self, *, at_any_rate: bool = False) -> list[HubModel]:
+        """What comes next, as far as that is known, or as if the lists had no more than they have told."""
+        models: list[HubModel] = []
+        while (told := [each for each in self.lists if each.told]) and (at_any_rate or self.to_ask() is None):
+            models.append(max(told, key=lambda each: rank(each.told[0], self.query)).told.popleft())
+        return models
+
+    def ask_again(self) -> None:
+        for each in self.lists:
+            each.failed = False
+        self.error = None
+
+    def go_on_without(self, asked: _List, error: EngineError) -> None:
+        """With the other lists. Raises `error` where they will hardly be answered, either."""
         _log.info("A part of a search has no answer: %s", error)
-        self.unanswered.append(self.left.popleft())
+        asked.failed = True
         self.error = self.error or error
-        hopeless = not self.answered and (len(self.unanswered) > 1 or not self.left)
+        failed = sum(each.failed for each in self.lists)
+        hopeless = not self.answered and (failed > 1 or self.to_ask() is None)
         if hopeless or not _may_pass(error, self.answered):
             raise error
 
     def results(self, models: list[HubModel], reading: bool) -> SearchResults:
-        return SearchResults(self.number, tuple(models), reading, bool(self.left), None if reading else self.error)
+        more = any(each.can_go_on or each.told for each in self.lists)
+        return SearchResults(self.number, tuple(models), reading, more, None if reading else self.error)
 
 
 class Searches:
@@ -83,7 +115,7 @@ class Searches:
         self._closed = False
 
     def search(self, hub: Hub, query: HubQuery) -> SearchId:
-        search = _Search(SearchId(next(self._ids)), query, hub.places(), deque(questions(query)))
+        search = _Search(SearchId(next(self._ids)), query, hub.places(), [_List(path) for path in questions(query)])
         with self._lock:
             former, self._search = self._search, search
         if former is not None:
@@ -153,32 +185,33 @@ class Searches:
         search.ask_again()
         found = 0
         for answer in range(_STEP_ANSWERS):
-            if not search.left:
-                break
-            try:
-                models = self._next_answer(search)
-            except EngineError as error:
-                search.go_on_without(error)
-                continue
+            if (asked := search.to_ask()) is not None:
+                try:
+                    self._read_on(search, asked)
+                except EngineError as error:
+                    search.go_on_without(asked, error)
+                    continue
+            models = search.ready()
             found += len(models)
-            reading = bool(search.left) and found < _STEP_MODELS and answer + 1 < _STEP_ANSWERS
-            self._tell(search.results(models, reading), search.stop)
-            if not reading:
+            if search.to_ask() is None or found >= _STEP_MODELS or answer + 1 == _STEP_ANSWERS:
+                # Where one list goes on and on with what is not wanted, those that wait for it are not held back.
+                models += search.ready(at_any_rate=not found)
+                self._tell(search.results(models, reading=False), search.stop)
                 return
-        self._tell(search.results([], reading=False), search.stop)
+            self._tell(search.results(models, reading=True), search.stop)
+        self._tell(search.results(search.ready(at_any_rate=not found), reading=False), search.stop)
 
-    def _next_answer(self, search: _Search) -> list[HubModel]:
-        """What is new and wanted in the next list; that list is then behind us."""
-        path = search.left[0]
-        answer, following = from_any(search.places, lambda hub: self._ask(hub, path, search.stop))
+    def _read_on(self, search: _Search, asked: _List) -> None:
+        """The next page of a list: what is new and wanted there waits for its turn."""
+        assert asked.path is not None
+        path = asked.path
+        answer, asked.path = from_any(search.places, lambda hub: self._ask(hub, path, search.stop))
         search.answered = True
-        search.left.popleft()
-        if following is not None:
-            search.left.appendleft(following)
         told = {model.repository: model for model in hub_models(answer)}
         fresh = [model for name, model in told.items() if name not in search.seen]
         search.seen |= told.keys()
-        return [model for model in fresh if is_wanted(model, search.query)]
+        asked.told.extend(model for model in fresh if is_wanted(model, search.query))
+        asked.lowest = rank(list(told.values())[-1], search.query) if told else asked.lowest
 
     def _ask(self, hub: Hub, path: str, stop: StopSignal) -> tuple[list[object], str | None]:
         client = HubClient(hub, hub.endpoint, stop, self._patience)

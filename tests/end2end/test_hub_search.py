@@ -7,7 +7,9 @@ import json
 import socket
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import httpx2
@@ -24,7 +26,9 @@ from engine import (
     HubPage,
     HubQuery,
     HubSilence,
+    HubSort,
     HubUnreachable,
+    ModelInfo,
     PageFailed,
     PageRead,
     RepositoryNotFound,
@@ -231,6 +235,39 @@ def drafters(hub: TinyHub) -> HubQuery:
     return HubQuery(kind=HubKind.DRAFTER)
 
 
+@pytest.mark.parametrize("sort", HubSort)
+@pytest.mark.parametrize("of_a_main_model", [False, True])
+def test_the_order_holds_over_all_lists_of_a_search(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, sort: HubSort, of_a_main_model: bool
+) -> None:
+    """Each list is in order by itself: the newest DSpark goes before the first of sixty DFlash, however many pages."""
+    coin, kinds = Random(7), ["DFlash"] * 60 + ["DSpark"] * 3 + ["EAGLE3"] * 70
+    ranks = coin.sample(range(1, 10_000), len(kinds))
+    for number, (kind, rank) in enumerate(zip(kinds, ranks, strict=True)):
+        day = (datetime(2020, 1, 1, tzinfo=UTC) + timedelta(days=rank)).isoformat()
+        counts = {"downloads": rank, "likes": rank, "lastModified": day}
+        hub.listed.append(entry(f"org{number}/Main-4B-{kind}", tags=[], **counts))
+    best_first = sorted(range(len(kinds)), key=lambda number: -ranks[number])
+    main = ModelInfo("/m", "Main-4B-4bit", "qwen3", 4 * 10**9, 2 * 10**9, 4.0, 0, "", 0) if of_a_main_model else None
+    names = found(store, recorder, HubQuery(kind=HubKind.DRAFTER, drafts_for=main, sort=sort))
+    assert names == [f"org{number}/Main-4B-{kinds[number]}" for number in best_first]
+
+
+def test_a_list_of_what_is_not_wanted_holds_nothing_back_for_ever(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """Much fetched models whose names have "mtp" in them, and are no drafters."""
+    hub.listed += [entry(f"org/M-{number}-MTP-GGUF", tags=[], downloads=10_000 - number) for number in range(1000)]
+    search = store.search(drafters(hub))
+    told = [recorder.wait_for(SearchResults)]
+    while told[-1].reading:
+        told.append(recorder.wait_for(SearchResults))
+    assert [len(each.models) for each in told] == [0] * 7 + [3]
+    assert told[-1].has_more
+    store.more(search)
+    assert recorder.wait_for(SearchResults).models == ()
+
+
 @pytest.mark.parametrize("number", [0, 1])
 def test_one_question_that_fails_does_not_end_a_search(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder, number: int
@@ -262,7 +299,9 @@ def test_a_hub_that_answers_no_question_is_not_asked_all_of_them(
     assert len(hub.seen) == 4  # two questions, twice each
     hub.faults.clear()
     store.more(search)
-    assert [model.repository for model in recorder.wait_for(SearchResults).models] == ["org/Main-4B-DFlash"]
+    while not (results := recorder.wait_for(SearchResults)).models:
+        assert results.reading  # which of the four comes first is known when all have answered
+    assert results.models[0].repository == "org/Main-4B-DFlash"
 
 
 def test_nobody_looks_at_an_empty_list_for_minutes(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
