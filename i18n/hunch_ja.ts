@@ -3139,6 +3139,10 @@
         <translation>%1 ビット</translation>
     </message>
     <message>
+        <source>%1, not quantized</source>
+        <translation>%1、量子化なし</translation>
+    </message>
+    <message>
         <source>fits this Mac</source>
         <translation>この Mac に収まります</translation>
     </message>
@@ -3203,12 +3207,20 @@
         <translation>メインモデルがインストールされていません</translation>
     </message>
     <message>
-        <source>not possible with this family</source>
-        <translation>この系列では使えません</translation>
+        <source>nothing can draft for it: its family reads several tokens at once otherwise than one by one</source>
+        <translation>この系列ではドラフトを使えません。複数のトークンをまとめて読むと、1 つずつ読む場合と結果が変わります</translation>
     </message>
     <message>
         <source>brings a drafter of its own</source>
         <translation>専用ドラフトモデルを内蔵</translation>
+    </message>
+    <message>
+        <source>%1 can draft for it</source>
+        <translation>ドラフトに使えるモデル：%1</translation>
+    </message>
+    <message>
+        <source>a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed</source>
+        <translation>専用ドラフトモデルか、語彙が同じずっと小さいモデルをドラフトに使えます。まだインストールされていません</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3225,6 +3237,10 @@
     <message>
         <source>Parameters</source>
         <translation>パラメータ</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
     </message>
     <message>
         <source>Context</source>

@@ -3139,6 +3139,10 @@
         <translation>%1비트</translation>
     </message>
     <message>
+        <source>%1, not quantized</source>
+        <translation>%1, 양자화 안 됨</translation>
+    </message>
+    <message>
         <source>fits this Mac</source>
         <translation>이 Mac에 맞아요</translation>
     </message>
@@ -3203,12 +3207,20 @@
         <translation>메인 모델이 설치되어 있지 않아요</translation>
     </message>
     <message>
-        <source>not possible with this family</source>
-        <translation>이 모델 계열에서는 쓸 수 없어요</translation>
+        <source>nothing can draft for it: its family reads several tokens at once otherwise than one by one</source>
+        <translation>이 계열에는 초안 모델을 쓸 수 없어요. 토큰 여러 개를 한꺼번에 읽으면 하나씩 읽을 때와 결과가 달라져요</translation>
     </message>
     <message>
         <source>brings a drafter of its own</source>
         <translation>전용 초안 모델이 들어 있어요</translation>
+    </message>
+    <message>
+        <source>%1 can draft for it</source>
+        <translation>초안으로 쓸 수 있는 모델: %1</translation>
+    </message>
+    <message>
+        <source>a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed</source>
+        <translation>전용 초안 모델이나 어휘가 같은 훨씬 작은 모델을 초안으로 쓸 수 있어요. 아직 설치된 것이 없어요</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3225,6 +3237,10 @@
     <message>
         <source>Parameters</source>
         <translation>매개변수</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>정밀도</translation>
     </message>
     <message>
         <source>Context</source>

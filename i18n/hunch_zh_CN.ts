@@ -3139,6 +3139,10 @@
         <translation>%1 位</translation>
     </message>
     <message>
+        <source>%1, not quantized</source>
+        <translation>%1，未量化</translation>
+    </message>
+    <message>
         <source>fits this Mac</source>
         <translation>适合这台 Mac</translation>
     </message>
@@ -3203,12 +3207,20 @@
         <translation>其主模型尚未安装</translation>
     </message>
     <message>
-        <source>not possible with this family</source>
-        <translation>该系列不支持</translation>
+        <source>nothing can draft for it: its family reads several tokens at once otherwise than one by one</source>
+        <translation>该系列无法使用草稿模型：一次读取多个 token 与逐个读取的结果不同</translation>
     </message>
     <message>
         <source>brings a drafter of its own</source>
         <translation>自带专用草稿模型</translation>
+    </message>
+    <message>
+        <source>%1 can draft for it</source>
+        <translation>可用的草稿模型：%1</translation>
+    </message>
+    <message>
+        <source>a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed</source>
+        <translation>可用专用草稿模型或词表相同的小得多的模型作草稿模型；目前尚未安装</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3225,6 +3237,10 @@
     <message>
         <source>Parameters</source>
         <translation>参数</translation>
+    </message>
+    <message>
+        <source>Precision</source>
+        <translation>精度</translation>
     </message>
     <message>
         <source>Context</source>

@@ -82,6 +82,8 @@ def model_entry(
         error=model.error,
         parameters=info.parameters if info else 0,
         bits=info.bits if info else None,
+        full_bits=_full_bits(info) if info else 0,
+        quantization=info.quantization if info else "",
         context_tokens=info.context_tokens if info else 0,
         can_delete=model.source is ModelSource.OWN,
         is_main=model.folder == main_folder,
@@ -93,21 +95,28 @@ def model_entry(
     )
 
 
-def mains_of(installed: Iterable[InstalledModel]) -> dict[str, tuple[str, ...]]:
-    """For the folder of each model, the main models on this machine that it is a good draft for, by name."""
+def good_pairs(installed: Iterable[InstalledModel]) -> list[tuple[ModelInfo, ModelInfo]]:
+    """Each main model on this machine with each good draft for it; one in its own folder does not count."""
     infos = [model.info for model in installed if model.info is not None]
     families: dict[str, list[ModelInfo]] = {}
     for info in infos:
         if info.drafter is None:
             families.setdefault(info.vocabulary_digest, []).append(info)
     chats = [info for info in infos if info.drafter is None]
-    found: dict[str, tuple[str, ...]] = {}
-    for draft in infos:
-        mains = chats if draft.drafter is not None else families[draft.vocabulary_digest]
-        others = [main for main in mains if main.folder != draft.folder]
-        good = [main.name for main in others if draft_problem(main, draft) is None and _is_good(main, draft)]
-        found[draft.folder] = tuple(good)
-    return found
+    pairs = (
+        (main, draft)
+        for draft in infos
+        for main in (chats if draft.drafter is not None else families[draft.vocabulary_digest])
+        if main.folder != draft.folder
+    )
+    return [(main, draft) for main, draft in pairs if draft_problem(main, draft) is None and _is_good(main, draft)]
+
+
+def _full_bits(info: ModelInfo) -> int:
+    """Of weights that are not quantized: 16, or 32; 0 of others."""
+    if info.bits is not None or not info.parameters:
+        return 0
+    return 16 if info.weight_bytes < 3 * info.parameters else 32
 
 
 def _is_good(main: ModelInfo, draft: ModelInfo) -> bool:

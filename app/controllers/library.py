@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
-from app.controllers.draft_choices import CHAT_TOKENS, mains_of, model_entry
+from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, model_entry
 from app.controllers.pair_offers import pair_offers
 from app.settings import Settings
 from app.view_models.installed_list import PairOffer
@@ -54,7 +54,8 @@ class LibraryController(QObject):
         self._settings = settings
         self._install = install
         self._upkeep: dict[str, Upkeep] = {}
-        self._mains: dict[str, tuple[str, ...]] = {}
+        self._mains: dict[str, list[str]] = {}  # by the folder of a good draft for them
+        self._drafts: dict[str, list[str]] = {}  # by the folder of a main model that they are good for
         self._offers: dict[tuple[str, int], list[PairOffer]] = {}  # asked for with every step of a download
         self._checking = ""
         self._measured: tuple[ForwardTimes, ...] = ()
@@ -74,7 +75,8 @@ class LibraryController(QObject):
         return replace(
             model_entry(model, main_folder, draft_folder, self.context_tokens),
             asked_tokens=self._settings.context_tokens or 0,
-            drafts_for=self._mains.get(model.folder, ()),
+            drafts_for=tuple(self._mains.get(model.folder, ())),
+            drafts=tuple(self._drafts.get(model.folder, ())),
             last_used=len(recent) - recent.index(model.folder) if model.folder in recent else 0,
             is_checking=model.folder == self._checking,
             upkeep=self.upkeep(model.folder),
@@ -130,7 +132,7 @@ class LibraryController(QObject):
         match event:
             case LibraryScanned(models=models):
                 self.installed, self.scanned = models, True
-                self._mains, self._offers = mains_of(models), {}
+                self._note_pairs(models)
             case TemplateRead(folder=folder, text=text):
                 self.template_read.emit(folder, text)
             case VerifyProgress() | ModelVerified() if self.upkeep(event.folder).state is not UpkeepState.VERIFYING:
@@ -151,6 +153,12 @@ class LibraryController(QObject):
                 self._remember_use(info.folder)
             case ModelFailed():
                 self._checking = ""
+
+    def _note_pairs(self, models: tuple[InstalledModel, ...]) -> None:
+        self._mains, self._drafts, self._offers = {}, {}, {}
+        for main, draft in good_pairs(models):
+            self._mains.setdefault(draft.folder, []).append(main.name)
+            self._drafts.setdefault(main.folder, []).append(draft.name)
 
     def _remember_use(self, folder: str) -> None:
         """What a start loads is remembered already, and the pair that comes with Hunch needs no place in a list."""

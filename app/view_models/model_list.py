@@ -50,7 +50,9 @@ class ModelEntry:
     size_bytes: int
     error: EngineError | None = None  # why it cannot be a main model
     parameters: int = 0
-    bits: float | None = None
+    bits: float | None = None  # of quantized weights
+    full_bits: int = 0  # of weights that are not quantized
+    quantization: str = ""  # its method, where that has a name
     context_tokens: int = 0
     can_delete: bool = False
     is_main: bool = False  # loaded now
@@ -63,6 +65,7 @@ class ModelEntry:
     asked_tokens: int = 0  # that a chat may have; 0: as many as the model holds
     own_head: bool = False  # it brings a drafter of its own
     drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
+    drafts: tuple[str, ...] = ()  # names of installed models that are good drafts for it
     last_used: int = 0  # the higher, the later; 0: never
     upkeep: Upkeep = field(default_factory=Upkeep)
 

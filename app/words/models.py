@@ -34,10 +34,10 @@ def drafter_text(drafter: DrafterKind) -> str:
 
 
 def model_details(
-    size_bytes: int, bits: float | None, source: ModelSource, drafter: DrafterKind | None = None
+    size_bytes: int, precision: str, source: ModelSource, drafter: DrafterKind | None = None
 ) -> list[str]:
     """The parts of the line under a model's name."""
-    return [*model_kind(drafter), size(size_bytes), *bits_text(bits), source_text(source)]
+    return [*model_kind(drafter), size(size_bytes), *filter(None, (precision,)), source_text(source)]
 
 
 def model_kind(drafter: DrafterKind | None) -> list[str]:
@@ -45,8 +45,16 @@ def model_kind(drafter: DrafterKind | None) -> list[str]:
     return [] if drafter is None else [drafter_text(drafter)]
 
 
-def bits_text(bits: float | None) -> list[str]:
-    return [] if bits is None else [fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))]
+def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> str:
+    """ "4-bit", "4-bit MXFP4" or "16-bit, not quantized"; "" where nobody knows. `full_bits`: not quantized."""
+    if bits is not None:
+        return f"{_bits_text(bits)} {method}".rstrip()
+    sentence = QCoreApplication.translate("Models", "%1, not quantized")
+    return fill(sentence, _bits_text(full_bits)) if full_bits else ""
+
+
+def _bits_text(bits: float) -> str:
+    return fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))
 
 
 def fit_text(level: FitLevel) -> str:
@@ -110,17 +118,40 @@ def abilities_text(about: ModelAbout) -> str:
     return listed(*(word for has, word in able if has))
 
 
-def drafting_text(about: ModelAbout, drafts_for: tuple[str, ...], *, is_drafter: bool, own_head: bool) -> str:
-    """What it drafts for, or why nothing can draft for it."""
+def drafting_text(
+    about: ModelAbout, drafts_for: tuple[str, ...], drafts: tuple[str, ...], *, is_drafter: bool, own_head: bool
+) -> str:
+    """What it drafts for, and what can draft for it, or why nothing can."""
     if drafts_for:
-        return fill(QCoreApplication.translate("Models", "drafts for %1"), some(drafts_for))
-    if about.made_for:
-        return fill(QCoreApplication.translate("Models", "made for %1"), about.made_for)
-    if is_drafter:
-        return QCoreApplication.translate("Models", "its main model is not installed")
+        parts = [fill(QCoreApplication.translate("Models", "drafts for %1"), some(drafts_for))]
+    elif about.made_for:
+        parts = [fill(QCoreApplication.translate("Models", "made for %1"), about.made_for)]
+    elif is_drafter:
+        parts = [QCoreApplication.translate("Models", "its main model is not installed")]
+    else:
+        parts = []
+    if not is_drafter:
+        parts += _drafted_text(about, drafts, own_head=own_head, is_draft=bool(drafts_for))
+    return " · ".join(parts)
+
+
+def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool, is_draft: bool) -> list[str]:
+    """Of what is used as a draft nobody asks what could draft for it."""
     if not about.speculates:
-        return QCoreApplication.translate("Models", "not possible with this family")
-    return QCoreApplication.translate("Models", "brings a drafter of its own") if own_head else ""
+        sentence = QCoreApplication.translate(
+            "Models", "nothing can draft for it: its family reads several tokens at once otherwise than one by one"
+        )
+        return [sentence]
+    parts = [QCoreApplication.translate("Models", "brings a drafter of its own")] if own_head else []
+    if drafts:
+        parts.append(fill(QCoreApplication.translate("Models", "%1 can draft for it"), some(drafts)))
+    if parts or is_draft:
+        return parts
+    sentence = QCoreApplication.translate(
+        "Models",
+        "a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed",
+    )
+    return [sentence]
 
 
 def tokens_text(tokens: int) -> str:

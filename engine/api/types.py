@@ -257,6 +257,7 @@ class ModelInfo:
     about: ModelAbout = field(default_factory=ModelAbout)
     sparse: bool = False  # made of experts, of which a token needs only some
     idle_bytes: int = 0  # of the weights, what stays on the disk: eyes and ears
+    quantization: str = ""  # its method, where that has a name: "MXFP4"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,13 @@ MAX_SHARDS = 1024
 UNTOLD_CONTEXT_TOKENS = 32_768  # for models that name no limit (recurrent ones)
 _MOST_CONTEXT, _MOST_STRETCH = 2**30, 1024
 _CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
-_BITS_BY_METHOD = {"mxfp4": 4.0, "nvfp4": 4.0, "mxfp8": 8.0, "fp8": 8.0, "bitnet": 2.0}
+_METHODS = {  # of quantizing: what they are called, and to how many bits
+    "mxfp4": ("MXFP4", 4.0),
+    "nvfp4": ("NVFP4", 4.0),
+    "mxfp8": ("MXFP8", 8.0),
+    "fp8": ("FP8", 8.0),
+    "bitnet": ("BitNet", 2.0),
+}
 _SENSES = {"vision_tower", "vision_model", "vision_embedder", "visual", "audio_tower", "embed_vision", "embed_audio"}
 _SENSES |= {"multi_modal_projector", "mm_projector", "vision_adapter", "vision_projection", "patch_merge_mlp"}
 _SEEING = {"muse_spark"}  # mlx-lm loads their eyes
@@ -69,14 +75,14 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         raise DrafterUnsupported(str(path), left)
     vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
     rows = _number(config, "vocab_size")
-    name = model_name(path)
+    name, quantization = model_name(path), _quantization(config)
     return ModelInfo(
         folder=str(path),
         name=name,
         model_type=str(config.get("model_type") or (drafter and drafter.info.kind.value) or ""),
-        parameters=_parameters(tensors, _quantization(config)),
+        parameters=_parameters(tensors, quantization),
         weight_bytes=weight_bytes,
-        bits=_bits(_quantization(config)),
+        bits=_bits(quantization),
         vocabulary_tokens=vocabulary.tokens or rows,
         vocabulary_digest=vocabulary.digest,
         context_tokens=context,
@@ -89,6 +95,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         about=read_about(path, config, name, drafts=drafter is not None),
         sparse=any(_number(config, key) > 1 for key in EXPERTS),
         idle_bytes=_idle_bytes(config, tensors),
+        quantization=_METHODS.get(_method(quantization), ("",))[0],
     )
 
 
@@ -200,7 +207,12 @@ def _bits(quantization: JsonObject) -> float | None:
     bits = quantization.get("bits")
     if isinstance(bits, int | float) and 0 < bits <= 16:
         return float(bits)
-    return _BITS_BY_METHOD.get(str(quantization.get("quant_method")))
+    return _METHODS.get(_method(quantization), ("", None))[1]
+
+
+def _method(quantization: JsonObject) -> str:
+    """MLX calls it the mode, others the method."""
+    return str(quantization.get("mode") or quantization.get("quant_method"))
 
 
 def _parameters(tensors: dict[str, Tensor], quantization: JsonObject) -> int:

@@ -184,6 +184,7 @@ def test_the_count_is_the_one_of_mlx_lm(tmp_path: Path, mode: str) -> None:
     info = inspect_model(folder)
     assert info.parameters == utils.get_total_parameters(model)
     assert info.bits == {"affine": 3.0, "mxfp4": 4.0, "plain": None}[mode]
+    assert info.quantization == {"affine": "", "mxfp4": "MXFP4", "plain": ""}[mode]
 
 
 def test_the_remapping_is_the_one_of_mlx_lm() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.controllers.draft_choices import mains_of, model_entry
+from app.controllers.draft_choices import good_pairs, model_entry
 from app.controllers.pair_offers import pair_offers
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown
 from app.view_models.model_list import ModelEntry
@@ -19,6 +19,7 @@ from engine import (
     MemoryFit,
     ModelAbout,
     ModelInfo,
+    ModelNotFound,
     ModelSource,
     load_catalog,
     memory_fit,
@@ -94,8 +95,37 @@ def drafter(folder: str, main: ModelInfo) -> ModelInfo:
 def test_each_model_tells_which_main_models_it_drafts_for() -> None:
     main = replace(model_info("/m/Main-8B"), width=64, layers=9, vocabulary_rows=100)
     small, other = model_info("/m/Small-1B", 1_000_000_000), model_info("/m/Other", 10, "vocabulary-b")
-    found = mains_of([installed(each) for each in (main, small, other, drafter("/m/Main-8B-DFlash", main))])
-    assert found == {"/m/Main-8B": (), "/m/Small-1B": ("Main-8B",), "/m/Other": (), "/m/Main-8B-DFlash": ("Main-8B",)}
+    found = good_pairs([installed(each) for each in (main, small, other, drafter("/m/Main-8B-DFlash", main))])
+    assert [(a.name, b.name) for a, b in found] == [("Main-8B", "Small-1B"), ("Main-8B", "Main-8B-DFlash")]
+
+
+def told(name: str, model: ModelEntry) -> str:
+    return dict(facts(model, 8_192)).get(name, "")
+
+
+def test_the_precision_of_each_model_is_told() -> None:
+    quantized = replace(model_info("/m"), weight_bytes=4_000_000_000)
+    assert told("Precision", model_entry(installed(quantized), "", "")) == "4-bit"
+    named = replace(quantized, quantization="MXFP4")
+    assert told("Precision", model_entry(installed(named), "", "")) == "4-bit MXFP4"
+    for bits in (16, 32):
+        whole = replace(quantized, bits=None, weight_bytes=quantized.parameters * bits // 8)
+        assert told("Precision", model_entry(installed(whole), "", "")) == f"{bits}-bit, not quantized"
+    assert told("Precision", model_entry(installed(quantized, error=ModelNotFound("/m")), "", "")) == ""
+
+
+def test_of_each_model_it_is_told_what_can_draft_for_it() -> None:
+    chat = entry("Main-8B")
+    assert told("Drafting", chat).endswith("can draft for it; none is installed")
+    assert told("Drafting", replace(chat, drafts=("Small-1B", "Head"))) == "Small-1B, Head can draft for it"
+    assert told("Drafting", replace(chat, own_head=True)) == "brings a drafter of its own"
+    both = replace(chat, drafts_for=("Big-70B",), drafts=("Small-1B",))
+    assert told("Drafting", both) == "drafts for Big-70B · Small-1B can draft for it"
+    assert told("Drafting", replace(chat, drafts_for=("Big-70B",))) == "drafts for Big-70B"
+    cannot = told("Drafting", replace(chat, about=ModelAbout("Phi-3", speculates=False)))
+    assert cannot.startswith("nothing can draft for it: its family")
+    assert told("Drafting", replace(chat, error=ModelNotFound("/m"))) == ""
+    assert told("Drafting", replace(chat, drafter=DrafterKind.MTP)) == "its main model is not installed"
 
 
 def test_an_entry_tells_whether_it_fits() -> None:

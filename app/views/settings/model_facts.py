@@ -16,6 +16,7 @@ from app.words.models import (
     languages_text,
     memory_text,
     parameters_text,
+    precision_text,
     some,
     tokens_text,
 )
@@ -27,15 +28,19 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
     """As (name of the fact, fact); what is not known is left out."""
     about, fit, drafts = entry.about, entry.fit, entry.drafter is not None
     chat_tokens = min(context_tokens, entry.context_tokens or context_tokens)  # no chat is longer than the model holds
-    drafting = drafting_text(about, entry.drafts_for, is_drafter=drafts, own_head=entry.own_head)
+    drafting = drafting_text(about, entry.drafts_for, entry.drafts, is_drafter=drafts, own_head=entry.own_head)
     told = [
         (QCoreApplication.translate("Models", "Family"), about.family),
         (QCoreApplication.translate("Models", "Kind"), "" if entry.error else kind_text(entry.drafter, about.template)),
         (QCoreApplication.translate("Models", "Parameters"), parameters_text(entry.parameters)),
+        (
+            QCoreApplication.translate("Models", "Precision"),
+            precision_text(entry.bits, entry.full_bits, entry.quantization),
+        ),
         (QCoreApplication.translate("Models", "Context"), "" if drafts else context_text(entry)),
         (QCoreApplication.translate("Models", "Memory"), memory_text(fit, chat_tokens) if fit else ""),
         (QCoreApplication.translate("Models", "Can do"), abilities_text(about)),
-        (QCoreApplication.translate("Models", "Drafting"), drafting),
+        (QCoreApplication.translate("Models", "Drafting"), "" if entry.error else drafting),
         (QCoreApplication.translate("Models", "Languages"), languages_text(about.languages)),
         (QCoreApplication.translate("Models", "Licence"), about.licence),
         (QCoreApplication.translate("Models", "Repository"), entry.repository),

@@ -14,7 +14,7 @@ from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.words.formats import fill
-from app.words.models import fit_text, model_details, parameters_text
+from app.words.models import fit_text, model_details, parameters_text, precision_text
 from app.words.notices_for_errors import notice_for
 
 _FIRST = ("more_button", "use_button", "reload_button", "delete_button")
@@ -132,7 +132,8 @@ class ModelRow(QWidget):
 
     def _details(self) -> str:
         entry = self._entry
-        parts = model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter)
+        precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
+        parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
         if entry.parameters:
             parts.insert(0, parameters_text(entry.parameters))
         if entry.fit is not None:

@@ -25,7 +25,7 @@ from app.views.widgets.option_list import EDGE_PX, Option, OptionList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import labelled, sentences
-from app.words.models import bits_text, model_details, model_kind
+from app.words.models import model_details, model_kind, precision_text
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.pairs import draft_details, pair_details, pair_sentence
 
@@ -182,7 +182,8 @@ class Picker(Translated, QWidget):
         return options or [Option(self.tr("Nothing is installed yet."))]
 
     def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
-        parts = model_details(entry.size_bytes, entry.bits, entry.source, entry.drafter)
+        precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
+        parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
         details = " · ".join([*parts, self.tr("checking it first")] if entry.is_checking else parts)
         return Option(entry.name, entry.folder, details, notice_for(error).sentence if error else "")
 
@@ -205,8 +206,9 @@ class Picker(Translated, QWidget):
             notice = notice_for(choice.error)
             return replace(self._option(choice.model, choice.error), reason=sentences(notice.sentence, notice.hint))
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
-        details = [*model_kind(entry.drafter), *brings, *bits_text(entry.bits)]
-        return Option(entry.name, entry.folder, " · ".join(details))
+        precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
+        details = [*model_kind(entry.drafter), *brings, precision]
+        return Option(entry.name, entry.folder, " · ".join(filter(None, details)))
 
     def _group_text(self, group: DraftGroup) -> str:
         return {
