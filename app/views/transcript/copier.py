@@ -58,6 +58,10 @@ class Copier(QObject):
             QToolTip.showText(QCursor.pos(), words)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.context, words))
 
+    def selected_text(self) -> str:
+        """Without the marks of Markdown."""
+        return CopiedText(self.context, self._selection, markdown=False).of(self.item).text
+
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
         if message is not None:
