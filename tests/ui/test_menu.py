@@ -206,12 +206,34 @@ def test_return_may_begin_a_new_line_instead(harness: AppHarness, qtbot: QtBot) 
     assert harness.chats.transcript.messages[0].text == "one\ntwo"
 
 
-def test_every_entry_is_connected(harness: AppHarness) -> None:
+@pytest.mark.parametrize("mac", [False, True])
+def test_every_entry_is_connected(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, mac: bool) -> None:
+    monkeypatch.setattr("app.views.shell.menu.IS_MAC", mac)
     unwired = {"import_chats", "export_chat", "export_all"}
-    names = {
-        name for name, each in harness.window.menu.actions.items() if not each.receivers(SIGNAL("triggered(bool)"))
-    }
-    assert names <= unwired
+    with open_app(tmp_path, qtbot) as harness:
+        actions = harness.window.menu.actions
+        assert {name for name, each in actions.items() if not each.receivers(SIGNAL("triggered(bool)"))} <= unwired
+        assert ("all_to_front" in actions) is mac
+
+
+def test_all_windows_come_to_the_front_the_active_one_last(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.views.shell.menu.IS_MAC", True)
+    raised: list[QWidget] = []
+
+    def note(widget: QWidget) -> None:
+        raised.append(widget)
+
+    monkeypatch.setattr(QWidget, "raise_", note)
+    with open_app(tmp_path, qtbot) as harness:
+        settings = harness.application.show_settings()
+        assert settings is not None
+        qtbot.waitUntil(settings.isActiveWindow)
+        raised.clear()
+        harness.window.menu.all_to_front.trigger()
+        assert {harness.window, settings} <= set(raised)
+        assert raised[-1] is settings
 
 
 def message_entries(harness: AppHarness) -> dict[str, QAction]:
@@ -222,10 +244,10 @@ def message_entries(harness: AppHarness) -> dict[str, QAction]:
 
 def test_the_message_menu_acts_on_the_message_in_focus_or_else_on_the_latest(harness: AppHarness, qtbot: QtBot) -> None:
     menu = harness.window.menu.menus["message"]
-    assert not menu.isEnabled()
+    assert not menu.menuAction().isEnabled()
     assert message_entries(harness) == {}
     harness.ask(qtbot, "Question")
-    assert menu.isEnabled()
+    assert menu.menuAction().isEnabled()
     question, answer = harness.chats.transcript.messages
     harness.window.composer.take_focus()
     entries = message_entries(harness)

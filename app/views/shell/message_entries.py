@@ -29,7 +29,7 @@ class MessageEntries(QObject):
         self._judge()
 
     def _judge(self) -> None:
-        self._menu.setEnabled(bool(self._model.messages))
+        self._menu.menuAction().setEnabled(bool(self._model.messages))  # not the menu: its entry would stay
 
     def _fill(self) -> None:
         self._menu.clear()
