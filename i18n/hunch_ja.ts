@@ -1997,6 +1997,10 @@
         <translation>前を検索</translation>
     </message>
     <message>
+        <source>Use Selection for Find</source>
+        <translation>選択部分を検索に使用</translation>
+    </message>
+    <message>
         <source>Command Palette…</source>
         <translation>コマンドパレット…</translation>
     </message>
@@ -2053,6 +2057,10 @@
         <translation>最近削除した項目</translation>
     </message>
     <message>
+        <source>Message</source>
+        <translation>メッセージ</translation>
+    </message>
+    <message>
         <source>Minimize</source>
         <translation>しまう</translation>
     </message>
@@ -2063,6 +2071,10 @@
     <message>
         <source>Show Chat Window</source>
         <translation>チャットウインドウを表示</translation>
+    </message>
+    <message>
+        <source>Bring All to Front</source>
+        <translation>すべてを手前に移動</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>
@@ -4489,6 +4501,50 @@
     <message>
         <source>Next message</source>
         <translation>次のメッセージ</translation>
+    </message>
+    <message>
+        <source>Select text</source>
+        <translation>テキストを選択</translation>
+    </message>
+    <message>
+        <source>On the message in focus</source>
+        <translation>フォーカスのあるメッセージで</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>編集</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Previous or next version</source>
+        <translation>前または次のバージョン</translation>
+    </message>
+    <message>
+        <source>Show or hide its thinking</source>
+        <translation>思考を表示または隠す</translation>
+    </message>
+    <message>
+        <source>Open its menu</source>
+        <translation>メニューを開く</translation>
+    </message>
+    <message>
+        <source>In the list of chats</source>
+        <translation>チャットのリストで</translation>
+    </message>
+    <message>
+        <source>Open the chat or folder</source>
+        <translation>チャットまたはフォルダを開く</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>名前を変更</translation>
+    </message>
+    <message>
+        <source>Close or open a folder</source>
+        <translation>フォルダを閉じる、開く</translation>
     </message>
 </context>
 <context>

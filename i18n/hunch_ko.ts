@@ -1997,6 +1997,10 @@
         <translation>이전 찾기</translation>
     </message>
     <message>
+        <source>Use Selection for Find</source>
+        <translation>선택 부분으로 찾기</translation>
+    </message>
+    <message>
         <source>Command Palette…</source>
         <translation>명령 팔레트…</translation>
     </message>
@@ -2053,6 +2057,10 @@
         <translation>최근 삭제한 항목</translation>
     </message>
     <message>
+        <source>Message</source>
+        <translation>메시지</translation>
+    </message>
+    <message>
         <source>Minimize</source>
         <translation>최소화</translation>
     </message>
@@ -2063,6 +2071,10 @@
     <message>
         <source>Show Chat Window</source>
         <translation>채팅 윈도우 보기</translation>
+    </message>
+    <message>
+        <source>Bring All to Front</source>
+        <translation>모두 앞으로 가져오기</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>
@@ -4489,6 +4501,50 @@
     <message>
         <source>Next message</source>
         <translation>다음 메시지</translation>
+    </message>
+    <message>
+        <source>Select text</source>
+        <translation>텍스트 선택</translation>
+    </message>
+    <message>
+        <source>On the message in focus</source>
+        <translation>포커스가 있는 메시지에서</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>편집</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>삭제</translation>
+    </message>
+    <message>
+        <source>Previous or next version</source>
+        <translation>이전 또는 다음 버전</translation>
+    </message>
+    <message>
+        <source>Show or hide its thinking</source>
+        <translation>생각 보기 또는 가리기</translation>
+    </message>
+    <message>
+        <source>Open its menu</source>
+        <translation>메뉴 열기</translation>
+    </message>
+    <message>
+        <source>In the list of chats</source>
+        <translation>채팅 목록에서</translation>
+    </message>
+    <message>
+        <source>Open the chat or folder</source>
+        <translation>채팅 또는 폴더 열기</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>이름 변경</translation>
+    </message>
+    <message>
+        <source>Close or open a folder</source>
+        <translation>폴더 닫기 또는 열기</translation>
     </message>
 </context>
 <context>

@@ -1997,6 +1997,10 @@
         <translation>查找上一个</translation>
     </message>
     <message>
+        <source>Use Selection for Find</source>
+        <translation>使用所选内容查找</translation>
+    </message>
+    <message>
         <source>Command Palette…</source>
         <translation>命令面板…</translation>
     </message>
@@ -2053,6 +2057,10 @@
         <translation>最近删除</translation>
     </message>
     <message>
+        <source>Message</source>
+        <translation>消息</translation>
+    </message>
+    <message>
         <source>Minimize</source>
         <translation>最小化</translation>
     </message>
@@ -2063,6 +2071,10 @@
     <message>
         <source>Show Chat Window</source>
         <translation>显示对话窗口</translation>
+    </message>
+    <message>
+        <source>Bring All to Front</source>
+        <translation>前置全部窗口</translation>
     </message>
     <message>
         <source>Keyboard Shortcuts</source>
@@ -4489,6 +4501,50 @@
     <message>
         <source>Next message</source>
         <translation>下一条消息</translation>
+    </message>
+    <message>
+        <source>Select text</source>
+        <translation>选择文本</translation>
+    </message>
+    <message>
+        <source>On the message in focus</source>
+        <translation>在焦点所在的消息上</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>编辑</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Previous or next version</source>
+        <translation>上一个或下一个版本</translation>
+    </message>
+    <message>
+        <source>Show or hide its thinking</source>
+        <translation>显示或隐藏思考</translation>
+    </message>
+    <message>
+        <source>Open its menu</source>
+        <translation>打开菜单</translation>
+    </message>
+    <message>
+        <source>In the list of chats</source>
+        <translation>在对话列表中</translation>
+    </message>
+    <message>
+        <source>Open the chat or folder</source>
+        <translation>打开对话或文件夹</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>重命名</translation>
+    </message>
+    <message>
+        <source>Close or open a folder</source>
+        <translation>收起或展开文件夹</translation>
     </message>
 </context>
 <context>

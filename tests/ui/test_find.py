@@ -297,6 +297,10 @@ def test_a_result_in_an_attachment_lights_that_one_and_opens_no_bar(app: AppHarn
     ).chips
     assert [chip.accessibleName() for chip in chips] == ["a.txt, 9 bytes", "b.txt, 9 bytes, contains a match"]
     assert not chips[1].visibleRegion().isEmpty()
+    chips[1].click()
+    assert chips[1].accessibleName() == "b.txt, 9 bytes"
+    QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Return)
+    assert chips[1].accessibleName() == "b.txt, 9 bytes, contains a match"
     press(app, Qt.Key.Key_F)
     QTest.keyClicks(bar.field, "Which")
     assert chips[1].accessibleName() == "b.txt, 9 bytes"

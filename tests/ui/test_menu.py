@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import SIGNAL, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import plain_words, shortcut_text, show_shortcuts
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.fields import WholeField
@@ -161,7 +163,7 @@ def test_where_the_system_has_no_bar_a_button_has_all_menus(harness: AppHarness,
     menu = QApplication.activePopupWidget()
     assert menu is button._menu
     titles = [action.text() for action in menu.actions()]
-    assert titles == ["File", "Edit", "View", "Chat", "Window", "Help"]
+    assert titles == ["File", "Edit", "View", "Chat", "Message", "Window", "Help"]
     menu.close()
 
 
@@ -204,9 +206,130 @@ def test_return_may_begin_a_new_line_instead(harness: AppHarness, qtbot: QtBot) 
     assert harness.chats.transcript.messages[0].text == "one\ntwo"
 
 
-def test_every_entry_is_connected(harness: AppHarness) -> None:
+@pytest.mark.parametrize("mac", [False, True])
+def test_every_entry_is_connected(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, mac: bool) -> None:
+    monkeypatch.setattr("app.views.shell.menu.IS_MAC", mac)
     unwired = {"import_chats", "export_chat", "export_all"}
-    names = {
-        name for name, each in harness.window.menu.actions.items() if not each.receivers(SIGNAL("triggered(bool)"))
-    }
-    assert names <= unwired
+    with open_app(tmp_path, qtbot) as harness:
+        actions = harness.window.menu.actions
+        assert {name for name, each in actions.items() if not each.receivers(SIGNAL("triggered(bool)"))} <= unwired
+        assert ("all_to_front" in actions) is mac
+
+
+def test_all_windows_come_to_the_front_the_active_one_last(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.views.shell.menu.IS_MAC", True)
+    raised: list[QWidget] = []
+
+    def note(widget: QWidget) -> None:
+        raised.append(widget)
+
+    monkeypatch.setattr(QWidget, "raise_", note)
+    with open_app(tmp_path, qtbot) as harness:
+        settings = harness.application.show_settings()
+        assert settings is not None
+        qtbot.waitUntil(settings.isActiveWindow)
+        raised.clear()
+        harness.window.menu.all_to_front.trigger()
+        assert {harness.window, settings} <= set(raised)
+        assert raised[-1] is settings
+
+
+def message_entries(harness: AppHarness) -> dict[str, QAction]:
+    menu = harness.window.menu.menus["message"]
+    menu.aboutToShow.emit()
+    return {action.text(): action for action in menu.actions() if action.text()}
+
+
+def test_the_message_menu_acts_on_the_message_in_focus_or_else_on_the_latest(harness: AppHarness, qtbot: QtBot) -> None:
+    menu = harness.window.menu.menus["message"]
+    assert not menu.menuAction().isEnabled()
+    assert message_entries(harness) == {}
+    harness.ask(qtbot, "Question")
+    assert menu.menuAction().isEnabled()
+    question, answer = harness.chats.transcript.messages
+    harness.window.composer.take_focus()
+    entries = message_entries(harness)
+    assert entries["Continue"].isEnabled()
+    entries["Copy as Plain Text"].trigger()
+    assert QApplication.clipboard().text() == answer.text
+    view = harness.window.transcript
+    assert view is not None
+    view.message_keys.show(0)
+    entries = message_entries(harness)
+    assert "Continue" not in entries
+    entries["Copy as Markdown"].trigger()
+    assert QApplication.clipboard().text() == question.text
+    harness.window.composer.take_focus()
+    assert "Continue" in message_entries(harness)
+    view.message_keys.show(0)
+    QTest.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    palette = harness.window.comfort.palette
+    (command,) = [each for each in palette._all if each.detail == "Message" and each.text == "Copy as Markdown"]
+    QApplication.clipboard().clear()
+    command.act()
+    assert QApplication.clipboard().text() == question.text
+    palette.close_palette()
+
+
+def test_the_selection_is_looked_for(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Which whales swim?")
+    view, bar, edit = harness.window.transcript, harness.window.finding.bar, harness.window.composer.edit
+    assert view is not None
+    harness.window.menu.use_selection.trigger()
+    assert not bar.isVisible()
+    view.message_keys.show(0)
+    view.selection.select_message(harness.chats.transcript.messages[0].id)
+    QTest.keyClick(view, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
+    assert bar.field.text() == "Which whales swim?"
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 1")
+    edit.setFocus()
+    QTest.keyClicks(edit, "whales")
+    edit.selectAll()
+    harness.window.menu.use_selection.trigger()
+    assert bar.field.text() == "whales"
+    assert edit.hasFocus()
+
+
+def test_the_key_of_delete_chat_leaves_fields_alone(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Keep me")
+    chat, edit = harness.chats.chat_id, harness.window.composer.edit
+    harness.window.composer.take_focus()
+    for field in (edit, harness.window.sidebar.search):
+        field.setFocus()
+        QTest.keyClicks(field, "some words")
+        QTest.keyClick(field, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
+        assert harness.chats.chat_id == chat
+    harness.window.sidebar.search.clear()
+    locked = QLineEdit(harness.window, readOnly=True)  # Qt's own would leave it the key only while it is writable
+    locked.show()
+    locked.setFocus()
+    QTest.keyClick(locked, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
+    assert harness.chats.chat_id == chat
+    view = harness.window.transcript
+    assert view is not None
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: harness.chats.chat_id == 0)
+
+
+def test_macs_have_their_own_keys_and_entries(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def bar() -> MenuBar:
+        window = QWidget()
+        qtbot.addWidget(window)
+        return MenuBar(window)
+
+    assert "all_to_front" not in bar().actions
+    monkeypatch.setattr("app.views.shell.menu.IS_MAC", True)
+    mac = bar()
+    assert [key.toString() for key in mac.sidebar.shortcuts()] == ["Meta+Ctrl+S", "Ctrl+\\"]
+    assert mac.all_to_front.text() == "Bring All to Front"
+
+
+def test_the_sheet_has_the_keys_of_what_has_the_focus(harness: AppHarness) -> None:
+    sheet = show_shortcuts(harness.application.theme, harness.window.menu, harness.window)
+    words = [label.text() for label in sheet.findChildren(TextLabel)]
+    for key in ("F2", "Del", "Left / Right", "Return", "Shift+F10"):
+        assert words.count(key) == 2, key
+    QTest.keyClick(sheet, Qt.Key.Key_Escape)

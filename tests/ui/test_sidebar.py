@@ -298,6 +298,35 @@ def test_a_closed_folder_shows_at_any_depth_what_is_written_and_what_was_not_see
     assert row_named(app, "Deep")[1].unseen
 
 
+@pytest.mark.parametrize(
+    ("key", "modifier"),
+    [(Qt.Key.Key_Return, Qt.KeyboardModifier.MetaModifier), (Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)],
+)
+def test_a_key_opens_the_menu_of_a_row_that_is_not_open(
+    app: AppHarness, qtbot: QtBot, key: Qt.Key, modifier: Qt.KeyboardModifier
+) -> None:
+    make_folder(app, qtbot, "Outer")
+    make_chats(app, qtbot, "Other")
+    for title, entry in (("Outer", "New folder inside"), ("Other", "Pin")):
+        QTest.keyClick(choose(app, title), key, modifier)
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        entries(menu)[entry].trigger()
+        menu.close()
+        app.wait_until_stored(qtbot)
+    assert app.chats.chat_id == 0
+    assert listed(app)[:2] == ["Pinned", "Other"]
+    assert "> New folder" in listed(app)
+
+
+def test_the_key_of_delete_chat_deletes_the_row_in_focus(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Open")
+    make_chats(app, qtbot, "Other")
+    QTest.keyClick(choose(app, "Other"), Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
+    app.wait_until_stored(qtbot)
+    assert [row.title for row in app.chats.conversations.rows if row.chat_id] == ["Open"]
+
+
 def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: AppHarness, qtbot: QtBot) -> None:
     chat = make_chats(app, qtbot, "Hidden")[0]
     outer = make_folder(app, qtbot, "Outer")

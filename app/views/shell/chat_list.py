@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDrag,
@@ -26,9 +26,11 @@ from app.view_models.conversation_list import ConversationListModel, Conversatio
 from app.view_models.conversation_rows import FolderTree, Match
 from app.views.shell.chat_menu import fill_move_menu, list_menu
 from app.views.shell.chat_rows import ChatRowDelegate, Index, more_place, row_of
+from app.views.shell.menu_editing import deletes_all
 from app.views.shell.rename_field import RenameField
 from app.views.shell.row_drag import carried, dragged, is_welcome, target
 from app.views.widgets.held_keys import is_held
+from app.views.widgets.menu_key import asks_for_menu
 from app.views.widgets.row_list import set_up_row_list
 
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
@@ -97,6 +99,13 @@ class ChatList(QListView):
 
     # Keys
 
+    def event(self, event: QEvent) -> bool:
+        """The key of Delete Chat deletes what has the focus here."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and deletes_all(event):
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         self._by_key = True
         index = self.currentIndex()
@@ -108,7 +117,9 @@ class ChatList(QListView):
     def _act_by_key(self, event: QKeyEvent, row: ConversationRow) -> bool:
         """Whether the key means something for this row."""
         key = event.key()
-        if key in _ENTER:
+        if asks_for_menu(event):
+            self._open_menu_by_key(self.currentIndex())
+        elif key in _ENTER:
             if not is_held(event):
                 self._open(row)
         elif key in _REMOVE:
@@ -190,14 +201,19 @@ class ChatList(QListView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self.currentIndex() if by_key else self.indexAt(event.pos())
-        if self._is_item(index):
-            at = self.viewport().mapToGlobal(self.visualRect(index).center()) if by_key else event.globalPos()
-            self._open_menu(index, at)
+        if self._is_item(index) and by_key:
+            self._open_menu_by_key(index)
+        elif self._is_item(index):
+            self._open_menu(index, event.globalPos())
         elif not by_key:
             menu = list_menu(self.theme, self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(self.tr("New folder")).triggered.connect(lambda: self.folder_requested.emit(None, 0))
             menu.popup(event.globalPos())
+
+    def _open_menu_by_key(self, index: QModelIndex) -> None:
+        self.scrollTo(index)
+        self._open_menu(index, self.viewport().mapToGlobal(self.visualRect(index).center()))
 
     def _open_menu(self, index: QModelIndex, at: QPoint) -> None:
         row, where = row_of(index), QPersistentModelIndex(index)

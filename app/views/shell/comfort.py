@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from app.controllers.chat import ChatController
@@ -18,7 +18,7 @@ from app.settings import Settings
 from app.theme import SCALE_MAX, SCALE_MIN, SCALES, Theme
 from app.views.shell.announcements import Announcements
 from app.views.shell.menu_button import MenuButton
-from app.views.shell.menu_editing import EditEntries
+from app.views.shell.menu_editing import EditEntries, FieldKeys
 from app.views.shell.palette import CommandPalette
 from app.views.shell.palette_commands import PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
@@ -53,6 +53,7 @@ class Comfort(QObject):
         self._chats: ChatController | None = None
         self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(window.menu)
+        FieldKeys(self)
         self.palette = CommandPalette(theme, settings, window)
         window.resized.connect(self.palette.follow_window)
         self.commands = PaletteCommands(window.menu)
@@ -76,19 +77,24 @@ class Comfort(QObject):
         menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
         menu.full_screen.triggered.connect(self._toggle_full_screen)
         menu.chat_window.triggered.connect(self.show_window)
+        if "all_to_front" in menu.actions:
+            menu.all_to_front.triggered.connect(self._bring_all_to_front)
         menu.next_chat.triggered.connect(lambda: self._step_chat(1))
         menu.previous_chat.triggered.connect(lambda: self._step_chat(-1))
         self._settings.changed.connect(self._judge)
         self._show_send_key()
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
+        # Their parts need Markdown and formulas, which load after the first frame.
+        from app.views.shell.message_entries import MessageEntries
+        from app.views.shell.outside import Outside
+
         self._chats = chats
         self.edits.can_undo_deletion = lambda: chats.deletions.can_undo
         self.commands.bind(chats, models)
         Announcements(chats, self._window)
-        # Its parts need Markdown and formulas, which load after the first frame.
-        from app.views.shell.outside import Outside
-
+        if self._window.transcript is not None:
+            MessageEntries(self._window.menu.menus["message"], self._window.transcript, chats.transcript, self._focused)
         self.outside = Outside(self._window, self._theme, self._settings, chats, models)
         shown = chats.transcript
         rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
@@ -104,7 +110,7 @@ class Comfort(QObject):
         menu.stop.setEnabled(self._chats is not None and self._chats.generating)
         for name in ("rename", "pin", "duplicate", "delete"):
             menu.actions[name].setEnabled(self._chats is not None and self._chats.chat_id != 0)
-        for name in ("find", "find_next", "find_previous"):
+        for name in ("find", "find_next", "find_previous", "use_selection"):
             menu.actions[name].setEnabled(self._chats is not None and bool(self._chats.transcript.messages))
         menu.bigger.setEnabled(scale < SCALE_MAX)
         menu.smaller.setEnabled(scale > SCALE_MIN)
@@ -133,6 +139,17 @@ class Comfort(QObject):
     def _toggle_full_screen(self) -> None:
         front = QApplication.activeWindow() or self._window
         front.setWindowState(front.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _bring_all_to_front(self) -> None:
+        front = QApplication.activeWindow() or self._window
+        for each in QApplication.topLevelWidgets():
+            if each.isVisible() and each.windowType() in (Qt.WindowType.Window, Qt.WindowType.Dialog):
+                each.raise_()
+        front.raise_()
+
+    def _focused(self) -> QWidget | None:
+        """What has the focus, or had it before the palette opened."""
+        return self.palette.focus_before.widget if self.palette.isVisible() else QApplication.focusWidget()
 
     def show_window(self) -> None:
         window = self._window

@@ -10,6 +10,7 @@ from app.view_models.conversation_rows import Match
 from app.views.shell.chat_list import ChatList
 from app.views.shell.find_bar import FindBar
 from app.views.shell.menu import MenuBar
+from app.views.shell.menu_editing import selected_in_field
 from app.views.transcript import TranscriptView
 
 
@@ -30,7 +31,9 @@ class FindWiring(QObject):
         menu.find.triggered.connect(self.open)
         menu.find_next.triggered.connect(lambda: self._step(1))
         menu.find_previous.triggered.connect(lambda: self._step(-1))
+        menu.use_selection.triggered.connect(self.use_selection)
         listed.match_opened.connect(self.open_match)
+        view.attachment_requested.connect(lambda *_: self._on_attachment())
         chats.current_chat_changed.connect(lambda chat_id, _title: self._on_chat(chat_id))
 
     def open(self) -> None:
@@ -38,6 +41,14 @@ class FindWiring(QObject):
         if self._chats.transcript.messages:
             self.bar.open()
             self._finder.find(self.bar.field.words())
+
+    def use_selection(self) -> None:
+        """The first line of what is selected, in the field in focus or else in the chat, is what is looked for now."""
+        selected = selected_in_field() or self._view.copier.selected_text()
+        words = next((line.strip() for line in selected.splitlines() if line.strip()), "")
+        if words and self._chats.transcript.messages:
+            self.bar.open(words)
+            self._finder.find(words)
 
     def open_match(self, chat_id: int, match: Match) -> None:
         """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message.
@@ -55,6 +66,11 @@ class FindWiring(QObject):
         else:
             self.bar.open(" ".join(match.words))
             self._finder.find(self.bar.field.words(), match.message_id, match.words)
+
+    def _on_attachment(self) -> None:
+        """One is opened: what was lit of it has been seen."""
+        if not self.bar.isVisible():
+            self._finder.close()
 
     def _step(self, direction: int) -> None:
         if not self.bar.isVisible():

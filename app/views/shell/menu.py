@@ -2,11 +2,13 @@
 
 An entry is an action with a signal (`bar.new_chat.triggered`); what it does is decided where it is connected. The bar
 is one for the whole app, without a parent, so that on the Mac it stays when a window closes. Elsewhere its menus open
-from a button (`menu_button.py`). Shortcuts sheet and command palette are made from the same actions.
+from a button (`menu_button.py`). Shortcuts sheet and command palette are made from the same actions. Menus without
+entries here are filled by others.
 """
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt
@@ -17,6 +19,7 @@ from app.views.widgets import held_keys
 
 _Key = QKeySequence.StandardKey
 _Role = QAction.MenuRole
+IS_MAC = sys.platform == "darwin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class Entry:
     key: QKeySequence.StandardKey | str | None = None
     role: QAction.MenuRole = _Role.NoRole  # entries with one move to the app's own menu on the Mac
     repeats: bool = False  # while its key is held
+    mac_key: str = ""  # that Macs have for it; the other one works there too
+    mac_only: bool = False
 
 
 _BAR: tuple[Menu | Entry, ...] = (
@@ -69,12 +74,13 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("find", "find", QT_TRANSLATE_NOOP("MenuBar", "Find in Chat…"), _Key.Find),
     Entry("find", "find_next", QT_TRANSLATE_NOOP("MenuBar", "Find Next"), "Ctrl+G", repeats=True),
     Entry("find", "find_previous", QT_TRANSLATE_NOOP("MenuBar", "Find Previous"), "Ctrl+Shift+G", repeats=True),
+    Entry("find", "use_selection", QT_TRANSLATE_NOOP("MenuBar", "Use Selection for Find"), "Ctrl+E"),
     Entry("find"),
     Entry("find", "search", QT_TRANSLATE_NOOP("MenuBar", "Search Chats"), "Ctrl+Shift+F"),
     Menu("view", QT_TRANSLATE_NOOP("MenuBar", "View")),
     Entry("view", "palette", QT_TRANSLATE_NOOP("MenuBar", "Command Palette…"), "Ctrl+K"),
     Entry("view"),
-    Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Show or Hide Sidebar"), "Ctrl+\\"),
+    Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Show or Hide Sidebar"), "Ctrl+\\", mac_key="Ctrl+Meta+S"),
     Entry("view"),
     Entry("view", "bigger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn, repeats=True),
     Entry("view", "smaller", QT_TRANSLATE_NOOP("MenuBar", "Smaller Text"), _Key.ZoomOut, repeats=True),
@@ -93,13 +99,15 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("chat", "pin", QT_TRANSLATE_NOOP("MenuBar", "Pin or Unpin Chat")),
     Entry("chat", "duplicate", QT_TRANSLATE_NOOP("MenuBar", "Duplicate Chat")),
     Menu("move", QT_TRANSLATE_NOOP("MenuBar", "Move Chat to"), inside="chat"),
-    Entry("chat", "delete", QT_TRANSLATE_NOOP("MenuBar", "Delete Chat")),
+    Entry("chat", "delete", QT_TRANSLATE_NOOP("MenuBar", "Delete Chat"), "Ctrl+Backspace"),
     Menu("deleted", QT_TRANSLATE_NOOP("MenuBar", "Recently Deleted"), inside="chat"),
+    Menu("message", QT_TRANSLATE_NOOP("MenuBar", "Message")),
     Menu("window", QT_TRANSLATE_NOOP("MenuBar", "Window")),
     Entry("window", "minimize", QT_TRANSLATE_NOOP("MenuBar", "Minimize"), "Ctrl+M"),
     Entry("window", "zoom", QT_TRANSLATE_NOOP("MenuBar", "Zoom")),
     Entry("window"),
     Entry("window", "chat_window", QT_TRANSLATE_NOOP("MenuBar", "Show Chat Window"), "Ctrl+1"),
+    Entry("window", "all_to_front", QT_TRANSLATE_NOOP("MenuBar", "Bring All to Front"), mac_only=True),
     Menu("help", QT_TRANSLATE_NOOP("MenuBar", "Help")),
     Entry("help", "shortcuts", QT_TRANSLATE_NOOP("MenuBar", "Keyboard Shortcuts"), "Ctrl+/"),
     Entry("help", "show_log", QT_TRANSLATE_NOOP("MenuBar", "Show Log")),
@@ -115,7 +123,8 @@ class MenuBar(QObject):
         self.bar.setNativeMenuBar(True)
         self.menus: dict[str, QMenu] = {}
         self.actions: dict[str, QAction] = {}
-        for each in _BAR:
+        self._shown = [each for each in _BAR if IS_MAC or isinstance(each, Menu) or not each.mac_only]
+        for each in self._shown:
             self._add(each)
         self.deleted, self.move = self.menus["deleted"], self.menus["move"]
         self.retranslate()
@@ -147,8 +156,8 @@ class MenuBar(QObject):
         action = QAction(self)
         action.setMenuRole(entry.role)
         action.setAutoRepeat(entry.repeats)
-        if entry.key is not None:
-            action.setShortcut(QKeySequence(entry.key))
+        keys = [entry.mac_key] if IS_MAC and entry.mac_key else []
+        action.setShortcuts([QKeySequence(key) for key in (*keys, entry.key) if key is not None])
         # Where the bar is not the system's, its shortcuts work through the main window, from any of ours.
         action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
         self.menus[entry.menu].addAction(action)
@@ -156,7 +165,7 @@ class MenuBar(QObject):
         return action
 
     def retranslate(self) -> None:
-        for each in _BAR:
+        for each in self._shown:
             words = QCoreApplication.translate("MenuBar", str(each.words))
             if isinstance(each, Menu):
                 self.menus[each.name].setTitle(words)

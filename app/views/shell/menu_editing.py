@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.views.shell.menu import MenuBar
@@ -37,6 +37,42 @@ class EditEntries(QObject):
     def release(self) -> None:
         for name in ("undo", *_SLOTS, "paste_plain"):
             self._menu.actions[name].setEnabled(True)
+
+
+class FieldKeys(QObject):
+    """Keys of the menus that delete: while a field has the focus they are its own."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._follow)
+        self._follow(None, QApplication.focusWidget())
+
+    def _follow(self, before: QWidget | None, field: QWidget | None) -> None:
+        if isinstance(before, (QLineEdit, *_TEXTS)):
+            before.removeEventFilter(self)
+        if isinstance(field, (QLineEdit, *_TEXTS)):
+            field.installEventFilter(self)
+
+    def eventFilter(self, _field: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and deletes_all(event):
+            event.accept()
+            return True
+        return False
+
+
+def deletes_all(event: QKeyEvent) -> bool:
+    """Whether it is the key of Delete Chat."""
+    return event.key() == Qt.Key.Key_Backspace and event.modifiers() == Qt.KeyboardModifier.ControlModifier
+
+
+def selected_in_field() -> str:
+    """What is selected in the field in focus, but not of a secret."""
+    field = _focused()
+    if isinstance(field, QLineEdit):
+        return field.selectedText() if field.echoMode() is QLineEdit.EchoMode.Normal else ""
+    return field.textCursor().selection().toPlainText() if isinstance(field, _TEXTS) else ""
 
 
 def _focused() -> QWidget | None:

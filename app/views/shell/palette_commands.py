@@ -58,7 +58,7 @@ class PaletteCommands(QObject):
             menu.aboutToHide.emit()
 
     def _entry(self, menu: QMenu, action: QAction, name: str) -> Command:
-        key = f"menu:{name or action.text()}"
+        key = f"menu:{name or action.objectName() or action.text()}"
         return Command(key, plain_words(action), action.trigger, "", menu.title(), shortcut_text(action))
 
     def _of_chats(self) -> Iterator[Command]:

@@ -1,4 +1,4 @@
-"""The sheet of keyboard shortcuts, made from the actions of the menu bar, so that it cannot tell of others."""
+"""The sheet of keyboard shortcuts: of the menu bar, made from its actions, and those of what has the focus."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from PySide6.QtGui import QAccessible, QAction, QKeySequence
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from app.theme import Theme
-from app.views.shell.menu import MenuBar
+from app.views.shell.menu import IS_MAC, MenuBar
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.menu_key import MENU_KEY
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 
 _WIDTH_PX, _MOST_HEIGHT_PX = 480, 460
+_DELETE = "Backspace" if IS_MAC else "Delete"  # either does
 
 
 def shortcut_text(action: QAction) -> str:
@@ -82,18 +84,41 @@ def _groups(menu: MenuBar) -> list[tuple[str, list[tuple[str, str]]]]:
         rows = [(plain_words(action), shortcut_text(action)) for action in each.actions() if shortcut_text(action)]
         if rows:
             groups.append((each.title(), rows))
-    return [*groups, _of_the_chat()]
+    return [*groups, _of_the_chat(), _of_a_message(), _of_the_list()]
+
+
+# Keys that are no entries of a menu, because they act only where the focus is.
 
 
 def _of_the_chat() -> tuple[str, list[tuple[str, str]]]:
-    """Keys that are no entries of a menu, because they act only where the focus is."""
-
-    def native(key: str) -> str:
-        return QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
-
     return QCoreApplication.translate("Shortcuts", "In a chat"), [
-        (QCoreApplication.translate("Shortcuts", "New line"), native("Shift+Return")),
-        (QCoreApplication.translate("Shortcuts", "Stop the reply, or cancel editing"), native("Esc")),
-        (QCoreApplication.translate("Shortcuts", "Previous message"), native("Ctrl+Up")),
-        (QCoreApplication.translate("Shortcuts", "Next message"), native("Ctrl+Down")),
+        (QCoreApplication.translate("Shortcuts", "New line"), _native("Shift+Return")),
+        (QCoreApplication.translate("Shortcuts", "Stop the reply, or cancel editing"), _native("Esc")),
+        (QCoreApplication.translate("Shortcuts", "Previous message"), _native("Ctrl+Up")),
+        (QCoreApplication.translate("Shortcuts", "Next message"), _native("Ctrl+Down")),
+        (QCoreApplication.translate("Shortcuts", "Select text"), _native("Shift+Left", "Shift+Right")),
     ]
+
+
+def _of_a_message() -> tuple[str, list[tuple[str, str]]]:
+    return QCoreApplication.translate("Shortcuts", "On the message in focus"), [
+        (QCoreApplication.translate("Shortcuts", "Edit"), _native("F2")),
+        (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
+        (QCoreApplication.translate("Shortcuts", "Previous or next version"), _native("Left", "Right")),
+        (QCoreApplication.translate("Shortcuts", "Show or hide its thinking"), _native("Return")),
+        (QCoreApplication.translate("Shortcuts", "Open its menu"), _native(MENU_KEY)),
+    ]
+
+
+def _of_the_list() -> tuple[str, list[tuple[str, str]]]:
+    return QCoreApplication.translate("Shortcuts", "In the list of chats"), [
+        (QCoreApplication.translate("Shortcuts", "Open the chat or folder"), _native("Return")),
+        (QCoreApplication.translate("Shortcuts", "Rename"), _native("F2")),
+        (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
+        (QCoreApplication.translate("Shortcuts", "Close or open a folder"), _native("Left", "Right")),
+        (QCoreApplication.translate("Shortcuts", "Open its menu"), _native(MENU_KEY)),
+    ]
+
+
+def _native(*keys: str) -> str:
+    return " / ".join(QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys)

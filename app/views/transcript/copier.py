@@ -55,6 +55,10 @@ class Copier(QObject):
     def copy_text(self, text: str) -> None:
         clipboard.copy(text, self.context)
 
+    def selected_text(self) -> str:
+        """Without the marks of Markdown."""
+        return CopiedText(self.context, self._selection, markdown=False).of(self.item).text
+
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
         if message is not None:

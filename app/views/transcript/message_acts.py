@@ -28,9 +28,6 @@ class MessageMenu(Menu):
         super().__init__(parent)
         self.setFont(context.theme.ui_font())
         add_message_acts(self, context, message)
-        # Qt measures entries in fonts of several scripts too narrow.
-        widest = max(self.fontMetrics().horizontalAdvance(action.text()) for action in self.actions())
-        self.setMinimumWidth(widest + context.theme.px(_SIDES_PX))
 
 
 def add_message_acts(menu: QMenu, context: PartContext, message: TranscriptMessage) -> None:
@@ -40,7 +37,11 @@ def add_message_acts(menu: QMenu, context: PartContext, message: TranscriptMessa
             continue
         action = menu.addAction(words)
         action.setEnabled(possible)
+        action.setObjectName(f"message {act}")  # the same in every language
         action.triggered.connect(lambda _checked=False, act=act: ask_for(context, act, message.id))
+    # Qt measures entries in fonts of several scripts too narrow.
+    widest = max(menu.fontMetrics().horizontalAdvance(action.text()) for action in menu.actions())
+    menu.setMinimumWidth(widest + context.theme.px(_SIDES_PX))
 
 
 def ask_for(context: PartContext, act: str, message_id: int) -> None:

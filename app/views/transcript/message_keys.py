@@ -25,6 +25,7 @@ from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.sight import Sight
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
+from app.views.widgets.menu_key import asks_for_menu
 from app.words.formats import sentences, spoken
 
 _TOLD_CHARS = 2000
@@ -59,6 +60,9 @@ class MessageKeys(QObject):
     def takes(self, event: QKeyEvent) -> bool:
         """Acts on the message in focus, if there is one and the key means something for it."""
         message = self._focused()
+        if message is not None and asks_for_menu(event):
+            self._open_menu(message)
+            return True
         return message is not None and not event.modifiers() and self._act(message, event)
 
     def takes_menu(self, event: QContextMenuEvent) -> bool:

@@ -19,6 +19,11 @@ class FocusBefore:
     def remember(self) -> None:
         self._widget = QApplication.focusWidget()
 
+    @property
+    def widget(self) -> QWidget | None:
+        """None where nothing is remembered, or it is gone."""
+        return self._widget if self._widget is not None and isValid(self._widget) else None
+
     def forget(self) -> None:
         """The focus stays where somebody has put it."""
         self._widget = None
