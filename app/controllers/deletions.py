@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -94,32 +94,38 @@ class Deletions(QObject):
     def restore(self, deletion: Deletion, open_it: bool = True) -> None:
         if deletion.whole_chat:  # others may have been deleted with it
             self._restore(lambda stores: stores.trash.restore_chat(deletion.chat_id), deletion.chat_id, open_it)
-            self._forget_undo([deletion])
+            self._forget_undo({deletion.mark})
         else:
             self._restore(lambda stores: stores.trash.restore(deletion.mark), deletion.chat_id, open_it)
             self._undo = [undo for undo in self._undo if undo.mark != deletion.mark]
 
     def forget(self, deletions: Sequence[Deletion]) -> None:
         """For good; there is no way back."""
-        self._forget(lambda trash: trash.forget(deletions), deletions)
+        self._forget(lambda trash: trash.forget(deletions), {each.mark for each in deletions})
 
     def empty(self) -> None:
-        self._forget(lambda trash: trash.empty(), self.latest(-1))
+        marks: set[float] = set()
 
-    def _forget(self, choose: Callable[[Trash], Purged], deletions: Sequence[Deletion]) -> None:
+        def choose(trash: Trash) -> Purged:
+            """By the thread that writes: what is deleted later stays, and can be undone."""
+            marks.update(trash.marks())
+            return trash.empty()
+
+        self._forget(choose, marks)
+
+    def _forget(self, choose: Callable[[Trash], Purged], marks: Set[float]) -> None:
         def done(purged: Purged) -> None:
-            self._forget_undo(deletions)
+            self._forget_undo(marks)
             self.changed.emit()
             self.emptied.emit(purged.chats)
 
         def refused(problem: NotStored) -> None:
-            self._changes.not_stored.emit(problem, lambda: self._forget(choose, deletions))
+            self._changes.not_stored.emit(problem, lambda: self._forget(choose, marks))
 
         self._storage.forget(choose, done, refused)
 
-    def _forget_undo(self, deletions: Sequence[Deletion]) -> None:
+    def _forget_undo(self, marks: Set[float]) -> None:
         """A deletion of a single chat or message cannot be undone once it is restored, or forgotten."""
-        marks = {deletion.mark for deletion in deletions}
         self._undo = [undo for undo in self._undo if undo.mark not in marks or not undo.chat_id]
 
     def _restore(self, put_back: Callable[[Stores], None], chat_id: int, open_it: bool) -> None:

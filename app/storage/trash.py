@@ -14,6 +14,7 @@ from app.storage.tree import PASS_OVER, read_tree
 KEPT_S = 30 * 86_400
 _LISTED = 10
 _WORDS_CHARS = 200
+_TABLES = ("chats", "messages")
 _CHATS = "SELECT id FROM chats WHERE deleted_at"
 _MESSAGES = "SELECT id FROM messages WHERE deleted_at"
 
@@ -82,6 +83,11 @@ class Trash:
             for row in self._db.rows(sql, (limit,))
         ]
         return sorted(found, key=lambda deletion: deletion.mark, reverse=True)[:limit]
+
+    def marks(self) -> set[float]:
+        """Of all that can be brought back."""
+        sql = " UNION ".join(f"SELECT deleted_at FROM {table} WHERE deleted_at IS NOT NULL" for table in _TABLES)
+        return {row[0] for row in self._db.rows(sql)}
 
     def purge(self) -> Purged:
         """Forgets for good what was deleted more than 30 days ago."""

@@ -66,6 +66,10 @@ class Stopwatch:
         self.longest_s = max(self.longest_s, time.thread_time() - began)
 
 
+def _ignore(_outcome: object) -> None:
+    """What is asked for is looked at where it should show."""
+
+
 def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float]:
     with AppHarness(path) as harness:
         fill(harness.paths.database, chats, messages)
@@ -89,6 +93,10 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float
         harness.wait_until_quiet(qtbot)
         taken["delete"] = watch.act(lambda: controller.delete_chat(5), until_answered)
         taken["undo"] = watch.act(controller.undo_delete, until_answered)
+        application.storage.write(lambda stores: stores.trash.put_chats(range(10, 10 + chats // 2)), _ignore, _ignore)
+        watch.act(lambda: None, until_answered)
+        taken["empty the trash"] = watch.act(controller.deletions.empty, until_answered)
+        assert controller.deletions.latest() == []
     print({name: round(each, 4) for name, each in taken.items()})  # noqa: T201  shown where the drill fails, or with -s
     return taken
 

@@ -9,6 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.message_changes import Then
+from app.storage.trash import Trash
 from app.view_models.transcript import ReplyStatus
 from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
 from tests.helpers.fake_engine import Script
@@ -192,6 +193,26 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
         ["One", REPLY],
         False,
     )
+
+
+def test_what_was_emptied_with_the_trash_cannot_be_undone_and_nothing_is_listed_for_it(
+    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.say("One")
+    delete(harness, harness.rows[1].id)
+    harness.chat.delete_chat(harness.chat.chat_id)
+    with monkeypatch.context() as listing:
+        listing.setattr(Trash, "latest", lambda *_: pytest.fail("the whole Trash is read on the GUI thread"))
+        harness.chat.deletions.empty()
+        harness.settle()
+    assert (harness.chat.deletions.latest(), harness.chat.deletions.can_undo) == ([], False)
+    harness.say("Two")
+    harness.chat.deletions.empty()
+    harness.chat.delete_chat(harness.chat.chat_id)  # after it was asked for, and before it is done
+    harness.settle()
+    assert harness.chat.deletions.can_undo
+    harness.chat.undo_delete()
+    assert harness.titles() == ["Two"]
 
 
 def test_duplicate_copies_all_versions_and_opens_the_copy(harness: ControllerHarness) -> None:

@@ -57,7 +57,7 @@ class Copier(QObject):
 
     def selected_text(self) -> str:
         """Without the marks of Markdown."""
-        return CopiedText(self.context, self._selection, markdown=False).of(self.item).text
+        return CopiedText(self.context, self._selection, markdown=False).of(self.item)
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
