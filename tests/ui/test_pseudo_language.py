@@ -19,7 +19,24 @@ from tests.helpers.samples import sampled
 # Names, keys and units, and what the tests themselves put there.
 NAMES = frozenset(
     {"Main", "Draft", "Hunch", "MLX", "Hugging", "Face", "English", "TeX", "Python", "PySide"}
-    | {"Ctrl", "Shift", "Alt", "Esc", "Tab", "Return", "Enter", "Space", "Home", "End", "Del", "Down", "Left", "Right"}
+    | {
+        "Ctrl",
+        "Shift",
+        "Meta",
+        "Backspace",
+        "Alt",
+        "Esc",
+        "Tab",
+        "Return",
+        "Enter",
+        "Space",
+        "Home",
+        "End",
+        "Del",
+        "Down",
+        "Left",
+        "Right",
+    }
 )
 
 
