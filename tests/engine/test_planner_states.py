@@ -24,7 +24,7 @@ SAMPLER = Sampler(Sampling(temperature=0), 0, 8, ())
 class Listening(Reader):
     """Drafts from the states of a layer, and notes what it is asked."""
 
-    layers = (1, 0)
+    layers: tuple[int, ...] = (1, 0)
     reads_next_token = True
 
     def __init__(self, behind: int = 0) -> None:
