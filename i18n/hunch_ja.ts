@@ -2562,6 +2562,22 @@
         <translation>このメインモデル専用に作られたドラフトモデルを選んでください。</translation>
     </message>
     <message>
+        <source>The drafter is read wrongly</source>
+        <translation>ドラフトモデルを正しく読み取れていません</translation>
+    </message>
+    <message>
+        <source>Its guesses are right more often when its files are read another way.</source>
+        <translation>ファイルを別の方式で読むと、予測がより多く当たります。</translation>
+    </message>
+    <message>
+        <source>Choose another draft model. Your replies are not affected.</source>
+        <translation>別のドラフトモデルを選んでください。回答の内容には影響しません。</translation>
+    </message>
+    <message>
+        <source>In a test it brought %1 tokens a pass, hardly more than none at all brings.</source>
+        <translation>テストでは 1 パスあたり %1 トークンで、ドラフトなしとほとんど変わりません。</translation>
+    </message>
+    <message>
         <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
         <translation>自分のメッセージから始めるか、システムプロンプトを削除するか、別のモデルを選んでください。</translation>
     </message>
@@ -2584,10 +2600,6 @@
     <message>
         <source>The drafter hardly helps</source>
         <translation>ドラフトがほとんど役に立っていません</translation>
-    </message>
-    <message>
-        <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
-        <translation>最初の予測のうち当たったのは %1 だけで、通常のドラフトモデルよりはるかに低い値です。</translation>
     </message>
     <message>
         <source>It may be made for another model. Your replies are not affected.</source>

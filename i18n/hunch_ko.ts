@@ -2562,6 +2562,22 @@
         <translation>바로 이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
     </message>
     <message>
+        <source>The drafter is read wrongly</source>
+        <translation>초안 모델을 잘못 읽고 있어요</translation>
+    </message>
+    <message>
+        <source>Its guesses are right more often when its files are read another way.</source>
+        <translation>이 모델의 파일을 다른 방식으로 읽으면 추측이 더 자주 맞아요.</translation>
+    </message>
+    <message>
+        <source>Choose another draft model. Your replies are not affected.</source>
+        <translation>다른 초안 모델을 선택하세요. 답변 내용에는 영향이 없어요.</translation>
+    </message>
+    <message>
+        <source>In a test it brought %1 tokens a pass, hardly more than none at all brings.</source>
+        <translation>시험에서 패스당 토큰이 %1개였어요. 초안 모델이 없을 때와 거의 같아요.</translation>
+    </message>
+    <message>
         <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
         <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택하세요.</translation>
     </message>
@@ -2584,10 +2600,6 @@
     <message>
         <source>The drafter hardly helps</source>
         <translation>초안 모델이 거의 도움이 되지 않아요</translation>
-    </message>
-    <message>
-        <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
-        <translation>첫 추측 가운데 %1만 맞았어요. 보통의 초안 모델보다 훨씬 적어요.</translation>
     </message>
     <message>
         <source>It may be made for another model. Your replies are not affected.</source>

@@ -2562,6 +2562,22 @@
         <translation>请选择专为这个主模型制作的草稿模型。</translation>
     </message>
     <message>
+        <source>The drafter is read wrongly</source>
+        <translation>草稿模型的读取方式有误</translation>
+    </message>
+    <message>
+        <source>Its guesses are right more often when its files are read another way.</source>
+        <translation>换一种方式读取其文件时，它的猜测更常正确。</translation>
+    </message>
+    <message>
+        <source>Choose another draft model. Your replies are not affected.</source>
+        <translation>请选择其他草稿模型。回复内容不受影响。</translation>
+    </message>
+    <message>
+        <source>In a test it brought %1 tokens a pass, hardly more than none at all brings.</source>
+        <translation>测试中每轮只得到 %1 个 token，与不用草稿模型几乎没有差别。</translation>
+    </message>
+    <message>
         <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
         <translation>请以你的消息开头、删除系统提示词，或选择其他模型。</translation>
     </message>
@@ -2584,10 +2600,6 @@
     <message>
         <source>The drafter hardly helps</source>
         <translation>草稿模型几乎没有帮助</translation>
-    </message>
-    <message>
-        <source>Of its first guesses only %1 were right, far fewer than drafters reach.</source>
-        <translation>它的首个猜测只有 %1 正确，远低于一般的草稿模型。</translation>
     </message>
     <message>
         <source>It may be made for another model. Your replies are not affected.</source>

@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication
 import engine
 from app.storage import StorageProblem
 from app.storage.codec import as_name
-from app.words.formats import count, fill, listed, percent, size
+from app.words.formats import count, fill, listed, number, size
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
 from app.words.notices_for_deletion import DELETION
@@ -208,11 +208,19 @@ TABLE = (
     ),
     Row(
         engine.DrafterExamined,
+        QT_TRANSLATE_NOOP("Messages", "The drafter is read wrongly"),
+        QT_TRANSLATE_NOOP("Messages", "Its guesses are right more often when its files are read another way."),
+        QT_TRANSLATE_NOOP("Messages", "Choose another draft model. Your replies are not affected."),
+        NoticeAction.CHOOSE_DRAFT,
+        when=lambda examined: bool(examined.misread),
+    ),
+    Row(
+        engine.DrafterExamined,
         QT_TRANSLATE_NOOP("Messages", "The drafter hardly helps"),
-        QT_TRANSLATE_NOOP("Messages", "Of its first guesses only %1 were right, far fewer than drafters reach."),
+        QT_TRANSLATE_NOOP("Messages", "In a test it brought %1 tokens a pass, hardly more than none at all brings."),
         QT_TRANSLATE_NOOP("Messages", "It may be made for another model. Your replies are not affected."),
         NoticeAction.CHOOSE_DRAFT,
-        values=("agreement",),
+        values=("per_pass",),
     ),
     Row(
         engine.NoModelLoaded,
@@ -306,8 +314,8 @@ def _value(error: Any, name: str) -> str:
     value = getattr(error, name)
     if name.endswith("_bytes"):
         return size(value)
-    if name == "agreement":
-        return percent(value)
+    if name == "per_pass":
+        return number(value, 1)
     if name.endswith("_tokens"):
         return count(value)
     return as_name(listed(*value) if isinstance(value, tuple) else str(value))

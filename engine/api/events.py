@@ -33,7 +33,7 @@ from engine.api.types import (
     SpanKind,
 )
 
-_POOR_AGREEMENT = 0.2
+_POOR_PER_PASS = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +77,16 @@ class ModelUnloaded:
 
 @dataclass(frozen=True, slots=True)
 class DrafterExamined:
-    """Comes once the engine has rested, for each drafter loaded: how often it is right, on a built-in question."""
+    """Comes once the engine has rested, for each drafter loaded: how far it is right, on built-in questions."""
 
     folder: str
-    agreement: float
+    per_pass: float  # tokens a pass of the main model, its own included
+    misread: str = ""  # a convention that, read the other way round, has it right further
 
     @property
     def poor(self) -> bool:
-        """Far less than drafters of any kind: it was made for another model, or its layout is not understood."""
-        return self.agreement < _POOR_AGREEMENT
+        """It hardly drafts a token that stands, or it would be right further if its layout were read otherwise."""
+        return bool(self.misread) or self.per_pass < _POOR_PER_PASS
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ import mlx.core as mx
 from engine.api.files import write_atomically
 from engine.api.types import ForwardTimes
 from engine.decoding.sampling import normalised
-from engine.drafting.agreement import agreement
+from engine.drafting.agreement import Examined, examination
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
 from engine.models.model_files import FileError, read_object
 from engine.models.openblas import is_in_front
@@ -115,14 +115,15 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
     else:
         token_s, round_s = yield from _rehearsal_s(draft)
-    share = yield from _examined(main, draft)
-    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, rounding, share)
+    found = yield from _examined(main, draft)
+    told = (found.per_pass, found.misread) if found is not None else (None, "")
+    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, rounding, *told)
 
 
-def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, float | None]:
-    """Its agreement, if it is a drafter; one that cannot draft at all costs no more than that figure."""
+def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
+    """How far it is right, if it is a drafter; one that cannot draft at all costs no more than that figure."""
     try:
-        return (yield from agreement(main, draft))
+        return (yield from examination(main, draft))
     except Exception:  # noqa: BLE001  of a stranger's drafter
         _log.warning("%s could not be examined", draft.source, exc_info=True)
         return None
@@ -214,7 +215,7 @@ def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
 
 
 def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
-    """Changes with whatever changes the times, and with the files: rounding and agreement are of these weights."""
+    """Changes with whatever changes the times, and with the files: rounding and acceptance are of these weights."""
     models = [model.identity for model in (main, draft) if model is not None]
     return hashlib.sha256(json.dumps([_machine(), models]).encode()).hexdigest()[:32]
 
@@ -255,14 +256,15 @@ def _calibration(kept: dict[str, Any]) -> Calibration | None:
         round_s = {str(source): float(seconds) for source, seconds in kept["round_s"].items()}
         rollback_s = float(kept["rollback_s"])
         rounding = float(kept["rounding"])
-        share = None if kept["agreement"] is None else float(kept["agreement"])
+        per_pass = None if kept["per_pass"] is None else float(kept["per_pass"])
+        misread = str(kept["misread"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
     others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding))
     if not measured or not others or not set(WIDTHS) <= set(verify_s):
         return None
-    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, share)
+    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, per_pass, misread)
 
 
 def _write(path: Path | None, kept: dict[str, Any]) -> None:

@@ -40,7 +40,8 @@ class Calibration:
     rollback_s: float = 0.0
     round_s: Mapping[str, float] = field(default_factory=dict)
     rounding: float = 0.0  # by how much a logit differs between a wide forward and narrow ones
-    agreement: float | None = None  # of a drafter with its main model, on a reply of that
+    per_pass: float | None = None  # of a drafter, on replies of its main model
+    misread: str = ""  # what of it seems to be read the wrong way round
 
     def shared_by(self, replies: int) -> Calibration:
         """Of a batch: a forward over so many tokens of each reply, and a draft for each.

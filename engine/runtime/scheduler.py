@@ -180,8 +180,10 @@ class Scheduler:
         if self._tuner.pending or self._examined or self.draft is None:
             return None
         self._examined = True
-        share = self._history.costs.calibration.agreement
-        return DrafterExamined(self.draft.info.folder, share) if share is not None else None
+        known = self._history.costs.calibration
+        if known.per_pass is None:
+            return None
+        return DrafterExamined(self.draft.info.folder, known.per_pass, known.misread)
 
     def take_measured(self) -> ModelMeasured | None:
         """What forwards of the main model take, once that is known; None at any other time."""

@@ -1,27 +1,28 @@
-"""How often a drafter is right, by a scripted one whose right and wrong guesses are counted beforehand."""
+"""How far a drafter is right, and whether it is misread: by a scripted one whose guesses are known beforehand."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
 import pytest
 
-from engine import Message, MessageRole, Request
+from engine import DrafterExamined, Message, MessageRole, Request
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.text import prompt_tokens
 from engine.drafting import agreement as examined
+from engine.drafting.agreement import Changes, Examined
 from engine.drafting.plans import Offer, Plan
 from engine.models.loading import LoadedModel, load_model
 from engine.models.templates import ChatTemplate
 from tests.engine.conftest import Zoo
 
-WRITTEN = 48
-Asked = tuple[list[int], list[int]]
+WRITTEN, LONGEST, STRIDE = examined._TOKENS, examined._LONGEST, examined._STRIDE
+PLACES = len(range(0, WRITTEN - LONGEST + 1, STRIDE))
 
 
 @pytest.fixture(scope="module")
@@ -29,128 +30,154 @@ def main(zoo: Zoo) -> LoadedModel:
     return load_model(zoo.main)
 
 
-def question(main: LoadedModel) -> list[int]:
-    message = Message(MessageRole.USER, examined._QUESTION)
-    return prompt_tokens(Request(messages=(message,)), main)
+def questions(main: LoadedModel) -> list[list[int]]:
+    messages = [Message(MessageRole.USER, question) for question in examined._QUESTIONS]
+    return [prompt_tokens(Request(messages=(message,)), main) for message in messages]
 
 
-def greedy(main: LoadedModel, prompt: Sequence[int], count: int) -> list[int]:
+def greedy(main: LoadedModel, prompt: Sequence[int], count: int = WRITTEN) -> list[int]:
     """As plain as can be: all is read again for each token."""
     tokens = list(prompt)
     for _ in range(count):
         tokens.append(int(mx.argmax(main.network(mx.array([tokens]))[0, -1]).item()))  # type: ignore[arg-type]
-    return tokens[len(prompt) :]
+    return tokens
 
 
 @pytest.fixture(scope="module")
-def asked(main: LoadedModel) -> Asked:
-    """The prompt, and the main model's reply to it."""
-    prompt = question(main)
-    reply = greedy(main, prompt, WRITTEN)
-    assert main.ends.isdisjoint(reply)
-    assert len(set(reply)) > 8
-    return prompt, reply
+def chats(main: LoadedModel) -> list[list[int]]:
+    """The main model's replies, behind their prompts."""
+    found = [greedy(main, prompt) for prompt in questions(main)]
+    assert main.ends.isdisjoint(token for chat in found for token in chat[-WRITTEN:])
+    return found
 
 
-@dataclass
 class Scripted:
-    """Says the reply's next token, or another where `wrong` holds its place in the reply."""
+    """Drafts the first `right` tokens of what the main model says, and then another."""
 
-    prompt: list[int]
-    reply: list[int]
-    wrong: set[int]
-    silent: set[int] = field(default_factory=set)
-    drafts: int = 1
     name = "scripted"
     layers = (0, 1)
-    committed: list[int] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
+
+    def __init__(self, chats: list[list[int]], right: int) -> None:
+        self.chats, self.right = chats, right
+        self.rows = self.asked = 0
+
+    def begin(self) -> Scripted:
+        self.rows = 0
+        return self
 
     def receive_states(self, position: int, states: mx.array) -> None:
+        assert position == self.rows
         assert states.shape[1] == 2 * 64
-        self.rows += range(position, position + states.shape[0])
+        self.rows += states.shape[0]
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        assert list(tokens) == self.prompt + self.reply[: len(self.committed)]
-        assert self.rows == list(range(len(tokens) - 1))  # of all tokens but the newest
-        return Offer(self.name, 0 if len(self.committed) in self.silent else 1)
+        assert self.rows == len(tokens) - 1  # of all tokens but the newest
+        return Offer(self.name, 32)
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        assert plan == Plan(self.name, 1)
-        place = len(self.committed)
-        return Draft(mx.array([self.reply[place] + (place in self.wrong)] + [7] * (self.drafts - 1)))
+        assert plan == Plan(self.name, LONGEST)
+        self.asked += 1
+        (chat,) = (chat for chat in self.chats if chat[: len(tokens)] == list(tokens))
+        ahead = chat[len(tokens) : len(tokens) + LONGEST]
+        return Draft(mx.array([token + (at >= self.right) for at, token in enumerate(ahead)]))
 
     def commit(self, emitted: Sequence[int]) -> None:
-        self.committed += emitted
+        pass
 
     def close(self) -> None:
         pass
 
 
-def run(main: LoadedModel, proposer: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[float | None, int]:
-    """The share, and in how many slices it was found."""
-    monkeypatch.setattr(examined, "proposer_of", lambda *_: proposer)
-    slices, work = 0, examined.agreement(main, main)
+def run(
+    main: LoadedModel, proposer: Any, monkeypatch: pytest.MonkeyPatch, others: dict[str, Changes] | None = None
+) -> Examined | None:
+    monkeypatch.setattr(examined, "proposer_of", lambda *_: getattr(proposer, "begin", lambda: proposer)())
+    network = SimpleNamespace(other_readings=lambda: others or {})
+    draft: Any = SimpleNamespace(network=network, info=SimpleNamespace(drafter=None), source="scripted")
+    before, work = getattr(proposer, "right", 0), examined.examination(main, draft)
     while True:
         try:
             next(work)
         except StopIteration as end:
-            return end.value, slices
-        slices += 1
+            return end.value  # type: ignore[no-any-return]
+        assert getattr(proposer, "right", 0) == before  # replies in between see nothing of other readings
+
+
+@pytest.mark.parametrize("right", [0, 2, 6, LONGEST + 1])
+def test_whole_drafts_count_from_places_all_over_the_replies(
+    main: LoadedModel, chats: list[list[int]], right: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposer = Scripted(chats, right)
+    assert run(main, proposer, monkeypatch) == Examined(1 + min(right, LONGEST))
+    assert proposer.asked == len(chats) * PLACES
 
 
 @pytest.mark.parametrize(
-    ("wrong", "share"), [(set(), 1.0), (set(range(WRITTEN)), 0.0), (set(range(0, WRITTEN, 3)), 32 / 48)]
+    ("right", "other", "told"), [(2, 4, True), (4, 6, True), (0, 1, True), (4, 4, False), (4, 2, False), (6, 0, False)]
 )
-def test_it_is_the_share_of_the_main_models_own_next_tokens(
-    main: LoadedModel, asked: Asked, wrong: set[int], share: float, monkeypatch: pytest.MonkeyPatch
+def test_a_reading_that_is_right_further_is_named(
+    main: LoadedModel,
+    chats: list[list[int]],
+    right: int,
+    other: int,
+    told: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of a greedy reply of 48 tokens, in slices of a forward each: the prompt, then two a token."""
-    proposer = Scripted(*asked, wrong)
-    found, slices = run(main, proposer, monkeypatch)
-    assert found == pytest.approx(share)
-    assert slices == 1 + 2 * WRITTEN
-    assert proposer.committed == asked[1]
+    proposer = Scripted(chats, right)
+    others: dict[str, Changes] = {"worse": ((proposer, "right", 0),), "rotation": ((proposer, "right", other),)}
+    found = run(main, proposer, monkeypatch, others)
+    assert found is not None
+    assert (found.per_pass, found.misread) == (1 + right, "rotation" if told else "")
+    assert DrafterExamined("/d", found.per_pass, found.misread).poor is (told or right == 0)
 
 
-def test_only_the_first_token_of_a_draft_counts(
-    main: LoadedModel, asked: Asked, monkeypatch: pytest.MonkeyPatch
+def test_a_reading_that_falls_behind_is_given_up(
+    main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proposer = Scripted(*asked, {4}, drafts=3)
-    assert run(main, proposer, monkeypatch)[0] == pytest.approx(47 / 48)
+    proposer = Scripted(chats, 6)
+    others: dict[str, Changes] = {"worse": ((proposer, "right", 1),), "alike": ((proposer, "right", 5),)}
+    assert run(main, proposer, monkeypatch, others) == Examined(7)
+    assert proposer.asked == (2 * len(chats) + 1) * PLACES
 
 
-@pytest.mark.parametrize(("said", "share"), [(16, 0.75), (15, None)])
-def test_fewer_than_sixteen_tokens_say_too_little(
-    main: LoadedModel, asked: Asked, said: int, share: float | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("per_pass", "poor"), [(1.0, True), (1.19, True), (1.5, False), (4.0, False)])
+def test_an_ordinary_drafter_is_not_called_poor(per_pass: float, poor: bool) -> None:
+    assert DrafterExamined("/d", per_pass).poor is poor
+
+
+def test_what_may_be_chance_is_no_better_reading() -> None:
+    own = [0, 3, 1, 4, 2, 0, 5, 1, 2, 3, 0, 4] * 4
+    assert examined._gain([each + 1 for each in own], own) == pytest.approx(1)
+    assert examined._gain([each + (at % 24 == 0) for at, each in enumerate(own)], own) == 0  # one in 24
+    assert examined._gain([each + (4 if at % 2 else -3) for at, each in enumerate(own)], own) == 0  # now more, now less
+
+
+def test_a_short_reply_says_too_little(
+    main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A drafter may begin late, and the reply may end early: behind its end nothing is guessed."""
-    prompt, reply = asked
-    at = next(place for place in range(20, WRITTEN) if reply[place] not in reply[:place])
-    ending = replace(main, tokenizer=SimpleNamespace(**vars(main.tokenizer), eos_token_ids={reply[at]}))
-    monkeypatch.setattr(examined, "prompt_tokens", lambda *_: prompt)
-    last = set(range(at + 1 - said, at + 1 - said + 4))
-    proposer = Scripted(prompt, reply, last, silent=set(range(at + 1 - said)))
-    assert run(ending, proposer, monkeypatch)[0] == share
-    assert proposer.committed == reply[: at + 1]
+    """Each ends at its second token."""
+    ends = {chat[-WRITTEN + 1] for chat in chats}
+    ending = replace(main, tokenizer=SimpleNamespace(**vars(main.tokenizer), eos_token_ids=ends))
+    prompts = iter(questions(main))
+    monkeypatch.setattr(examined, "prompt_tokens", lambda *_: next(prompts))
+    assert run(ending, Scripted(chats, 3), monkeypatch) is None
 
 
 @pytest.mark.parametrize(("room", "told"), [(0, True), (-1, False)])
 def test_question_and_reply_must_fit_the_context(
-    main: LoadedModel, asked: Asked, room: int, told: bool, monkeypatch: pytest.MonkeyPatch
+    main: LoadedModel, chats: list[list[int]], room: int, told: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    narrow = replace(main, info=replace(main.info, context_tokens=len(asked[0]) + WRITTEN + room))
-    share, slices = run(narrow, Scripted(*asked, set()), monkeypatch)
-    assert (share is not None, slices > 0) == (told, told)
+    shortest = min(map(len, chats))
+    narrow = replace(main, info=replace(main.info, context_tokens=shortest + room))
+    assert (run(narrow, Scripted(chats, 3), monkeypatch) is not None) is told
 
 
 def test_where_the_template_fails_the_bare_question_is_asked(
     main: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = replace(main, template=ChatTemplate("{{ raise_exception('none') }}", {}))
-    prompt = main.tokenizer.encode(examined._QUESTION)
-    assert prompt != question(main)
-    assert run(plain, Scripted(prompt, greedy(main, prompt, WRITTEN), set()), monkeypatch)[0] == 1
+    bare = [greedy(main, main.tokenizer.encode(question)) for question in examined._QUESTIONS]
+    assert run(plain, Scripted(bare, 2), monkeypatch) == Examined(3)
 
 
 @pytest.mark.parametrize("tokens", [[], [65]])
@@ -158,17 +185,11 @@ def test_a_question_of_one_token_tells_nothing(
     main: LoadedModel, tokens: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(examined, "prompt_tokens", lambda *_: tokens)
-    assert run(main, Scripted(tokens, [], set()), monkeypatch) == (None, 0)
-
-
-def test_two_tokens_are_enough(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    prompt = [65, 66]
-    monkeypatch.setattr(examined, "prompt_tokens", lambda *_: prompt)
-    assert run(main, Scripted(prompt, greedy(main, prompt, WRITTEN), set()), monkeypatch) == (1, 1 + 2 * WRITTEN)
+    assert run(main, Scripted([tokens], 2), monkeypatch) is None
 
 
 def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     class Blind:
         name = "blind"
 
-    assert run(main, Blind(), monkeypatch) == (None, 0)
+    assert run(main, Blind(), monkeypatch) is None

@@ -174,12 +174,12 @@ def test_a_drafter_that_cannot_be_examined_is_measured_all_the_same(
     config = tiny_drafters.eagle_config()
     folder = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
     drafter = at_once(loading_any_draft(folder, main))
-    assert tuned(Tuner(), main, drafter)[0].calibration.agreement is not None
+    assert tuned(Tuner(), main, drafter)[0].calibration.per_pass is not None
     network = families.build("nanbeige")
     looping = replace(main, network=network, make_caches=CacheMaker(network))
     costs, _ = tuned(Tuner(), looping, drafter)
     assert costs.calibration.draft_s["eagle3"] > 0
-    assert costs.calibration.agreement is None
+    assert costs.calibration.per_pass is None
 
 
 @pytest.mark.parametrize("package", ["mlx", "mlx-lm"])

@@ -19,6 +19,7 @@ from app.views.transcript.finder import Finder
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import as_widget
 from app.views.transcript.text_parts import ReadOnlyText
+from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
 
@@ -292,11 +293,15 @@ def test_a_result_in_an_attachment_lights_that_one_and_opens_no_bar(app: AppHarn
     QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Down)
     QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Return)
     assert not bar.isVisible()
-    chips = next(
-        part.widget for part, _ in view.visible_parts.shown() if isinstance(part.widget, AttachmentsPart)
-    ).chips
-    assert [chip.accessibleName() for chip in chips] == ["a.txt, 9 bytes", "b.txt, 9 bytes, contains a match"]
-    assert not chips[1].visibleRegion().isEmpty()
+
+    def shown() -> list[AttachmentChip]:
+        parts = (part.widget for part, _ in view.visible_parts.shown())
+        return [chip for part in parts if isinstance(part, AttachmentsPart) for chip in part.chips]
+
+    names = ["a.txt, 9 bytes", "b.txt, 9 bytes, contains a match"]
+    qtbot.waitUntil(lambda: [chip.accessibleName() for chip in shown()] == names)
+    chips = shown()
+    qtbot.waitUntil(lambda: not chips[1].visibleRegion().isEmpty())
     chips[1].click()
     assert chips[1].accessibleName() == "b.txt, 9 bytes"
     QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Return)

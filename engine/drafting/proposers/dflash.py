@@ -71,6 +71,10 @@ class Attention(nn.Module):
         mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
         return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, rows, -1))
 
+    def other_order(self) -> tuple[Any, str, Any]:
+        """The change that hides what is behind a row of the block, or shows it."""
+        return self, "_causal", not self._causal
+
     def _mask(self, rows: int, seen: int) -> mx.array | None:
         """Each row sees what is nearer than the window, and of its block all or what is before it."""
         if self._causal:
@@ -96,6 +100,11 @@ class MLP(nn.Module):
 
     def __call__(self, rows: mx.array) -> mx.array:
         return self.down_proj(nn.silu(self.gate_proj(rows)) * self.up_proj(rows))
+
+
+def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
+    """The change that turns pairs of neighbours in place of halves, or the other way round."""
+    return tuple((rope, "traditional", not rope.traditional) for rope in ropes if hasattr(rope, "traditional"))
 
 
 class Convolution(nn.Module):
@@ -287,6 +296,15 @@ class BlockDrafter(nn.Module):
         with_markov = self._config.markov_rank and self._config.confidence_with_markov
         parts = [states, self.markov_head.markov_w1(before)] if with_markov else [states]
         return self.confidence_head(mx.concatenate(parts, axis=-1))
+
+    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
+        """Conventions that dialects differ in: which attribute of what would be otherwise."""
+        config = self._config
+        return {
+            "rotation": rotated_otherwise(self._rope),
+            "first row": ((self, "_config", replace(config, anchor_first=not config.anchor_first)),),
+            "order in a block": tuple(layer.self_attn.other_order() for layer in self.layers),
+        }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         """A draft of `length` tokens that nobody reads, to be timed."""

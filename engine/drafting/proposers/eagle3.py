@@ -8,6 +8,7 @@ Many were trained on chats much shorter than the main model's (2048 tokens): eac
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import mlx.core as mx
@@ -17,7 +18,7 @@ from mlx_lm.models.rope_utils import initialize_rope
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
-from engine.drafting.proposers.dflash import MLP
+from engine.drafting.proposers.dflash import MLP, rotated_otherwise
 from engine.drafting.proposers.reduced import check_offsets, widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, EagleConfig, default_eagle_layers
@@ -74,6 +75,9 @@ class Layer(nn.Module):
         read = mx.concatenate([self.input_layernorm(embedded), normed], axis=-1)
         residual = normed if self._norm_before_residual else states
         return self._fed(residual + self.self_attn(read, rope, mask, cache))
+
+    def other_residual(self) -> tuple[Any, str, Any]:
+        return self, "_norm_before_residual", not self._norm_before_residual
 
     def __call__(self, states: mx.array, rope: Any, mask: Any, cache: KVCache) -> mx.array:
         return self._fed(states + self.self_attn(self.input_layernorm(states), rope, mask, cache))
@@ -145,6 +149,15 @@ class EagleDrafter(nn.Module):
         normed = state if config.feeds_back_normed else self.norm(state)
         logits = self.lm_head(normed) if config.own_head else self._main.logits(normed)
         return widened(logits, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else logits
+
+    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
+        """Conventions that dialects differ in: which attribute of what would be otherwise."""
+        config = self._config
+        return {
+            "rotation": rotated_otherwise(self._rope),
+            "residual": (self.layers[0].other_residual(),),
+            "own state": ((self, "_config", replace(config, feeds_back_normed=not config.feeds_back_normed)),),
+        }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         return rehearsed(self, length, caches)

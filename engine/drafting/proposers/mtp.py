@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import re
+from dataclasses import replace
 from typing import Any
 
 import mlx.core as mx
@@ -19,6 +20,7 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
+from engine.drafting.proposers.dflash import rotated_otherwise
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import MtpConfig
 from engine.models.loading import checked_classes
@@ -100,6 +102,18 @@ class MtpDrafter(nn.Module):
 
     def logits(self, state: mx.array) -> mx.array:
         return self.lm_head(state) if self._config.own_head else self._main.logits(state)
+
+    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
+        """Conventions that folders differ in: which attribute of what would be otherwise."""
+        modules = [module for _, module in self.named_modules()]
+        norms = [module for module in modules if isinstance(module, nn.RMSNorm) and "weight" in module]
+        family = self._family
+        return {
+            "rotation": rotated_otherwise(*modules),
+            "order of the join": ((self, "_family", replace(family, state_first=not family.state_first)),),
+            "norms lack 1": tuple((norm, "weight", norm.weight + 1) for norm in norms),
+            "norms have 1 too much": tuple((norm, "weight", norm.weight - 1) for norm in norms),
+        }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         return rehearsed(self, length, caches)
