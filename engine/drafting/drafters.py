@@ -145,7 +145,7 @@ def _with_weights(network: nn.Module, path: Path) -> nn.Module:
     if missing:
         raise ValueError(f"{missing[0]} is missing, and {len(missing) - 1} more")
     if left := sorted(name for name in weights.keys() - wanted.keys() if not is_unused(name)):
-        raise DrafterUnsupported(str(path), left[0])
+        raise DrafterUnsupported(str(path), left[0][:100])
     network.load_weights([(name, weights[name]) for name in wanted], strict=True)
     if widens():
         network.set_dtype(mx.float32)

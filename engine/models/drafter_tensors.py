@@ -16,6 +16,7 @@ _UNUSED = re.compile(
     r"(?:(?:verifier_)?(?:embed_tokens|lm_head)|verifier_norm)\.(?:weight|scales|biases)"
     r"|[td]2[dt]|(?:[\w.]+\.)?rotary_emb\.inv_freq"
 )
+_LONGEST_NAME = 100  # that is told
 _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
 _MLP = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
@@ -40,7 +41,7 @@ def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
         places = set(_eagle_places(config))
     else:
         return ""
-    return next((name for name in left if _plain(name) not in places), "")
+    return next((name[:_LONGEST_NAME] for name in left if _plain(name) not in places), "")
 
 
 def _plain(name: str) -> str:

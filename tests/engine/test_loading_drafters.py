@@ -85,6 +85,7 @@ STRANGE = {
     "a bias that the config does not tell": "layers.0.self_attn.q_proj.bias",
     "a layer more than the config tells": "layers.2.mlp.up_proj.weight",
     "a scale of a layer": "model.layers.0.layer_scalar",
+    "a name without an end": "x" * 5000,
 }
 
 
@@ -96,7 +97,7 @@ def test_a_tensor_without_a_place_is_refused_by_its_name(kind: str, tensor: str,
     tiny.save_drafter(tmp_path, config, weights_of(config) | {tensor: mx.zeros((4,))})
     with pytest.raises(DrafterUnsupported) as refused:
         inspect_model(tmp_path)
-    assert refused.value.need == tensor
+    assert refused.value.need == tensor[:100]
 
 
 @pytest.mark.parametrize(
