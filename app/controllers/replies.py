@@ -260,8 +260,7 @@ class Replies(QObject):
         for transcript in self._showing(reply.message_id):
             transcript.append_text(reply.message_id, delta.text, delta.kind is SpanKind.THINKING)
         if began:
-            self._change_row(reply, status=reply.status, progress=None)
-            self._put_in_table(reply)
+            self._show_numbers(reply, status=reply.status, progress=None)
 
     def _end(
         self, reply: LiveReply, status: ReplyStatus, stats: RequestStats, error: EngineError | None = None

@@ -139,7 +139,7 @@ def test_what_a_template_cannot_take_is_refused_with_its_reason(
         person.ask("And now?")
         error = person.chats.transcript.messages[-1].error
         assert isinstance(error, TemplateFailed)
-        assert "the first message must be the user" in notice_for(error).sentence
+        assert "the first message must be the user" in notice_for(error).detail
         person.chats.edits.switch_role(person.id_of(0))
         person.rest()
         person.chats.regenerate(person.id_of(-1))

@@ -34,7 +34,7 @@ qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
 def look():
     reply = application.chats.transcript.messages[-1]
-    if reply.status == "streaming" and reply.stats is not None and reply.stats.generated_tokens:
+    if reply.status == "streaming" and application.storage.read.messages.message(reply.id).text:
         print("saved", flush=True)
 def ask():
     application.window.composer.send_requested.emit("Tell me everything")
