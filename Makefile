@@ -8,7 +8,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help run test families drills smoke screenshots lint bench mutants parity peer lock clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer lock clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -16,9 +16,12 @@ help: ## What there is
 run: venv ## Open the app
 	@$(PYTHON) -m app $(ARGS)
 
-test: dev ## Run the tests, in two processes
+test: dev ## Run the tests, in two processes; `make slow` has the rest
 	@$(PYTHON) -m app.system.platform_check
 	@$(PYTHON) -m pytest --numprocesses 2 --dist loadfile $(ARGS)
+
+slow: dev ## Run the tests that `make test` leaves out because they take long: some minutes
+	@$(PYTHON) -m pytest --numprocesses 2 -m slow $(ARGS)
 
 families: dev ## Examine every model family of mlx-lm; half an hour
 	@$(PYTHON) -m pytest tests/families -m "families or not families" -q $(ARGS)

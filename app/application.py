@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
@@ -29,11 +28,11 @@ from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
-from app.system.gui_gc import GuiThreadGarbage
 from app.system.later_imports import import_in_steps
 from app.system.logs import ErrorWatch, open_log
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import APP_NAME, Paths
+from app.system.qt_application import qt_application
 from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
 from app.system.unsent_file import UnsentFile
@@ -56,8 +55,6 @@ if TYPE_CHECKING:
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
 CATALOG = STARTER.with_name("catalog.json")
 
-# MEASURED: while the engine's thread runs Python, each painted widget waits this long for it: 0.3 s a frame with 5 ms.
-_SWITCH_S = 0.001
 END_S = 30.0  # the steps of the end have limits of their own; this is for one that hangs all the same
 STORE_END_S = 1.5  # what it is at then, the next start goes on with: a deletion of gigabytes, say
 
@@ -242,6 +239,17 @@ class Application(QObject):
 
     # While it runs
 
+    def has_window(self) -> bool:
+        """Or an icon that opens it."""
+        return self.window.isVisible() or (self.is_open and self.window.comfort.stays_without_window)
+
+    def quit_without_window(self) -> bool:
+        """Qt asks windows that are shown. False where something is not saved yet: the person is shown that first."""
+        if not self.window.isVisible():
+            self.window.quit()
+            return self._is_ending
+        return True
+
     def come_to_front(self) -> None:
         window = self.window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
@@ -368,7 +376,8 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     interrupts = Interrupts(END_S)
     interrupts.install()
     interrupts.received.connect(application.window.close_at_once)
-    instance.has_window = application.window.isVisible
+    qt.may_quit = application.quit_without_window
+    instance.has_window = application.has_window
     instance.called.connect(application.come_to_front)
     instance.quick_ask_called.connect(application.window.menu.quick_ask.trigger)
     if quick_ask:
@@ -387,14 +396,3 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
 
 def _ignore(_outcome: object) -> None:
     """For what nobody waits for."""
-
-
-def qt_application() -> QApplication:
-    qt = QApplication(sys.argv[:1])
-    qt.setApplicationName(APP_NAME)
-    qt.setApplicationDisplayName(APP_NAME)
-    # Closing the main window ends the app through `Application.close`; closing the settings window does not.
-    qt.setQuitOnLastWindowClosed(False)
-    sys.setswitchinterval(_SWITCH_S)
-    GuiThreadGarbage(qt)
-    return qt

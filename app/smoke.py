@@ -15,9 +15,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
-from app.application import STARTER, Application, qt_application
+from app.application import STARTER, Application
 from app.system.logs import open_log
 from app.system.paths import Paths
+from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.replies import footer_line

@@ -1313,8 +1313,8 @@
         <translation>時計の横のアイコン</translation>
     </message>
     <message>
-        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。</translation>
+        <source>Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed.</source>
+        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。ウインドウを閉じても Hunch は動き続けます。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -4043,8 +4043,8 @@
         <translation>回答を書けませんでした。理由はログにあります。</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on. That should not happen; please report it.</source>
-        <translation>%1 番目のトークンから結果が異なります。起きてはならないことなので、ご報告ください。</translation>
+        <source>The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; if it happens often, please report it.</source>
+        <translation>%1 番目のトークンから結果が異なります。2 つのトークンの確率がほぼ同じとき、丸め誤差で起こることがあります。頻繁に起こる場合はご報告ください。</translation>
     </message>
     <message>
         <source>Too short to tell a speed.</source>
@@ -4225,6 +4225,22 @@
     <message>
         <source>Stopped</source>
         <translation>停止</translation>
+    </message>
+    <message>
+        <source>Interrupted</source>
+        <translation>中断</translation>
+    </message>
+    <message>
+        <source>Length limit</source>
+        <translation>長さの上限</translation>
+    </message>
+    <message>
+        <source>Context full</source>
+        <translation>コンテキスト満杯</translation>
+    </message>
+    <message>
+        <source>Memory full</source>
+        <translation>メモリ不足</translation>
     </message>
     <message>
         <source>Model changed</source>

@@ -1313,8 +1313,8 @@
         <translation>시계 옆 아이콘</translation>
     </message>
     <message>
-        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요.</translation>
+        <source>Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed.</source>
+        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요. 창을 닫아도 Hunch는 계속 실행돼요.</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -4043,8 +4043,8 @@
         <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on. That should not happen; please report it.</source>
-        <translation>%1번째 토큰부터 결과가 달라요. 있어서는 안 되는 일이니 알려 주세요.</translation>
+        <source>The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; if it happens often, please report it.</source>
+        <translation>%1번째 토큰부터 결과가 달라요. 두 토큰의 확률이 거의 같으면 반올림 때문에 그럴 수 있어요. 자주 일어나면 알려 주세요.</translation>
     </message>
     <message>
         <source>Too short to tell a speed.</source>
@@ -4225,6 +4225,22 @@
     <message>
         <source>Stopped</source>
         <translation>중지됨</translation>
+    </message>
+    <message>
+        <source>Interrupted</source>
+        <translation>중단됨</translation>
+    </message>
+    <message>
+        <source>Length limit</source>
+        <translation>길이 제한</translation>
+    </message>
+    <message>
+        <source>Context full</source>
+        <translation>컨텍스트 참</translation>
+    </message>
+    <message>
+        <source>Memory full</source>
+        <translation>메모리 부족</translation>
     </message>
     <message>
         <source>Model changed</source>

@@ -1313,8 +1313,8 @@
         <translation>时钟旁的图标</translation>
     </message>
     <message>
-        <source>Says which models are loaded and what they are writing, and opens Quick Ask.</source>
-        <translation>显示已加载的模型和正在生成的回复，并可打开快速提问。</translation>
+        <source>Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed.</source>
+        <translation>显示已加载的模型和正在生成的回复，并可打开快速提问。关闭窗口后 Hunch 会继续运行。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -4043,8 +4043,8 @@
         <translation>无法生成回复；原因见日志。</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on. That should not happen; please report it.</source>
-        <translation>从第 %1 个 token 起结果不同。这不应发生，请反馈此问题。</translation>
+        <source>The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; if it happens often, please report it.</source>
+        <translation>从第 %1 个 token 起结果不同。两个 token 的概率几乎相同时，舍入误差可能导致这种情况；如果经常发生，请反馈。</translation>
     </message>
     <message>
         <source>Too short to tell a speed.</source>
@@ -4225,6 +4225,22 @@
     <message>
         <source>Stopped</source>
         <translation>已停止</translation>
+    </message>
+    <message>
+        <source>Interrupted</source>
+        <translation>已中断</translation>
+    </message>
+    <message>
+        <source>Length limit</source>
+        <translation>达到长度上限</translation>
+    </message>
+    <message>
+        <source>Context full</source>
+        <translation>上下文已满</translation>
+    </message>
+    <message>
+        <source>Memory full</source>
+        <translation>内存已满</translation>
     </message>
     <message>
         <source>Model changed</source>

@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from app.storage import ReplyStatus
 from app.words.replies import footer_line
 from app.words.requests import RequestColumn, cell_text, column_name, deleted_chat, second_line
+from app.words.speculation import time_words
 from engine import RequestStats
 
 
@@ -101,6 +102,9 @@ def _text(row: RequestRow, column: RequestColumn) -> str:
 
 
 def _spoken(row: RequestRow, column: RequestColumn) -> str:
+    """With what the picture shows."""
+    if column is RequestColumn.TIME:
+        return time_words(row.stats)
     return " ".join(part for part in (_text(row, column), second_line(column, row.stats)) if part)
 
 

@@ -54,7 +54,8 @@ def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> 
 
 
 def _bits_text(bits: float) -> str:
-    return fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))
+    """With a hyphen at which no line ends."""
+    return fill(QCoreApplication.translate("Models", "%1-bit"), number(bits)).replace("-", "\N{NON-BREAKING HYPHEN}")
 
 
 def fit_text(level: FitLevel) -> str:

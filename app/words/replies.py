@@ -218,14 +218,17 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
 
 
 def status_text(status: ReplyStatus) -> str:
-    """In the table of requests, which does not tell the limits apart."""
+    """In the table of requests."""
     return {
         ReplyStatus.QUEUED: QCoreApplication.translate("Requests", "Waiting"),
         ReplyStatus.READING: QCoreApplication.translate("Requests", "Reading"),
         ReplyStatus.STREAMING: QCoreApplication.translate("Requests", "Writing"),
         ReplyStatus.STOPPING: QCoreApplication.translate("Requests", "Stopping…"),
         ReplyStatus.STOPPED: QCoreApplication.translate("Requests", "Stopped"),
-        ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Stopped"),
+        ReplyStatus.INTERRUPTED: QCoreApplication.translate("Requests", "Interrupted"),
+        ReplyStatus.LENGTH: QCoreApplication.translate("Requests", "Length limit"),
+        ReplyStatus.CONTEXT: QCoreApplication.translate("Requests", "Context full"),
+        ReplyStatus.MEMORY: QCoreApplication.translate("Requests", "Memory full"),
         ReplyStatus.MODEL_CHANGED: QCoreApplication.translate("Requests", "Model changed"),
         ReplyStatus.FAILED: QCoreApplication.translate("Requests", "Failed"),
     }.get(status, QCoreApplication.translate("Requests", "Done"))

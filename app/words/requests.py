@@ -59,9 +59,14 @@ def cell_text(column: RequestColumn, status: ReplyStatus, stats: RequestStats) -
 
 
 def second_line(column: RequestColumn, stats: RequestStats) -> str:
-    """Under the state: who drafted, or why nobody did. Under the speed-up: the time saved or lost."""
+    """Under the state: who drafted, or why nobody did. Under the speed-up: the time saved or lost.
+
+    Under the tokens per pass: how many would make up for the time of drafting.
+    """
     if column is RequestColumn.STATE:
         return source_text(stats)
+    if column is RequestColumn.TOKENS_PER_PASS and stats.drafted:
+        return speculation.break_even_words(stats)
     if column is RequestColumn.SPEED_UP and stats.drafted:
         saved = speculation.saved_text(stats)
         return "" if saved == NOT_KNOWN else saved

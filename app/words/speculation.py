@@ -145,6 +145,10 @@ def time_parts(stats: RequestStats) -> list[tuple[str, float]]:
     ]
 
 
+def time_words(stats: RequestStats) -> str:
+    return formats.listed(*(f"{name} {share(part_s, stats)}" for name, part_s in time_parts(stats)))
+
+
 def share(part_s: float, stats: RequestStats) -> str:
     return formats.percent(part_s / stats.decode_s) if stats.decode_s > 0 else NOT_KNOWN
 

@@ -20,9 +20,10 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QPoint, QTimer
 from PySide6.QtTest import QTest
 
 from app import bridge
-from app.application import Application, qt_application
+from app.application import Application
 from app.settings import Settings
 from app.system.paths import Paths
+from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from engine import ChatEngine, Event, Failed, Finished, Request
 from tests.bench.app_chats import LONG_CHAT, SHORT_CHAT, reply_text

@@ -14,8 +14,9 @@ from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
-from app.application import Application, qt_application
+from app.application import Application
 from app.system.paths import Paths
+from app.system.qt_application import qt_application
 
 
 def main(folder: Path, spawned: float) -> None:

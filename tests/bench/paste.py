@@ -45,8 +45,9 @@ def main(folder: Path, runs: int) -> None:
     """In the process of its own."""
     from PySide6.QtCore import QAbstractEventDispatcher, QEventLoop, QMimeData, QTimer
 
-    from app.application import Application, qt_application
+    from app.application import Application
     from app.system.paths import Paths
+    from app.system.qt_application import qt_application
     from app.view_models.model_list import PairState
 
     _qt = qt_application()

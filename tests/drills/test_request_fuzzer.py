@@ -47,6 +47,7 @@ from engine import (
 )
 from tests.drills.oracle import CONTEXT_TOKENS, Answer, Oracle, Question
 from tests.helpers.round_law import check_rounds
+from tests.helpers.tiny_drafters import KINDS, save_kind
 from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import VOCABULARY
 
@@ -60,7 +61,8 @@ FAULTS: tuple[type[BaseException], ...] = (ValueError, CancelledError, SystemExi
 @dataclass(frozen=True)
 class Zoo:
     mains: dict[str, Path]
-    drafts: dict[str, Path]
+    drafts: dict[str, Path]  # models of their own
+    drafters: dict[str, list[Path]]  # of each main model, which read its states
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +70,11 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     folder = tmp_path_factory.mktemp("zoo")
     mains = {kind: save_family(kind, folder / kind) for kind in FAMILIES}
     drafts = {f"{kind} {noise}": stirred(mains[kind], noise) for kind in mains for noise in (0.02, 0.5)}
-    return Zoo(mains, drafts)
+    drafters = {
+        main: [save_kind(kind, folder / f"{main} {kind}", config) for kind in sorted(KINDS)]
+        for main, config in FAMILIES.items()
+    }
+    return Zoo(mains, drafts, drafters)
 
 
 def stirred(main: Path, noise: float) -> Path:
@@ -303,14 +309,16 @@ class Life:
         self._engine.cancel(RequestId(10**9))
 
     def _set_draft(self) -> None:
-        self._engine.set_draft(self.rnd.choice([None, *self._zoo.drafts.values()]), lambda event: None)
+        """One of another main model is refused."""
+        drafters = self.rnd.choice(list(self._zoo.drafters.values()))
+        self._engine.set_draft(self.rnd.choice([None, *self._zoo.drafts.values(), *drafters]), lambda event: None)
 
     def _load_main(self, *, wait: bool = False) -> None:
         self._main = self.rnd.choice(sorted(self._zoo.mains))
         for call in self._calls:
             call.mains.append(self._main)
         ended = threading.Event()
-        draft = self.rnd.choice([None, *self._zoo.drafts.values()])
+        draft = self.rnd.choice([None, *self._zoo.drafts.values(), *self._zoo.drafters[self._main]])
         wanted = 1 if draft is None else 2
         heard: list[Event] = []
 

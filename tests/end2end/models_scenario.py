@@ -13,9 +13,10 @@ from pathlib import Path
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.application import STARTER, qt_application
+from app.application import STARTER
 from app.settings import Settings
 from app.system.paths import Paths
+from app.system.qt_application import qt_application
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.view_models.model_list import DraftState, PairState
 from app.views.settings.download_row import DownloadRow

@@ -6,6 +6,7 @@ import random
 from functools import partial
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
@@ -35,6 +36,7 @@ def shows(person: Person, main: str, draft: str) -> bool:
     return (pair.main_folder, pair.draft_folder, pair.state, pair.draft_state) == (main, draft, *states)
 
 
+@pytest.mark.slow
 def test_it_is_chosen_swapped_and_cleared_in_the_picker(tmp_path: Path, qtbot: QtBot) -> None:
     folders = make_models(tmp_path / "others")
     paths = Paths.for_user(tmp_path)

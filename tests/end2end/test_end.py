@@ -65,6 +65,29 @@ def test_steps_that_fail_do_not_keep_the_process(tmp_path: Path) -> None:
         assert process.wait(PATIENCE_S) == 0
 
 
+def test_the_systems_wish_to_quit_ends_an_app_without_a_window(tmp_path: Path) -> None:
+    """One whose window was closed and whose icon beside the clock is left."""
+    beside_the_clock = """
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtWidgets import QSystemTrayIcon
+QSystemTrayIcon.isVisible = lambda icon: True
+begin = Telling.__init__
+def tell(self, *parts):
+    begin(self, *parts)
+    self.opened.connect(self.leave)
+def leave(self):
+    self.settings.tray_icon = True
+    self.window.close()
+    print(self.window.isVisible(), self.has_window(), flush=True)
+    QCoreApplication.postEvent(QCoreApplication.instance(), QEvent(QEvent.Type.Quit))
+Telling.__init__, Telling.leave = tell, leave
+"""
+    with running(beside_the_clock, tmp_path) as process:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(2)] == ["False True\n", "ending\n"]
+        assert process.wait(PATIENCE_S) == 0
+
+
 def test_a_step_that_hangs_ends_with_the_process(tmp_path: Path) -> None:
     with running("Storage.close = hangs", tmp_path) as process:
         process.send_signal(signal.SIGTERM)

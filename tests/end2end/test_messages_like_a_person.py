@@ -94,6 +94,7 @@ def strict_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_both_sides_are_rewritten_and_the_model_goes_on(tmp_path: Path, qtbot: QtBot) -> None:
     with person_with(tmp_path, qtbot) as person:
         reply = person.ask("What is a draft model?")
@@ -147,6 +148,7 @@ def test_what_a_template_cannot_take_is_refused_with_its_reason(
         assert person.chats.transcript.messages[-1].error is None
 
 
+@pytest.mark.slow
 def test_several_chats_are_answered_at_once_and_are_named_when_that_is_done(
     tmp_path: Path, qtbot: QtBot, strict_model: Path
 ) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120
 
@@ -14,6 +16,8 @@ PATIENCE_S = 120
 _RUN = """
 import sys
 from pathlib import Path
+
+import pytest
 from PySide6.QtCore import QTimer
 from app import application
 class Telling(application.Application):
@@ -42,6 +46,7 @@ def start(folder: Path, *more: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_later_start_opens_it_in_the_first(tmp_path: Path) -> None:
     first = start(tmp_path)
     assert first.stdout is not None
@@ -58,6 +63,7 @@ def test_a_later_start_opens_it_in_the_first(tmp_path: Path) -> None:
     first.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_first_start_opens_it_too(tmp_path: Path) -> None:
     only = start(tmp_path, "--quick-ask")
     assert only.stdout is not None

@@ -21,7 +21,8 @@ _ATTACH = """
 import json, sys
 from pathlib import Path
 from PySide6.QtCore import QMimeData, QUrl
-from app.application import Application, qt_application
+from app.application import Application
+from app.system.qt_application import qt_application
 from app.controllers.exports import ExportFormat
 from app.system.paths import Paths
 qt = qt_application()
@@ -55,6 +56,7 @@ sys.exit(qt.exec())
 """
 
 
+@pytest.mark.slow
 def test_a_pdf_is_read_counted_sent_and_exported(tmp_path: Path) -> None:
     starter, pdf, out = tmp_path / "starter", tmp_path / "report.pdf", tmp_path / "chat.json"
     starter.mkdir()

@@ -28,7 +28,8 @@ _ASK = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from app.application import Application, qt_application
+from app.application import Application
+from app.system.qt_application import qt_application
 from app.system.paths import Paths
 qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
@@ -50,7 +51,8 @@ qt.exec()
 _LOOK = """
 import json, sys
 from pathlib import Path
-from app.application import Application, qt_application
+from app.application import Application
+from app.system.qt_application import qt_application
 from app.system.paths import Paths
 qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[2])), starter=Path(sys.argv[1]))
@@ -81,6 +83,7 @@ def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_app_asks_itself_one_question(starter: Path, tmp_path: Path) -> None:
     picture = tmp_path / "made" / "smoke.png"
     done = run(_SMOKE, starter, picture)
@@ -101,6 +104,7 @@ def test_without_a_pair_the_smoke_run_fails_and_says_why(tmp_path: Path) -> None
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_a_damaged_pair_fails_the_smoke_run(tmp_path: Path) -> None:
     main, _ = make_pair(tmp_path / "starter")
     (main / "model.safetensors").write_bytes(b"x" * 100)
@@ -109,6 +113,7 @@ def test_a_damaged_pair_fails_the_smoke_run(tmp_path: Path) -> None:
     assert "smoke: Model damaged" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_reply_survives_kill_9_and_can_be_continued(tmp_path: Path) -> None:
     starter = tmp_path / "starter"
     make_pair(starter, max_position_embeddings=16384)

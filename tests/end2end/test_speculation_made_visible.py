@@ -21,7 +21,8 @@ import json, os, sys, traceback
 from pathlib import Path
 sys.excepthook = lambda *error: (traceback.print_exception(*error), os._exit(3))
 from PySide6.QtCore import QTimer
-from app.application import Application, qt_application
+from app.application import Application
+from app.system.qt_application import qt_application
 from app.system.paths import Paths
 from app.settings import Settings
 from app.view_models.race import RaceState
@@ -85,7 +86,8 @@ _LOOK = """
 import json, os, sys, traceback
 from pathlib import Path
 sys.excepthook = lambda *error: (traceback.print_exception(*error), os._exit(3))
-from app.application import Application, qt_application
+from app.application import Application
+from app.system.qt_application import qt_application
 from app.system.paths import Paths
 qt = qt_application()
 application = Application(Paths.for_user(Path(sys.argv[1])))
@@ -127,6 +129,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict
     return run(_RUN, folder), run(_LOOK, folder)
 
 
+@pytest.mark.slow
 def test_real_replies_are_marked_inside_of_their_text(runs: tuple[dict[str, Any], dict[str, Any]]) -> None:
     first, _ = runs
     assert len(first["marks"]) == 2

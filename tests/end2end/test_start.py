@@ -16,7 +16,8 @@ PATIENCE_S = 120
 
 _FIRST_PAINT = """
 import json, sys
-from app.application import Application, qt_application
+from app.application import Application
+from app.system.qt_application import qt_application
 from app.system.paths import Paths
 from pathlib import Path
 qt = qt_application()
@@ -34,7 +35,8 @@ qt.exec()
 _FIRST_INSTANCE = """
 import sys
 from pathlib import Path
-from app.application import Application, qt_application
+from app.application import Application
+from app.system.qt_application import qt_application
 from app.system.only_instance import OnlyInstance
 from app.system.paths import Paths
 qt = qt_application()

@@ -136,6 +136,7 @@ def fill_up(disk: Path) -> None:
             (disk / f"empty {number}").touch()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("had_chats", [True, pytest.param(False, marks=pytest.mark.drill)])
 def test_a_disk_that_is_full(small_disk: Path, starter: Path, had_chats: bool) -> None:
     """Whether the app was used there before or is new: it says what is missing, and one can chat."""
@@ -158,12 +159,14 @@ def test_a_disk_that_is_full(small_disk: Path, starter: Path, had_chats: bool) -
 _FOLDERS = [f"XDG_{name}_HOME" for name in ("CONFIG", "DATA", "CACHE", "STATE")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 def test_a_home_that_cannot_be_written(starter: Path) -> None:
     told = chat(starter, None, HOME="/proc/1", **dict.fromkeys(_FOLDERS))
     assert told["titles"][:2] == ["Your chats cannot be opened", "Chatting without saving"]
 
 
+@pytest.mark.slow
 def test_no_home_at_all(tmp_path: Path, starter: Path) -> None:
     """The system knows one; it is not used here, because it is somebody's."""
     folders = {name: str(tmp_path / name) for name in _FOLDERS}
@@ -171,6 +174,7 @@ def test_no_home_at_all(tmp_path: Path, starter: Path) -> None:
     assert told["titles"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place",
     [

@@ -55,6 +55,7 @@ def test_everything_of_the_checkout_is_in_it(wheel: Path) -> None:
     assert inside == set(_shipped())
 
 
+@pytest.mark.slow
 def test_what_it_installs_answers_a_question(installed: Path, tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
     environment["QT_QPA_PLATFORM"] = "offscreen"

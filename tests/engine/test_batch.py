@@ -84,6 +84,7 @@ def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None
         assert len(set(reply.tokens)) > 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", MERGING_FAMILIES)
 def test_a_row_more_where_that_is_faster_changes_no_token(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replies join, wrap their windows and leave, with an odd number of rows padded to an even one."""
@@ -157,6 +158,7 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
     assert stats.drafting is DraftingState.ACTIVE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "ending"), sampled(EVERY_FAMILY, ["length", "stop", "cancel"]))
 def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None:
     """However a reply leaves, the others are untouched, and its next turn starts from its kept cache, exactly."""
@@ -181,6 +183,7 @@ def test_who_leaves_keeps_a_cache_that_goes_on(family: str, ending: str) -> None
     assert second.tokens == alone(family, turn).tokens
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "seed"), sampled(["qwen3", "gemma3_text", "qwen3_5"], range(2)))
 def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
     """Sixteen replies that come, go and are cancelled at random: each says a beginning of what it would say alone."""

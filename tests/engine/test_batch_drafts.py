@@ -209,6 +209,7 @@ def written(harness: Harness, calibration: Calibration) -> Recorder:
     return heard[0]
 
 
+@pytest.mark.slow
 def test_left_to_itself_a_reply_drafts_in_company_what_pays_there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wide forwards cost nothing, then so much that nothing is drafted after a few tries."""
     forced(monkeypatch, Way.DRAFTED)

@@ -56,6 +56,7 @@ def test_a_reply_by_itself_ends_within_one_step(
     assert steps > 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "cancelled"), sampled(FAMILIES, range(3)))
 def test_a_reply_among_others_ends_within_one_step(family: str, cancelled: int) -> None:
     """They end as they do alone, whether it was a row of their batch or not."""

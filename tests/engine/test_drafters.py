@@ -183,6 +183,7 @@ def test_no_token_depends_on_the_drafter(client: EngineClient, sampling: Samplin
     check(client, FIRST, penalised)
 
 
+@pytest.mark.slow
 @of_a_block_and_a_chain
 def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     client: EngineClient, pair: Pair, drafts: Drafts
@@ -224,6 +225,7 @@ def test_what_was_read_outlives_the_process(pair: Pair, kept: Path, drafts: Draf
     whole(pair, drafts)
 
 
+@pytest.mark.slow
 @of_a_block_and_a_chain
 def test_a_drafter_that_comes_late_has_the_chat_read_again(client: EngineClient, pair: Pair, drafts: Drafts) -> None:
     client.set_draft(None)

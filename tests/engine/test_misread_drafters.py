@@ -19,6 +19,7 @@ def main() -> LoadedModel:
     return load_model(MAIN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAFTERS)
 def test_a_drafter_as_it_is_published_is_not_poor(main: LoadedModel, name: str) -> None:
     examined = judged(main, name)
@@ -26,11 +27,13 @@ def test_a_drafter_as_it_is_published_is_not_poor(main: LoadedModel, name: str) 
     assert examined.per_pass > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "broken"), BROKEN, ids=[name for name, _ in BROKEN])
 def test_one_that_is_misread_is_poor(main: LoadedModel, name: str, broken: Break) -> None:
     assert judged(main, name, broken).poor
 
 
+@pytest.mark.slow
 def test_one_that_was_trained_less_well_is_not(main: LoadedModel) -> None:
     examined = judged(main, "dflash", noised(0.3))
     assert not examined.poor

@@ -162,6 +162,7 @@ def test_an_edited_turn_goes_on_from_the_turn_before_it(model: LoadedModel) -> N
     assert warm.tokens == cold(model, edited, LAST_TOKENS)
 
 
+@pytest.mark.slow
 def test_branches_take_turns_without_reading_anything_twice(model: LoadedModel, tmp_path: Path) -> None:
     """What one branch pushes out of memory comes back from disk."""
     store = PrefixStore(disk=PrefixDisk(tmp_path))

@@ -540,6 +540,7 @@ def test_a_read_only_folder_costs_nothing_but_time(
     assert store.take(model, list(CHAT)).caches.position == len(CHAT) - 1
 
 
+@pytest.mark.slow
 def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, Path], tmp_path: Path) -> None:
     """Killed after each number of steps in turn; then the next process finds only whole files, and no half ones."""
     child = (

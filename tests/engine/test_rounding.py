@@ -83,6 +83,7 @@ def _round(sequence: Sequence, sampler: Sampler, proposer: DraftModelProposer | 
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompts", [PROMPTS[:4], pytest.param(PROMPTS, marks=pytest.mark.drill)], ids=len)
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 def test_a_second_look_gives_the_text_of_plain_decoding(

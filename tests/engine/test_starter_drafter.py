@@ -50,6 +50,7 @@ def test_it_is_small_and_a_drafter(name: str) -> None:
     assert drafter.kind.value == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAFTERS)
 def test_it_drafts_well_in_both_turns_and_behind_an_edit_and_no_token_depends_on_it(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch, name: str

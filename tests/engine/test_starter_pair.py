@@ -78,6 +78,7 @@ def offered(language: str) -> dict[str, str]:
     return {fact: known[question] for fact, question in OFFERED.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("count", [3, pytest.param(5, marks=pytest.mark.drill)])
 def test_declines_most_of_what_lies_outside(main: tuple[Any, Any], language: str, count: int) -> None:

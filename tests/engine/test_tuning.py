@@ -284,7 +284,7 @@ def test_what_a_drafter_takes_is_split_into_its_round_and_its_tokens(
     told_s: tuple[float, float],
 ) -> None:
     """The shortest of several, here the second. A price is more than nothing, whatever is free."""
-    for name, value in (("WIDTHS", (1, 33)), ("_ROUNDING_WIDTHS", (1,))):
+    for name, value in (("WIDTHS", (1, 33)), ("_ROUNDING_WIDTHS", (1,)), ("_examined", lambda *_: iter(()))):
         monkeypatch.setattr(calibration, name, value)
     config = tiny_drafters.eagle_config()
     folder = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))

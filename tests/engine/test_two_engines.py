@@ -58,6 +58,7 @@ def replies(folder: Path, tokens: int, *chats: tuple[int, ...]) -> list[list[Out
     return told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [40, pytest.param(100, marks=pytest.mark.drill)])
 def test_two_engines_write_what_each_writes_alone(folder: Path, tokens: int) -> None:
     """Both roll back a deep hybrid all the time."""

@@ -69,6 +69,7 @@ def assert_as_if_read_afresh(conversation: Sequence) -> None:
     assert apart(says_next(conversation), says_next(afresh)) <= CLOSE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*OF_FAMILIES, *BY_HAND])
 def test_rollback_equals_a_fresh_prefill(kind: str) -> None:
     """For every count of tokens kept of every step, twice in a row; the windows have long wrapped."""
@@ -85,6 +86,7 @@ def test_rollback_equals_a_fresh_prefill(kind: str) -> None:
         assert_as_if_read_afresh(conversation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*OF_FAMILIES, *BY_HAND])
 def test_rollback_points_lead_back_to_the_end_of_every_step(kind: str) -> None:
     """As a draft does: one token after the other, then back to where the main model went another way."""

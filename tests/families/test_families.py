@@ -35,6 +35,7 @@ def test_every_model_type_is_examined() -> None:
     assert {*MODEL_REMAPPING.values(), *MODEL_ARCHITECTURE_REMAPPING.values()} <= examined
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAIR_PART)
 def test_a_fair_part_speculates_exactly(family: str) -> None:
     check(examine(family, lengths=(1, 4)))

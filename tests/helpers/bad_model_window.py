@@ -18,8 +18,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QObject, QTimer
 
-from app.application import Application, qt_application
+from app.application import Application
 from app.system.paths import Paths
+from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_model_child import spoiled

@@ -15,8 +15,9 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.application import Application, qt_application
+from app.application import Application
 from app.system.paths import Paths
+from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from tests.helpers.tiny_models import make_pair
 

@@ -29,7 +29,16 @@ from tests.mutants.covering import ROOT
 from tests.mutants.faults import mutated
 from tests.mutants.swap import place, swap
 
-_PYTEST = ["-x", "-q", "--tb=no", "--hypothesis-seed=0", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+_PYTEST = [
+    "-x",
+    "-q",
+    "--tb=no",
+    "--hypothesis-seed=0",
+    "-m",
+    "not families and not drill",
+    "-W",
+    "ignore::pytest.PytestAssertRewriteWarning",
+]
 Note = tuple[float, list[str]]  # of a test: its processor time, and the functions of the engine that it calls
 _START_S = 20  # of processor time, to collect tests
 # What a run leaves with, beside pytest's own codes.

@@ -11,10 +11,11 @@ from PySide6.QtCore import QCoreApplication, QEventLoop
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.application import Application, qt_application
+from app.application import Application
 from app.settings import Settings
 from app.storage import Database
 from app.system.paths import Paths
+from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.code_part import CodePart

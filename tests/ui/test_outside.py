@@ -9,15 +9,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication, QInputMethodEvent, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
+from app.view_models.attached import AttachedRow
 from app.view_models.transcript import ReplyStatus
-from app.views.shell import announcements
+from app.views.shell import announcements, comfort
 from app.views.shell.notifications import Notifications
 from app.views.shell.outside import Outside
 from app.views.shell.quick_ask import QuickAsk
@@ -45,6 +46,11 @@ def quick(harness: AppHarness, outside: Outside, qtbot: QtBot) -> QuickAsk:
     return outside.quick_ask
 
 
+def waiting(harness: AppHarness) -> list[AttachedRow]:
+    """What is attached to the message that is being typed in the window."""
+    return harness.application.file_wiring.attachments.model.rows
+
+
 def ask(quick: QuickAsk, text: str) -> None:
     QTest.keyClicks(quick.edit, text)
     QTest.keyClick(quick.edit, Qt.Key.Key_Return)
@@ -65,6 +71,34 @@ def test_a_quick_question_is_answered_below_it(harness: AppHarness, quick: Quick
     assert len(harness.chats.transcript.messages) == 2
     asked = harness.chats.asides.latest(1)[0]
     assert (asked.title, asked.unseen) == ("Quickly", False)
+
+
+def test_a_file_dropped_on_it_goes_on_in_the_window_with_the_words(
+    harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("What was said.", encoding="utf-8")
+    harness.ask(qtbot, "In the window")
+    QTest.keyClicks(quick.edit, "Sum this up")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    quick.edit.insertFromMimeData(data)
+    assert not quick.isVisible()
+    assert quick.edit.text() == ""
+    assert harness.chats.chat_id == 0  # a new chat
+    qtbot.waitUntil(lambda: [row.name for row in waiting(harness)] == ["notes.txt"])
+    assert harness.window.composer.text() == "Sum this up"
+
+
+def test_a_long_text_pasted_into_it_is_attached_in_the_window(
+    harness: AppHarness, quick: QuickAsk, qtbot: QtBot
+) -> None:
+    data = QMimeData()
+    data.setText("line\n" * 20_000)
+    quick.edit.insertFromMimeData(data)
+    qtbot.waitUntil(lambda: len(waiting(harness)) == 1)
+    assert not quick.isVisible()
+    assert harness.window.composer.text() == ""
 
 
 def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_back(
@@ -231,6 +265,54 @@ def test_an_icon_that_brought_a_message_goes_when_somebody_is_back(harness: AppH
     app.focusWindowChanged.emit(QWindow())
     assert icon.isVisible() is wanted
     kept.deleteLater()
+
+
+@pytest.fixture
+def icon_beside_the_clock(harness: AppHarness, outside: Outside) -> None:
+    harness.application.settings.tray_icon = True
+    outside.tray.icon = ShownIcon()
+
+
+@pytest.mark.usefixtures("icon_beside_the_clock")
+def test_with_its_icon_the_app_stays_when_the_window_is_closed(
+    harness: AppHarness, outside: Outside, qtbot: QtBot
+) -> None:
+    ended: list[object] = []
+    harness.application.ended.connect(lambda: ended.append(1))
+    harness.window.activateWindow()
+    qtbot.waitUntil(harness.window.isActiveWindow)
+    QTest.keyClicks(harness.window.composer.edit, "Half a")
+    harness.window.menu.close_window.trigger()
+    assert not harness.window.isVisible()
+    assert harness.application.has_window()  # a second start hands over to it
+    assert ended == []
+    outside.tray.window_wanted.emit()
+    assert harness.window.isVisible()
+    assert harness.window.composer.text() == "Half a"
+
+
+@pytest.mark.usefixtures("icon_beside_the_clock")
+@pytest.mark.parametrize("way", ["menu", "icon", "system"])
+def test_whoever_quits_ends_it_all_the_same(
+    harness: AppHarness, outside: Outside, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[object] = []
+    harness.application.ended.connect(lambda: ended.append(1))
+    monkeypatch.setattr(comfort, "is_quitting", lambda: way == "system")
+    {"menu": harness.window.menu.quit.trigger, "icon": outside.tray.quit_wanted.emit, "system": harness.window.close}[
+        way
+    ]()
+    assert ended == [1]
+    harness.close()
+
+
+def test_without_its_icon_closing_the_window_ends_the_app(harness: AppHarness) -> None:
+    ended: list[object] = []
+    harness.application.ended.connect(lambda: ended.append(1))
+    harness.application.settings.tray_icon = True  # where there is no place for one
+    harness.window.close()
+    assert ended == [1]
+    assert not harness.application.has_window()
 
 
 def test_a_reply_that_is_done_is_announced_once(

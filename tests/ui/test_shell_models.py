@@ -302,7 +302,7 @@ def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBo
     harness.window.open_picker()
     details = {option.text: option.detail for option in options(harness.window.picker.drafts)}
     needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
-    assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4-bit"
+    assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4\u2011bit"
     assert "last time" not in details["Main-4B"]
 
 

@@ -10,6 +10,7 @@ from tests.helpers.round_simulator import MACHINES, Cell, Run, best_fixed_speed,
 from tests.helpers.samples import sampled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("machine", "kind"),
     sampled(["saw", "metal_4bit", "small_m_kernel", "m1", "flat", "linear"], ["steady", "bursty", "decay"]),

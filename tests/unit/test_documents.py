@@ -137,6 +137,7 @@ def test_a_pdf_with_a_password_or_without_text_says_so(tmp_path: Path) -> None:
     assert refusal(write(tmp_path, "scan.pdf", pdf_bytes([""]))) is WhyNot.SCANNED
 
 
+@pytest.mark.slow
 def test_a_pdf_that_takes_too_much_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Megabytes of drawing in a few kilobytes. The child reads its limits from its own copy of the module."""
     bomb = pdf_bytes([""], stream=b"BT " + b"(x) Tj " * 5_000_000 + b"ET")

@@ -105,12 +105,12 @@ def told(name: str, model: ModelEntry) -> str:
 
 def test_the_precision_of_each_model_is_told() -> None:
     quantized = replace(model_info("/m"), weight_bytes=4_000_000_000)
-    assert told("Precision", model_entry(installed(quantized), "", "")) == "4-bit"
+    assert told("Precision", model_entry(installed(quantized), "", "")) == "4\u2011bit"
     named = replace(quantized, quantization="MXFP4")
-    assert told("Precision", model_entry(installed(named), "", "")) == "4-bit MXFP4"
+    assert told("Precision", model_entry(installed(named), "", "")) == "4\u2011bit MXFP4"
     for bits in (16, 32):
         whole = replace(quantized, bits=None, weight_bytes=quantized.parameters * bits // 8)
-        assert told("Precision", model_entry(installed(whole), "", "")) == f"{bits}-bit, not quantized"
+        assert told("Precision", model_entry(installed(whole), "", "")) == f"{bits}\u2011bit, not quantized"
     assert told("Precision", model_entry(installed(quantized, error=ModelNotFound("/m")), "", "")) == ""
 
 

@@ -18,6 +18,7 @@ from app.view_models.request_table import (
     RequestTableModel,
 )
 from app.words.chat_groups import ChatGroup
+from app.words.replies import status_text
 from app.words.requests import RequestColumn
 from engine import RequestStats
 from tests.helpers.controller_harness import recorded
@@ -164,6 +165,25 @@ def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel
     assert cells(table, 1) == ["Old", "Main", "Done", "–", "–", "–", "", "", "–", "–"]
     assert table.index(0, RequestColumn.SPEED_UP).data(RequestRole.SECOND_LINE) == "0.4 s saved"
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
+
+
+def test_below_the_tokens_per_pass_stands_from_how_many_on_drafting_pays(table: RequestTableModel) -> None:
+    column = RequestColumn.TOKENS_PER_PASS
+    assert table.index(0, column).data(RequestRole.SECOND_LINE) == "pays from 2.0"
+    assert table.index(1, column).data(RequestRole.SECOND_LINE) == ""
+
+
+def test_where_the_time_went_is_said_in_words_too() -> None:
+    table = RequestTableModel()
+    table.put(RequestRow(1, "Chat", "Main", ReplyStatus.DONE, replace(STATS, draft_s=0.25, verify_s=0.7)))
+    cell = table.index(0, RequestColumn.TIME)
+    assert cell.data() == "25%"
+    assert cell.data(Qt.ItemDataRole.AccessibleTextRole) == "draft 25%, main model 70%, other 5%"
+
+
+def test_every_end_has_words_of_its_own() -> None:
+    ends = [status for status in ReplyStatus if not status.under_way and status.name not in ("UNSAVED", "UNREADABLE")]
+    assert len({status_text(status) for status in ends}) == len(ends)
 
 
 def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> None:

@@ -59,6 +59,8 @@ class GeneralPage(Translated, Page):
         beside = self.tr("Icon in the menu bar") if sys.platform == "darwin" else self.tr("Icon beside the clock")
         self._tray_row.set_words(
             beside,
-            self.tr("Says which models are loaded and what they are writing, and opens Quick Ask."),
+            self.tr(
+                "Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed."
+            ),
         )
         self._show()

@@ -19,15 +19,16 @@ from app.view_models.request_table import RequestRole, RequestRow, RequestTableM
 from app.views.settings.speed_color import speed_color
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.scrolling import ThinScrollBars
-from app.views.widgets.sparkline import paint_positions, paint_sparkline
+from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.translated import Translated
 from app.words.requests import RequestColumn
 
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 112
 _NUMBER_COLUMN_PX = 62
-_STATE_COLUMN_PX = 88
+_COLUMN_PX = {RequestColumn.STATE: 112, RequestColumn.SPEED_UP: 88, RequestColumn.TOKENS_PER_PASS: 88}
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
+_TIME_BAR_PX = 6
 _HEADER_SIDES_PX = 8
 _SHOWN_ROWS = 12
 
@@ -84,8 +85,7 @@ class RequestTable(Translated, QTableView):
         self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
         header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)  # first: it bounds the widths
         for column in RequestColumn:
-            wide = column in (RequestColumn.STATE, RequestColumn.SPEED_UP)
-            self.setColumnWidth(column, self.theme.px(_STATE_COLUMN_PX if wide else _NUMBER_COLUMN_PX))
+            self.setColumnWidth(column, self.theme.px(_COLUMN_PX.get(column, _NUMBER_COLUMN_PX)))
         self._fit_first_column()
         self._retranslate()
 
@@ -180,6 +180,8 @@ class RequestDelegate(QStyledItemDelegate):
             self._paint_picture(painter, QRectF(place).adjusted(0, 7, 0, -7), index)
         else:
             self._paint_figure(painter, place, index)
+        if index.column() == RequestColumn.TIME:
+            self._paint_time(painter, place, index)
         painter.fillRect(area.left(), area.top(), area.width(), 1, colors.hairline)
         painter.restore()
 
@@ -187,11 +189,13 @@ class RequestDelegate(QStyledItemDelegate):
         colors, below = self._table.theme.palette, str(index.data(RequestRole.SECOND_LINE) or "")
         words = index.column() == RequestColumn.STATE
         side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
-        line = place.adjusted(0, 4, 0, -place.height() // 2) if below else place
+        two = below or index.column() == RequestColumn.TIME
+        line = place.adjusted(0, 4, 0, -place.height() // 2) if two else place
         painter.setPen(self._color(index))
         painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, str(index.data()))
         if below:
-            painter.setPen(colors.secondary if words else self._color(index))
+            saved = index.column() == RequestColumn.SPEED_UP
+            painter.setPen(self._color(index) if saved else colors.secondary)
             line = place.adjusted(0, place.height() // 2 - 2, 0, -3)
             shown = painter.fontMetrics().elidedText(below, Qt.TextElideMode.ElideRight, line.width())
             painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
@@ -212,6 +216,12 @@ class RequestDelegate(QStyledItemDelegate):
             paint_sparkline(painter, place, stats, self._table.theme)
             return
         paint_positions(painter, place, stats, self._table.theme)
+
+    def _paint_time(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Below the share of drafting: all parts of the time as a bar."""
+        stats, high = index.data(RequestRole.ROW).stats, self._table.theme.px(_TIME_BAR_PX)
+        middle = place.top() + place.height() * 3 / 4 - 1
+        paint_time(painter, QRectF(place.left(), middle - high / 2, place.width(), high), stats, self._table.theme)
 
     def _paint_names(self, painter: QPainter, place: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         colors = self._table.theme.palette

@@ -15,6 +15,7 @@ from shiboken6 import isValid
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import Settings
+from app.system.qt_application import is_quitting
 from app.theme import SCALE_MAX, SCALE_MIN, SCALES, Theme
 from app.views.shell.announcements import Announcements
 from app.views.shell.menu_button import MenuButton
@@ -28,6 +29,7 @@ from app.views.widgets.scrolling import EdgeFade
 
 if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
+    from app.views.shell.outside import Outside
 
 # These act only once the chats are open.
 _NEED_CHATS = (
@@ -51,6 +53,7 @@ class Comfort(QObject):
         self._theme = theme
         self._settings = settings
         self._chats: ChatController | None = None
+        self.outside: Outside  # from `bind` on
         self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(window.menu)
         FieldKeys(self)
@@ -76,6 +79,7 @@ class Comfort(QObject):
         menu.smaller.triggered.connect(lambda: self._scale_text(-1))
         menu.usual_size.triggered.connect(lambda: self._settings.reset("text_scale"))
         menu.full_screen.triggered.connect(self._toggle_full_screen)
+        menu.zoom.triggered.connect(self._zoom)
         menu.chat_window.triggered.connect(self.show_window)
         if "all_to_front" in menu.actions:
             menu.all_to_front.triggered.connect(self._bring_all_to_front)
@@ -101,6 +105,13 @@ class Comfort(QObject):
         for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed, *rows):
             signal.connect(self._judge)
         self._judge()
+
+    @property
+    def stays_without_window(self) -> bool:
+        """Closing the window hides it: the icon beside the clock opens it again."""
+        if self._chats is None or is_quitting():
+            return False
+        return self._settings.tray_icon and self.outside.tray.icon.isVisible()
 
     def _judge(self) -> None:
         """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
@@ -139,6 +150,10 @@ class Comfort(QObject):
     def _toggle_full_screen(self) -> None:
         front = QApplication.activeWindow() or self._window
         front.setWindowState(front.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _zoom(self) -> None:
+        front = QApplication.activeWindow() or self._window
+        front.setWindowState(front.windowState() ^ Qt.WindowState.WindowMaximized)
 
     def _bring_all_to_front(self) -> None:
         front = QApplication.activeWindow() or self._window

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import RequestStats
-from app.views.widgets.sparkline import paint_sparkline
+from app.views.widgets.sparkline import paint_sparkline, paint_time, time_colors
 from app.views.widgets.translated import Translated
 from app.words import formats, speculation
 
@@ -229,21 +229,15 @@ class TimeSplit(Chart):
         return speculation.time_name()
 
     def words(self) -> str:
-        parts = speculation.time_parts(self.stats)
-        return formats.listed(*(f"{name} {speculation.share(part_s, self.stats)}" for name, part_s in parts))
+        return speculation.time_words(self.stats)
 
     def paint_body(self, painter: QPainter, place: QRectF) -> None:
         theme, stats, line = self.theme, self.stats, self.line_px
         parts = speculation.time_parts(stats)
-        colors = (theme.palette.draft, theme.palette.ink, theme.palette.faint)
-        high, left, whole = theme.px(_BAR_PX + 2), place.left(), sum(part_s for _, part_s in parts)
-        self.bar(painter, QRectF(place.left(), place.top() + 2, place.width(), high), theme.palette.hover)
+        high = theme.px(_BAR_PX + 2)
+        paint_time(painter, QRectF(place.left(), place.top() + 2, place.width(), high), stats, theme)
         column = place.width() / len(parts)
-        for number, ((name, part_s), color) in enumerate(zip(parts, colors, strict=True)):
-            width = place.width() * part_s / whole if whole else 0.0
-            if width >= 1:
-                self.bar(painter, QRectF(left, place.top() + 2, max(1.0, width - 1), high), color)
-            left += width
+        for number, ((name, part_s), color) in enumerate(zip(parts, time_colors(theme), strict=True)):
             self._paint_part(
                 painter,
                 QRectF(place.left() + number * column, place.top() + high + 4, column, line),

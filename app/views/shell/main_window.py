@@ -64,7 +64,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self._settings = settings
         self._was_painted = False
         self._sidebar_fits = True
-        self._may_close = False
+        self._may_close = self._quits = False
         self._kept_words: KeptWords | None = None
         self.chats: ChatController | None = None
         self.send_text: Callable[[str], bool] = lambda _text: False
@@ -131,11 +131,10 @@ class MainWindow(TakesDrops, Translated, QWidget):
         menu = self.menu
         menu.close_window.triggered.connect(self._close_active)
         menu.minimize.triggered.connect(lambda: self._front().showMinimized())
-        menu.zoom.triggered.connect(self._zoom)
         menu.settings.triggered.connect(lambda: self.settings_requested.emit(""))
         menu.about.triggered.connect(self.about_requested)
         menu.show_log.triggered.connect(self.log_requested)
-        menu.quit.triggered.connect(self.close)
+        menu.quit.triggered.connect(self.quit)
         menu.search.triggered.connect(self.focus_search)
         menu.sidebar.triggered.connect(self.toggle_sidebar)
         menu.write.triggered.connect(self.composer.take_focus)
@@ -330,13 +329,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
     def _close_active(self) -> None:
         self._front().close()
 
-    def _zoom(self) -> None:
-        window = self._front()
-        if window.isMaximized():
-            window.showNormal()
-        else:
-            window.showMaximized()
-
     # The window itself
 
     def _restore(self) -> None:
@@ -372,14 +364,25 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.menu.retranslate()
         self.language_changed.emit()
 
+    def quit(self) -> None:
+        """Close, and with it the app, whether or not it could stay beside the clock."""
+        self._quits = True
+        self.close()
+        self._quits = False
+
     def close_at_once(self) -> None:
         """Without asking, as when the system ends the app."""
-        self._may_close = True
+        self._may_close = self._quits = True
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if self.comfort.stays_without_window and not self._quits:
+            event.ignore()
+            self.hide()
+            return
         if self._kept_words is not None and not self._may_close and self._kept_words.warn_before_closing():
             event.ignore()
+            self.show()
             return
         self.composer.edit.commit()
         self.composer.keep_unsent()

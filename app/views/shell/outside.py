@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt, QTimer, SignalInstance
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from app.controllers.chat import ChatController
@@ -39,12 +41,14 @@ class Outside(QObject):
         tray.window_wanted.connect(window.comfort.show_window)
         tray.quick_ask_wanted.connect(self.open_quick_ask)
         tray.new_chat_wanted.connect(self._new_chat)
-        tray.quit_wanted.connect(window.close)
+        tray.quit_wanted.connect(window.quit)
         window.menu.quick_ask.triggered.connect(self.open_quick_ask)
         window.closing.connect(self._keep_unsent)
         window.closed.connect(self._end)
         self.notifications.chat_wanted.connect(self._open_chat)
         self._chats.reply_ended.connect(self.notifications.tell)
+        if sys.platform == "darwin":
+            QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)
         self._settings.changed.connect(self._show_tray)
 
     @property
@@ -56,6 +60,10 @@ class Outside(QObject):
             self._settings.changed.connect(self._show_send_key)
             self._quick_ask.chat_wanted.connect(self._open_chat)
             self._quick_ask.unsent_changed.connect(self._chats.asides.keep_unsent)
+            given = self._window.composer.edit
+            self._quick_ask.files_given.connect(lambda paths: self._go_on_with(given.files_given, paths))
+            self._quick_ask.long_text_given.connect(lambda text: self._go_on_with(given.long_text_given, text))
+            self._quick_ask.image_given.connect(lambda: self._go_on_with(given.image_given))
             self._chats.problem_raised.connect(self._show_window_for_problem)
         return self._quick_ask
 
@@ -85,6 +93,23 @@ class Outside(QObject):
     def _new_chat(self) -> None:
         self._window.comfort.show_window()
         self._window.menu.new_chat.trigger()
+
+    def _go_on_with(self, given: SignalInstance, *what: object) -> None:
+        """In a new chat of the main window, which attaches it to the words that were typed."""
+        words = self.quick_ask.take_words()
+        self._new_chat()
+        if words:
+            self._window.composer.edit.insert_text(words)
+        given.emit(*what)
+
+    def _on_activated(self, state: Qt.ApplicationState) -> None:
+        """A click in the Dock opens a window that was closed; what is opened by the same event is no longer closed."""
+        if state == Qt.ApplicationState.ApplicationActive:
+            QTimer.singleShot(0, self, self._show_if_none_is)
+
+    def _show_if_none_is(self) -> None:
+        if not any(window.isVisible() for window in QGuiApplication.topLevelWindows()):
+            self._window.comfort.show_window()
 
     def _show_tray(self) -> None:
         self.tray.icon.setVisible(self._settings.tray_icon and QSystemTrayIcon.isSystemTrayAvailable())

@@ -30,6 +30,9 @@ _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 class QuickAsk(Translated, QWidget):
     chat_wanted = Signal(int)  # the chat, in the main window
     unsent_changed = Signal(str)  # what waits here
+    files_given = Signal(list)  # as of a message's field: to be attached, which is done in the main window
+    long_text_given = Signal(str)
+    image_given = Signal()
 
     def __init__(self, theme: Theme, asides: Asides) -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)
@@ -77,6 +80,9 @@ class QuickAsk(Translated, QWidget):
         self.edit.textChanged.connect(self._keep.start)
         self.edit.composition_changed.connect(self._keep.start)
         self._keep.timeout.connect(self.keep_unsent)
+        self.edit.can_attach = True
+        for given in ("files_given", "long_text_given", "image_given"):
+            getattr(self.edit, given).connect(getattr(self, given))
         self.button.clicked.connect(self._on_button)
         self.close_button.clicked.connect(self.close)
         self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
@@ -94,6 +100,15 @@ class QuickAsk(Translated, QWidget):
         """Has what waits here kept on disk, with what is being composed."""
         self._keep.stop()
         self.unsent_changed.emit(self.edit.text_with_composed())
+
+    def take_words(self) -> str:
+        """What is typed here goes on elsewhere."""
+        self.edit.commit()
+        words = self.edit.text()
+        self.edit.set_text("")
+        self.keep_unsent()
+        self.close()
+        return words
 
     @property
     def writing(self) -> bool:

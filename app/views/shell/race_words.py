@@ -53,7 +53,9 @@ def _words(view: RaceView) -> str:
     if view.identical:
         return _RaceCounts().identical(len(view.laps[0].tokens))
     differ = QCoreApplication.translate(
-        "Race", "The words differ from token %1 on. That should not happen; please report it."
+        "Race",
+        "The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; "
+        "if it happens often, please report it.",
     )
     pairs = zip(*(lap.tokens for lap in view.laps), strict=False)
     first = next((at for at, (one, other) in enumerate(pairs, start=1) if one != other), None)

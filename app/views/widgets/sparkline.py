@@ -1,15 +1,15 @@
-"""Small pictures of statistics: tokens per pass from a reply's start to its end, and what was accepted by position."""
+"""Small pictures of statistics: tokens per pass over a reply, what was accepted by position, where the time went."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from app.theme import Theme
 from app.view_models.transcript import RequestStats
-from app.words.speculation import MOST_POSITIONS
+from app.words.speculation import MOST_POSITIONS, time_parts
 
 
 def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
@@ -41,3 +41,23 @@ def paint_positions(painter: QPainter, place: QRectF, stats: RequestStats, theme
         bar = QRectF(place.left() + number * width + 1, place.top(), width - 2, place.height())
         painter.fillRect(bar, colors.hover)
         painter.fillRect(bar.adjusted(0, bar.height() * (1 - rate), 0, 0), colors.draft)
+
+
+def paint_time(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
+    """One bar of the parts of the decoding time: draft, main model, other."""
+    seconds = [part_s for _, part_s in time_parts(stats)]
+    left, radius = place.left(), min(place.height(), theme.px(4)) / 2
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.palette.hover)
+    painter.drawRoundedRect(place, radius, radius)
+    for part_s, color in zip(seconds, time_colors(theme), strict=True):
+        width = place.width() * part_s / (sum(seconds) or 1.0)
+        if width >= 1:
+            bar = QRectF(left, place.top(), max(1.0, width - 1), place.height())
+            painter.setBrush(color)
+            painter.drawRoundedRect(bar, min(radius, bar.width() / 2), radius)
+        left += width
+
+
+def time_colors(theme: Theme) -> tuple[QColor, QColor, QColor]:
+    return theme.palette.draft, theme.palette.ink, theme.palette.faint
