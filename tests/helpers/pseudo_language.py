@@ -27,6 +27,7 @@ _MORE = " öñé ţŵö ţĥŕéé ƒöûŕ ƒîṽé šîẋ šéṽéñ"
 _KEPT = re.compile(r"%L?(?:n|\d)|<[^>]*>|https?://\S+")
 _TRANSLATED = re.compile(r"\[[^\[\]]*(?:\]|$)")
 _NAME = re.compile(r"\S*[/\d_]\S*")  # an address, a path, a model
+_BREAKS = re.compile(r"[\s/]|(?<=[\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef])")  # East Asian words end anywhere
 _WORD = re.compile(r"[A-Za-z]{3,}")
 
 
@@ -104,7 +105,7 @@ def _holds(label: QLabel) -> bool:
     metrics = QFontMetricsF(label.font())
     if not label.wordWrap():
         return metrics.horizontalAdvance(label.text()) <= label.width() + 1
-    widest = max(metrics.horizontalAdvance(word) for word in re.split(r"[\s/]", label.text()))
+    widest = max(metrics.horizontalAdvance(word) for word in _BREAKS.split(label.text()))
     return widest <= label.width() + 1 and label.heightForWidth(label.width()) <= label.height() + 1
 
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.views.link_dialog import ask_to_open
-from app.views.widgets.dialog import Dialog
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.pseudo_language import Screen, compile_pseudo, pseudo_language
 from tests.helpers.samples import sampled
+from tests.helpers.window_pages import PAGES
 
 # Names, keys and units, and what the tests themselves put there.
 NAMES = frozenset(
-    {"Main", "Draft", "Hunch", "MLX", "Hugging", "Face", "English", "TeX", "Python", "PySide"}
+    {"Main", "Draft", "Hunch", "MLX", "Hugging", "Face", "English", "TeX", "Python", "PySide", "Markdown", "JSON"}
     | {
         "Ctrl",
         "Shift",
@@ -38,83 +37,6 @@ NAMES = frozenset(
         "Right",
     }
 )
-
-
-def dialog() -> QWidget:
-    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, Dialog) and each.isVisible())
-
-
-def settings_page(name: str) -> Callable[[AppHarness], QWidget]:
-    def show(app: AppHarness) -> QWidget:
-        window = app.application.show_settings(name)
-        assert window is not None
-        window.resize(window.minimumSize())
-        return window
-
-    return show
-
-
-def inspector(app: AppHarness) -> QWidget:
-    app.window.resize(1500, 900)
-    app.window.inspector.set_wanted(True)
-    return app.window
-
-
-def picker(app: AppHarness) -> QWidget:
-    app.window.open_picker()
-    return app.window
-
-
-def chat_settings(app: AppHarness) -> QWidget:
-    app.window.chat_settings.toggle()
-    return app.window
-
-
-def palette(app: AppHarness) -> QWidget:
-    app.window.menu.palette.trigger()
-    return app.window
-
-
-def quick_ask(app: AppHarness) -> QWidget:
-    app.window.comfort.outside.open_quick_ask()
-    return app.window.comfort.outside.quick_ask
-
-
-def menu_dialog(name: str) -> Callable[[AppHarness], QWidget]:
-    def show(app: AppHarness) -> QWidget:
-        app.window.menu.actions[name].trigger()
-        return dialog()
-
-    return show
-
-
-def link_dialog(app: AppHarness) -> QWidget:
-    ask_to_open("https://example.com/", app.application.theme, app.window)
-    return dialog()
-
-
-def new_chat(app: AppHarness) -> QWidget:
-    app.chats.new_chat()
-    return app.window
-
-
-PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
-    "chat": lambda app: app.window,
-    "empty chat": new_chat,
-    "inspector": inspector,
-    "picker": picker,
-    "chat settings": chat_settings,
-    "trash": lambda app: app.window.sidebar_wiring.show_trash(),
-    "palette": palette,
-    "quick ask": quick_ask,
-    "shortcuts": menu_dialog("shortcuts"),
-    "about": menu_dialog("about"),
-    "link dialog": link_dialog,
-    **{
-        name: settings_page(name)
-        for name in ("general", "models", "discover", "speculation", "chat", "appearance", "advanced")
-    },
-}
 
 
 @pytest.fixture(scope="module")

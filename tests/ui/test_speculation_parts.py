@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers.race import Race
@@ -244,6 +245,22 @@ def race_of(app: AppHarness, qtbot: QtBot) -> Race:
     app.ask(qtbot, "One?")
     app.engine.requests.clear()
     return app.application.speculation.race
+
+
+def test_a_race_and_its_window_end_with_the_app(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "One?")
+    app.engine.gate.hold()
+    wiring, race = app.window.speculation, app.application.speculation.race
+    assert wiring is not None
+    wiring.race.trigger()
+    assert race.under_way
+    shown = wiring.race_window
+    assert shown is not None
+    app.window.close_at_once()
+    app.engine.gate.open()
+    assert not shown.isVisible()
+    assert not race.under_way
+    QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
 
 
 def test_a_race_writes_the_same_prompt_plainly_and_with_the_draft(app: AppHarness, qtbot: QtBot) -> None:

@@ -28,6 +28,7 @@ class RaceWindow(Translated, SideWindow):
         self._race = race
         self._request_of = request_of
         self._message_id = 0
+        self._is_there = False  # the reply whose prompt is raced with
         self.sentence = TextLabel(theme, TextStyle.HEADING)
         self.lanes = tuple(Lane(theme, number) for number in range(2))
         self.sampling = Segments(theme)
@@ -75,6 +76,7 @@ class RaceWindow(Translated, SideWindow):
 
     def _start(self) -> None:
         request = self._request_of(self._message_id)
+        self._is_there = request is not None
         if request is not None and self._race.can_start:
             self._race.start(request, greedy=self.sampling.value == "greedy")
         self._show()
@@ -87,9 +89,7 @@ class RaceWindow(Translated, SideWindow):
             self.sentence.setText(words)
         under_way = view.state in _UNDER_WAY
         self.go_button.setText(self._go_text(under_way))
-        self.go_button.setEnabled(
-            under_way or (self._race.can_start and self._request_of(self._message_id) is not None)
-        )
+        self.go_button.setEnabled(under_way or (self._race.can_start and self._is_there))
         self.sampling.setEnabled(not under_way)
 
     def _words(self, view: RaceView) -> str:

@@ -89,6 +89,7 @@ class SpeculationWiring(QObject):
             from app.views.shell.race_window import RaceWindow
 
             self.race_window = RaceWindow(self._theme, self._parts.race, self._parts.request_of, self._window)
+            self._window.closed.connect(self.race_window.close)
         self.race_window.open_for(message_id)
 
     def _shown_reply(self) -> int:

@@ -1,0 +1,105 @@
+"""Every page of the app, opened over the harness: what is grabbed, measured and read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+
+from app.views.link_dialog import ask_to_open
+from tests.helpers.app_harness import AppHarness
+
+
+def dialog() -> QWidget:
+    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())
+
+
+def settings_page(name: str) -> Callable[[AppHarness], QWidget]:
+    def show(app: AppHarness) -> QWidget:
+        window = app.application.show_settings(name)
+        assert window is not None
+        window.resize(window.minimumSize())
+        return window
+
+    return show
+
+
+def inspector(app: AppHarness) -> QWidget:
+    app.window.resize(1500, 900)
+    app.window.inspector.set_wanted(True)
+    return app.window
+
+
+def picker(app: AppHarness) -> QWidget:
+    app.window.open_picker()
+    return app.window
+
+
+def chat_settings(app: AppHarness) -> QWidget:
+    app.window.chat_settings.toggle()
+    return app.window
+
+
+def palette(app: AppHarness) -> QWidget:
+    app.window.menu.palette.trigger()
+    return app.window
+
+
+def quick_ask(app: AppHarness) -> QWidget:
+    app.window.comfort.outside.open_quick_ask()
+    return app.window.comfort.outside.quick_ask
+
+
+def menu_dialog(name: str) -> Callable[[AppHarness], QWidget]:
+    def show(app: AppHarness) -> QWidget:
+        app.window.menu.actions[name].trigger()
+        return dialog()
+
+    return show
+
+
+def link_dialog(app: AppHarness) -> QWidget:
+    ask_to_open("https://example.com/", app.application.theme, app.window)
+    return dialog()
+
+
+def new_chat(app: AppHarness) -> QWidget:
+    app.chats.new_chat()
+    return app.window
+
+
+def editor(app: AppHarness) -> QWidget:
+    assert app.window.transcript is not None
+    app.window.transcript.edit_requested.emit(app.chats.transcript.messages[0].id)
+    return app.window
+
+
+def race(app: AppHarness) -> QWidget:
+    wiring = app.window.speculation
+    assert wiring is not None
+    wiring.race.trigger()
+    assert wiring.race_window is not None
+    return wiring.race_window
+
+
+PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
+    "chat": lambda app: app.window,
+    "empty chat": new_chat,
+    "inspector": inspector,
+    "picker": picker,
+    "chat settings": chat_settings,
+    "trash": lambda app: app.window.sidebar_wiring.show_trash(),
+    "palette": palette,
+    "quick ask": quick_ask,
+    "shortcuts": menu_dialog("shortcuts"),
+    "about": menu_dialog("about"),
+    "link dialog": link_dialog,
+    "import": menu_dialog("import_chats"),
+    "export": menu_dialog("export_all"),
+    "editor": editor,
+    "race": race,
+    **{
+        name: settings_page(name)
+        for name in ("general", "models", "discover", "speculation", "chat", "appearance", "advanced")
+    },
+}
