@@ -201,7 +201,10 @@ def _can_be_written(connection: sqlite3.Connection, path: Path) -> bool:
     """False where the file itself forbids what its permissions allow: a damaged header."""
     try:
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
+        try:
+            connection.execute("PRAGMA user_version = 0")  # SQLite allows the beginning also where it refuses a change
+        finally:
+            connection.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
         return not (error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
     return True

@@ -84,8 +84,9 @@ def typed(path: Path) -> frozenset[str]:
 
 
 def look(path: Path) -> Seen:
-    """Opens the file as a start does, and every chat in it."""
+    """Opens the file as a start does, which changes something too, and every chat in it."""
     with closing(Database(path)) as database:
+        database.execute("UPDATE messages SET status = status WHERE id < 0")
         chats = ChatStore(database)
         messages = MessageStore(database, chats)
         listed = chats.find()
