@@ -4287,6 +4287,11 @@
         <translation>ドラフト時間</translation>
     </message>
     <message>
+        <source>from %1</source>
+        <comment>below the tokens per pass: with how many drafting pays</comment>
+        <translation>%1 から</translation>
+    </message>
+    <message>
         <source>in company</source>
         <translation>同時作成</translation>
     </message>

@@ -4287,6 +4287,11 @@
         <translation>초안 시간</translation>
     </message>
     <message>
+        <source>from %1</source>
+        <comment>below the tokens per pass: with how many drafting pays</comment>
+        <translation>%1부터</translation>
+    </message>
+    <message>
         <source>in company</source>
         <translation>동시 작성</translation>
     </message>

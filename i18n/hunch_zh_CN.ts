@@ -4287,6 +4287,11 @@
         <translation>草稿用时</translation>
     </message>
     <message>
+        <source>from %1</source>
+        <comment>below the tokens per pass: with how many drafting pays</comment>
+        <translation>%1 起</translation>
+    </message>
+    <message>
         <source>in company</source>
         <translation>同时生成</translation>
     </message>

@@ -66,11 +66,18 @@ def second_line(column: RequestColumn, stats: RequestStats) -> str:
     if column is RequestColumn.STATE:
         return source_text(stats)
     if column is RequestColumn.TOKENS_PER_PASS and stats.drafted:
-        return speculation.break_even_words(stats)
+        return _from_how_many(stats)
     if column is RequestColumn.SPEED_UP and stats.drafted:
         saved = speculation.saved_text(stats)
         return "" if saved == NOT_KNOWN else saved
     return ""
+
+
+def _from_how_many(stats: RequestStats) -> str:
+    if stats.break_even is None:
+        return ""
+    words = QCoreApplication.translate("Requests", "from %1", "below the tokens per pass: with how many drafting pays")
+    return formats.fill(words, formats.number(stats.break_even, 1))
 
 
 def source_text(stats: RequestStats) -> str:

@@ -253,13 +253,13 @@ def test_a_race_and_its_window_end_with_the_app(app: AppHarness, qtbot: QtBot) -
     wiring, race = app.window.speculation, app.application.speculation.race
     assert wiring is not None
     wiring.race.trigger()
-    assert race.under_way
+    qtbot.waitUntil(lambda: race.under_way)
     shown = wiring.race_window
     assert shown is not None
     app.window.close_at_once()
     app.engine.gate.open()
     assert not shown.isVisible()
-    assert not race.under_way
+    assert not race.under_way, "it goes on unseen"
     QApplication.sendEvent(shown, QEvent(QEvent.Type.LanguageChange))  # nothing is read of a closed database
 
 

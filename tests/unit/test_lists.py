@@ -169,7 +169,7 @@ def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel
 
 def test_below_the_tokens_per_pass_stands_from_how_many_on_drafting_pays(table: RequestTableModel) -> None:
     column = RequestColumn.TOKENS_PER_PASS
-    assert table.index(0, column).data(RequestRole.SECOND_LINE) == "pays from 2.0"
+    assert table.index(0, column).data(RequestRole.SECOND_LINE) == "from 2.0"
     assert table.index(1, column).data(RequestRole.SECOND_LINE) == ""
 
 

@@ -26,7 +26,7 @@ from app.words.requests import RequestColumn
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 112
 _NUMBER_COLUMN_PX = 62
-_COLUMN_PX = {RequestColumn.STATE: 112, RequestColumn.SPEED_UP: 88, RequestColumn.TOKENS_PER_PASS: 88}
+_COLUMN_PX = {RequestColumn.STATE: 88, RequestColumn.SPEED_UP: 88}
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _TIME_BAR_PX = 6
 _HEADER_SIDES_PX = 8
@@ -192,7 +192,8 @@ class RequestDelegate(QStyledItemDelegate):
         two = below or index.column() == RequestColumn.TIME
         line = place.adjusted(0, 4, 0, -place.height() // 2) if two else place
         painter.setPen(self._color(index))
-        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, str(index.data()))
+        shown = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
         if below:
             saved = index.column() == RequestColumn.SPEED_UP
             painter.setPen(self._color(index) if saved else colors.secondary)
