@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.controllers.draft_choices import CHAT_TOKENS
+from app.theme import Theme
 from app.view_models.model_list import DraftState
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
@@ -130,6 +131,23 @@ def test_the_picker_fits_the_window_after_larger_text(harness: AppHarness) -> No
         assert picker.frameGeometry().right() < window.frameGeometry().right()
         widths.append(picker.width())
     assert widths[0] == widths[2] < widths[1]
+
+
+def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBot) -> None:
+    """Below it a line appears once the pair has been compared."""
+    listed = OptionList(Theme())
+    qtbot.addWidget(listed)
+    listed.resize(500, 300)
+    listed.set_options([Option(f"Model {number}", str(number), "4.3 MB") for number in range(12)], "6")
+    listed.show()
+    listed.show_checked()
+
+    def is_whole() -> None:
+        assert listed.viewport().rect().contains(listed.visualRect(listed.currentIndex()))
+
+    qtbot.waitUntil(is_whole)
+    listed.resize(500, 200)
+    qtbot.waitUntil(is_whole)
 
 
 def press(listed: OptionList, key: Qt.Key) -> str:

@@ -376,6 +376,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.composer.edit.commit()
         if self.comfort.stays_without_window and not self._quits:
             event.ignore()
             self.hide()
@@ -384,7 +385,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
             event.ignore()
             self.show()
             return
-        self.composer.edit.commit()
         self.composer.keep_unsent()
         self.closing.emit()
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()

@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QFont,
     QFontMetrics,
     QPainter,
+    QResizeEvent,
     QStandardItem,
     QStandardItemModel,
 )
@@ -85,6 +86,12 @@ class OptionList(ChoiceList):
         if (index := self._index_of(self.checked)).isValid():
             self.setCurrentIndex(index)
             self.scrollTo(index)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What the keyboard is at stays in sight, also where something below the list takes of its height."""
+        super().resizeEvent(event)
+        if self.currentIndex().isValid():
+            self.scrollTo(self.currentIndex())
 
     def _index_of(self, value: str | None) -> QModelIndex:
         for row in range(self._items.rowCount()):
