@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -57,3 +58,22 @@ def test_nothing_is_done_while_nothing_is_due() -> None:
     collections = [stats["collections"] for stats in gc.get_stats()]
     garbage.collect()
     assert [stats["collections"] for stats in gc.get_stats()] == collections
+
+
+def test_what_was_there_when_imports_came_to_rest_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = QObject()
+    garbage = GuiThreadGarbage(parent)
+    garbage.collect()
+    kept = [[number] for number in range(1000)]
+    frozen = gc.get_freeze_count()
+    garbage.collect()
+    assert gc.get_freeze_count() >= frozen + len(kept)
+    frozen = gc.get_freeze_count()
+    later = [[number] for number in range(1000)]
+    garbage.collect()
+    assert gc.get_freeze_count() == frozen
+    monkeypatch.setitem(sys.modules, "one.more", sys)
+    garbage.collect()  # more may follow
+    assert gc.get_freeze_count() == frozen
+    garbage.collect()
+    assert gc.get_freeze_count() >= frozen + len(later)
