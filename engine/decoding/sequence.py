@@ -88,7 +88,9 @@ class Sequence:
         """
         network, layers, width = self.model.network, self.caches.layers, self._width(tokens.size)
         tokens = within_vocabulary(tokens, self.model)
-        padded = mx.concatenate([tokens, mx.repeat(tokens[-1:], width - tokens.size)])
+        padded = tokens
+        if width > tokens.size:
+            padded = mx.concatenate([tokens, mx.repeat(tokens[-1:], width - tokens.size)])
         with self.hidden_states.step() if self.hidden_states is not None else nullcontext():
             logits: mx.array = self.caches.forward(width, lambda: network(padded[None], cache=layers))
         return logits[0, : tokens.size]

@@ -132,7 +132,7 @@ class Drafting:
             self.reading_s += seconds
             behind, offer = offer.behind, proposer.offer(tokens)
             self._controller.observe_reading(offer.source, behind - offer.behind, seconds)
-        return replace(offer, most=max(0, min(offer.most, room)))
+        return offer if 0 <= offer.most <= room else replace(offer, most=max(0, min(offer.most, room)))
 
     def _score_unused(self, tokens: Sequence[int]) -> None:
         """Offers that were not taken up teach what the tokens emitted since then show of them."""
