@@ -670,6 +670,10 @@
         </translation>
     </message>
     <message>
+        <source>Until it answers: what is known without the hub.</source>
+        <translation>ハブから返答があるまで、ハブなしでわかるモデルを表示しています。</translation>
+    </message>
+    <message>
         <source>Searching…</source>
         <translation>検索中…</translation>
     </message>

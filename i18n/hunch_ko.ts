@@ -670,6 +670,10 @@
         </translation>
     </message>
     <message>
+        <source>Until it answers: what is known without the hub.</source>
+        <translation>허브가 답할 때까지, 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
+    </message>
+    <message>
         <source>Searching…</source>
         <translation>검색 중…</translation>
     </message>

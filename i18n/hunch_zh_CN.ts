@@ -670,6 +670,10 @@
         </translation>
     </message>
     <message>
+        <source>Until it answers: what is known without the hub.</source>
+        <translation>Hub 响应之前，先显示无需 Hub 即可得知的模型。</translation>
+    </message>
+    <message>
         <source>Searching…</source>
         <translation>正在搜索…</translation>
     </message>

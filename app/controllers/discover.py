@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.draft_choices import CHAT_TOKENS
@@ -37,6 +37,7 @@ from engine import (
 )
 
 _WEIGHTS_SHARE = 0.8  # of the memory for models; the rest is for the chat
+_PATIENCE_MS = 600  # with the hub, before what is known without it is shown
 
 
 class DiscoverController(QObject):
@@ -70,6 +71,8 @@ class DiscoverController(QObject):
         self.page: HubPage | None = None
         self.page_error: EngineError | None = None
         self._page_model: HubModel | None = None  # as a list, the catalog or its files tell of it
+        self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
+        self._patience.timeout.connect(self._show_known)
         self.results.more_wanted.connect(self.more)
         bridge.event_arrived.connect(self._on_event)
 
@@ -79,6 +82,7 @@ class DiscoverController(QObject):
         self.from_hub = False
         self._read_on()
         self._search = self._store.search(_query(wanted))
+        self._patience.start()
         self.changed.emit()
 
     def more(self) -> None:
@@ -173,6 +177,9 @@ class DiscoverController(QObject):
         self.state = DiscoverState.READING
 
     def _on_results(self, event: SearchResults) -> None:
+        if not self.from_hub and (event.models or not event.reading):
+            self._patience.stop()
+            self.results.clear()  # of what was shown meanwhile
         self.results.append([self.entry(model) for model in event.models])
         self.from_hub = self.from_hub or bool(event.models)
         self.missing = event.missing
@@ -182,7 +189,11 @@ class DiscoverController(QObject):
 
     def _on_failure(self, error: EngineError) -> None:
         """What is known without the hub is shown instead of nothing."""
+        self._patience.stop()
         self.error, self.state = error, DiscoverState.FAILED
+        self._show_known()
+
+    def _show_known(self) -> None:
         if not self.results.entries:
             self.results.append([self.entry(model) for model in self._known_without_hub()])
         self.changed.emit()

@@ -76,6 +76,8 @@ class FakeModelStore:
         self.pages: dict[str, HubPage] = {}
         self.hub_error: DownloadError | None = None  # why it answers nothing
         self.missing: DownloadError | None = None  # why it answers only a part
+        self.hub_answers = threading.Event()  # until then a search waits
+        self.hub_answers.set()
         self._told: dict[SearchId, int] = {}
         self.pair_checks: dict[tuple[str, str], PairCheck] = {}
         self.checked: list[tuple[str, str]] = []
@@ -198,6 +200,7 @@ class FakeModelStore:
         self._end(download, DownloadFinished(download, repository, info.folder))
 
     def _answer(self, search: SearchId) -> None:
+        self.hub_answers.wait()
         if self.hub_error is not None:
             self._sink(SearchFailed(search, self.hub_error))
             return

@@ -330,6 +330,29 @@ def test_without_the_hub_what_is_known_is_shown(
     assert not panel.again_button.isVisible()
 
 
+def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_its_place(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    discover = harness.models.discover
+    harness.store.hub_answers.clear()
+    panel.search("qwen3")
+    assert (discover.results.entries, panel.status.text()) == ([], "Searching…")
+    qtbot.waitUntil(lambda: bool(discover.results.entries))
+    assert all("qwen3" in entry.model.repository.casefold() for entry in discover.results.entries)
+    assert panel.status.text() == "Searching… Until it answers: what is known without the hub."
+    assert not panel.again_button.isVisible()
+    harness.store.on_hub = [MODEL]
+    harness.store.hub_answers.set()
+    wait_for_rest(harness, qtbot)
+    assert [entry.model for entry in discover.results.entries] == [MODEL]
+    assert panel.status.text() == "1 model"
+    harness.store.on_hub = []
+    panel.search("qwen3")
+    wait_for_rest(harness, qtbot)
+    assert panel.status.text() == "Nothing found. Try fewer words or limits."  # the hub's word counts
+    assert not discover.results.entries
+
+
 def test_without_the_hub_the_limits_of_a_search_hold(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.store.hub_error = HubOffline("hub")
 

@@ -198,14 +198,16 @@ class DiscoverPanel(Translated, QWidget):
     def _sentence(self) -> str:
         discover = self._discover
         found = len(discover.results.entries)
+        known = found and not discover.from_hub
         if discover.error is not None:
-            known = [self.tr("Shown instead: what is known without the hub.")] if found else []
-            return spoken(notice_for(discover.error).sentence, *([] if discover.from_hub else known))
+            instead = self.tr("Shown instead: what is known without the hub.") if known else ""
+            return spoken(notice_for(discover.error).sentence, instead)
         if discover.missing is not None:
             some = self.tr("%Ln models; others may be missing.", "", found)
             return spoken(some, notice_for(discover.missing).sentence)
         if discover.state is DiscoverState.READING:
-            return self.tr("Searching…")
+            meanwhile = self.tr("Until it answers: what is known without the hub.") if known else ""
+            return spoken(self.tr("Searching…"), meanwhile)
         if not found:
             return self.tr("Nothing found. Try fewer words or limits.")
         more = self.tr("%Ln models, and more below", "", found) if discover.results.has_more else ""
