@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QKeySequence, QTextDocument
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.markup.visible_text import VisibleText
 from app.storage import Attachment, AttachmentKind, Stores
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.finder import Finder
 from app.views.transcript.formula_part import FormulaPart
@@ -260,6 +261,8 @@ def test_a_result_opens_its_chat_at_the_match_in_its_branch(app: AppHarness, qtb
 def open_result(app: AppHarness, qtbot: QtBot, words: str) -> None:
     """The first result of a search over all chats."""
     app.chats.new_chat()
+    app.window.sidebar.search.setText("")  # the rows of an earlier search are none of this one's
+    qtbot.waitUntil(lambda: all(row.match is None for row in app.chats.conversations.rows))
     app.window.sidebar.search.setText(words)
     qtbot.waitUntil(lambda: any(row.match is not None for row in app.chats.conversations.rows))
     rows = app.chats.conversations.rows
@@ -284,7 +287,6 @@ def test_a_result_in_an_attachment_lights_that_one_and_opens_no_bar(app: AppHarn
     app.application.storage.write(make, lambda _done: app.chats.conversations.refresh(), lambda _refused: None)
     app.wait_until_stored(qtbot)
     app.ask(qtbot, "heron, in words")
-    app.window.sidebar.search.setText("")
     open_result(app, qtbot, "heron")
     bar, view = app.window.finding.bar, app.window.transcript
     assert view is not None
@@ -309,6 +311,38 @@ def test_a_result_in_an_attachment_lights_that_one_and_opens_no_bar(app: AppHarn
     press(app, Qt.Key.Key_F)
     QTest.keyClicks(bar.field, "Which")
     assert chips[1].accessibleName() == "b.txt, 9 bytes"
+
+
+def test_an_attachment_opens_at_what_was_found_in_it(app: AppHarness, qtbot: QtBot) -> None:
+    """Words of any script behind signs of two words of 16 bits, in a text that comes in steps."""
+    lines = "".join(f"line {number} \U0001f426 of a long file\n" for number in range(9000))
+    text = f"{lines}\U0001f426 the grey HERON stands\n{lines}and 白鷺 too, a heron"
+    attached = (Attachment("birds.txt", AttachmentKind.TEXT, text, len(text)),)
+    app.application.storage.write(
+        lambda stores: stores.messages.add_user(stores.chats.create("Birds"), None, "Which?", attached),
+        lambda _done: app.chats.conversations.refresh(),
+        lambda _refused: None,
+    )
+    app.wait_until_stored(qtbot)
+    open_result(app, qtbot, "heron")
+    view = app.window.transcript
+    assert view is not None
+    qtbot.waitUntil(lambda: bool(view.findChildren(AttachmentChip)))
+    view.findChildren(AttachmentChip)[0].click()
+    (dialog,) = app.window.findChildren(AttachmentDialog)
+    field = dialog.text
+
+    def lit() -> list[str]:
+        return [each.cursor.selectedText() for each in field.extraSelections()]
+
+    qtbot.waitUntil(lambda: lit() == ["HERON", "heron"])
+    assert field.cursorRect().intersects(field.viewport().rect())
+    assert field.textCursor().block().text().endswith("the grey HERON stands")
+    QTest.keySequence(dialog, QKeySequence(QKeySequence.StandardKey.FindNext))
+    assert field.textCursor().block().text() == "and 白鷺 too, a heron"
+    QTest.keySequence(dialog, QKeySequence(QKeySequence.StandardKey.FindNext))
+    assert field.textCursor().block().text().endswith("the grey HERON stands")
+    dialog.close()
 
 
 def test_several_words_of_a_result_are_all_lit(app: AppHarness, qtbot: QtBot) -> None:

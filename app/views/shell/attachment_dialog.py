@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QPalette, QTextOption
+from PySide6.QtGui import QKeySequence, QPalette, QShortcut, QTextOption
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import CODE_PX, Theme
 from app.view_models.transcript import Attachment, AttachmentKind
+from app.views.shell.found_in_attachment import FoundInAttachment
 from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -31,7 +34,9 @@ class AttachmentDialog(Translated, QDialog):
         *,
         can_put_back: bool = False,
         can_remove: bool = False,
+        words: Sequence[str] = (),
     ) -> None:
+        """`words` are lit in it, and the first of them is in sight."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._theme = theme
@@ -39,6 +44,7 @@ class AttachmentDialog(Translated, QDialog):
         self._shown = 0  # characters of the text
         self.facts = TextLabel(theme, TextStyle.SECONDARY, self)
         self.text = LongText(self)
+        self._found = FoundInAttachment(theme, self.text, words)
         self.put_back = PillButton(theme, Emphasis.PLAIN, parent=self)
         self.put_back.setVisible(can_put_back)
         self.remove = PillButton(theme, Emphasis.PLAIN, parent=self)
@@ -50,6 +56,11 @@ class AttachmentDialog(Translated, QDialog):
         self.put_back.clicked.connect(self._put_back)
         self.remove.clicked.connect(self._remove)
         self.close_button.clicked.connect(self.accept)
+        for key, direction in (
+            (QKeySequence.StandardKey.FindNext, 1),
+            (QKeySequence.StandardKey.FindPrevious, -1),
+        ):
+            QShortcut(key, self).activated.connect(lambda direction=direction: self._found.step(direction))
         theme.changed.connect(self._restyle)
         self._restyle()
         self._retranslate()
@@ -86,6 +97,7 @@ class AttachmentDialog(Translated, QDialog):
         self._shown = end
         if end == len(text):
             self._more.stop()
+        self._found.read_on(is_whole=end == len(text))
 
     def _put_back(self) -> None:
         self.put_back_requested.emit()

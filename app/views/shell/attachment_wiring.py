@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -111,14 +112,20 @@ class AttachmentWiring(QObject):
         message = self._chats.transcript.message(message_id)
         if message is not None and index < len(message.attachments):
             can_remove = can_drop(message.text, len(message.attachments))
-            dialog = self._show(message.attachments[index], can_remove=can_remove)
+            words = self._transcript.finder.words_in_attachment(message_id, index)
+            dialog = self._show(message.attachments[index], can_remove=can_remove, words=words)
             dialog.remove_requested.connect(lambda: self._chats.edits.drop_attachment(message_id, index))
 
     def _show(
-        self, attachment: Attachment, *, can_put_back: bool = False, can_remove: bool = False
+        self,
+        attachment: Attachment,
+        *,
+        can_put_back: bool = False,
+        can_remove: bool = False,
+        words: Sequence[str] = (),
     ) -> AttachmentDialog:
         dialog = AttachmentDialog(
-            self._theme, attachment, self._window, can_put_back=can_put_back, can_remove=can_remove
+            self._theme, attachment, self._window, can_put_back=can_put_back, can_remove=can_remove, words=words
         )
         dialog.open()
         return dialog

@@ -33,7 +33,6 @@ class FindWiring(QObject):
         menu.find_previous.triggered.connect(lambda: self._step(-1))
         menu.use_selection.triggered.connect(self.use_selection)
         listed.match_opened.connect(self.open_match)
-        view.attachment_requested.connect(lambda *_: self._on_attachment())
         chats.current_chat_changed.connect(lambda chat_id, _title: self._on_chat(chat_id))
 
     def open(self) -> None:
@@ -62,15 +61,10 @@ class FindWiring(QObject):
         self._view.show_message(match.message_id)
         if match.attachment is not None:
             self.bar.leave()
-            self._finder.show_attachment(match.message_id, match.attachment)
+            self._finder.show_attachment(match.message_id, match.attachment, match.words)
         else:
             self.bar.open(" ".join(match.words))
             self._finder.find(self.bar.field.words(), match.message_id, match.words)
-
-    def _on_attachment(self) -> None:
-        """One is opened: what was lit of it has been seen."""
-        if not self.bar.isVisible():
-            self._finder.close()
 
     def _step(self, direction: int) -> None:
         if not self.bar.isVisible():

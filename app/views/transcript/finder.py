@@ -80,6 +80,7 @@ class Finder(QObject):
         self.query = ""
         self._words: tuple[str, ...] = ()
         self._attachment: tuple[int, int] | None = None  # that is lit: a message, and which of its own
+        self._attachment_words: Sequence[str] = ()  # that stand in it
         self._found: dict[int, dict[Address, _Read]] = {}  # by message
         self._waiting: list[int] = []  # messages to be read, the next one last
         self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
@@ -129,14 +130,22 @@ class Finder(QObject):
     def close(self) -> None:
         self.find("")
 
-    def show_attachment(self, message_id: int, number: int) -> None:
-        """Lights one attachment of a message, in sight, until something else is found."""
+    def show_attachment(self, message_id: int, number: int, words: Sequence[str]) -> None:
+        """Lights one attachment of a message, in sight, until one is opened or something else is found."""
         self.close()
-        self._attachment = (message_id, number)
+        self._attachment, self._attachment_words = (message_id, number), words
         row = self._model.row_of(message_id)
         if row is not None:
             show_attachments(self._column, self._sight, row)
         self.light()
+
+    def words_in_attachment(self, message_id: int, number: int) -> Sequence[str]:
+        """What is looked for in one that is being opened. What was lit of it has been seen then."""
+        if self._attachment is None:
+            return self._words if self.query else ()
+        words = self._attachment_words if self._attachment == (message_id, number) else ()
+        self.close()
+        return words
 
     @property
     def count(self) -> int:
