@@ -342,6 +342,7 @@ def test_an_attachment_opens_at_what_was_found_in_it(app: AppHarness, qtbot: QtB
     assert field.textCursor().block().text() == "and 白鷺 too, a heron"
     QTest.keySequence(dialog, QKeySequence(QKeySequence.StandardKey.FindNext))
     assert field.textCursor().block().text().endswith("the grey HERON stands")
+    assert abs(field.cursorRect().center().y() - field.viewport().rect().center().y()) < 3 * field.cursorRect().height()
     dialog.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QPalette, QShortcut, QTextOption
+from PySide6.QtGui import QKeySequence, QPalette, QShortcut, QShowEvent, QTextOption
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import CODE_PX, Theme
@@ -88,6 +88,10 @@ class AttachmentDialog(Translated, QDialog):
         column.addWidget(self.facts)
         column.addWidget(self.text, 1)
         column.addLayout(buttons)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._found.step(0)  # to the middle of a page whose height is known only now
 
     def _show_more(self) -> None:
         """A long text comes in steps, so that nothing stands still; the first is there at once."""

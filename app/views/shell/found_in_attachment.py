@@ -41,7 +41,7 @@ class FoundInAttachment(QObject):
             self._light()
 
     def step(self, direction: int) -> None:
-        """To the next one (1) or the one before (-1); behind the last comes the first."""
+        """To the next one (1), the one before (-1) or the current one; behind the last comes the first."""
         if self._found:
             self._current = (self._current + direction) % len(self._found)
             self._show_current()
