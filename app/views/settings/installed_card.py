@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from PySide6.QtCore import QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
+from app.system.file_manager import reveal
 from app.theme import Theme
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown
 from app.view_models.model_list import ModelEntry
@@ -207,8 +206,3 @@ class FilterButton(PillButton):
     def _show_state(self, on: bool) -> None:
         self._emphasis = Emphasis.PRIMARY if on else Emphasis.PLAIN
         self.update()
-
-
-def reveal(folder: str) -> None:
-    """In the system's file manager."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(folder))))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QDate, QStandardPaths, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QDate, QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.controllers.exports import ExportController, Exported, ExportFormat, Wanted
 from app.portable.file_names import safe_name
 from app.portable.problems import NotExported
+from app.system.file_manager import reveal
 from app.theme import Theme
 from app.views.shell.file_dialog import FileDialog
 from app.views.shell.kept_words import problem_text
@@ -125,7 +125,7 @@ class ExportDialog(FileDialog):
     def _on_finished(self, exported: Exported) -> None:
         path = exported.path
         self._end()
-        self._banner.show_info(lambda: BannerText(*exported_words(path.name)), lambda: show_in_files(path))
+        self._banner.show_info(lambda: BannerText(*exported_words(path.name)), lambda: reveal(path))
 
     def _on_failed(self, problem: Problem | NotExported) -> None:
         if isinstance(problem, NotExported):
@@ -148,8 +148,3 @@ class ExportDialog(FileDialog):
     def _end(self) -> None:
         self._is_writing = False
         self.accept()
-
-
-def show_in_files(path: Path) -> None:
-    """Opens the folder that it is in, or itself where it is one."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path if path.is_dir() else path.parent)))
