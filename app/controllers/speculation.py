@@ -16,6 +16,7 @@ from app.controllers.statistics import Statistics
 from app.controllers.tuning import TuningController
 from app.storage import Storage
 from app.storage.pair_records import PairRecords
+from app.system.machine import machine_name
 from engine import ChatEngine
 
 
@@ -34,7 +35,7 @@ class SpeculationParts(QObject):
         language: Callable[[], str],
     ) -> None:
         super().__init__(chats)
-        records = PairRecords(pairs_file)
+        records = PairRecords(pairs_file, machine_name())
         models.checks.gain_of = lambda main, draft: records.get(main, draft).gain
         self.tuning = TuningController(engine, bridge, models, records, language, self)
         self.switch = PairSwitch(models, chats.replies, records, self)

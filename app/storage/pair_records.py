@@ -1,5 +1,6 @@
 """What was measured of each pair on this machine: how much its draft gained last, and what tuning found.
 
+What another machine has measured, whose files were copied here, is not told; that drafting was turned off is.
 A small JSON file, written as a whole. One that is damaged is as good as none: everything in it can be measured again.
 One that the disk does not give is not written over: it is read before the next change, or that is not kept.
 """
@@ -38,13 +39,15 @@ class PairRecord:
     tokens: int = 0
     tuned_gain: float | None = None  # of the best way, over plain decoding
     off: bool = False  # the person has turned drafting off for it
+    machine: str = ""  # that measured it; "": an older version did not write that down
 
 
 class PairRecords:
-    """`key` names a main model's folder and a draft's."""
+    """Of a main model's folder and a draft's."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, machine: str) -> None:
         self._file = file
+        self._machine = machine
         self._records: dict[str, PairRecord] = {}
         self._is_read = False
         self._read()
@@ -60,7 +63,8 @@ class PairRecords:
         self._records = stored | self._records
 
     def get(self, main: str, draft: str) -> PairRecord:
-        return self._records.get(_key(main, draft), PairRecord())
+        record = self._records.get(_key(main, draft), PairRecord())
+        return record if record.machine in ("", self._machine) else PairRecord(off=record.off)
 
     def put_gain(self, main: str, draft: str, gain: float) -> None:
         self._put(main, draft, replace(self.get(main, draft), gain=gain))
@@ -74,7 +78,7 @@ class PairRecords:
 
     def _put(self, main: str, draft: str, record: PairRecord) -> None:
         self._records.pop(_key(main, draft), None)
-        self._records[_key(main, draft)] = record
+        self._records[_key(main, draft)] = replace(record, machine=self._machine)
         if not self._is_read:
             self._read()
         while len(self._records) > _MOST:
@@ -112,7 +116,8 @@ def _record(value: Any) -> PairRecord | None:
         )
         gains = [None if value[name] is None else _positive(value[name]) for name in ("gain", "tuned_gain")]
         mode = value["mode"] if value["mode"] in ("off", "fixed", "auto") else ""
-        return PairRecord(gains[0], measured, mode, int(value["tokens"]), gains[1], value.get("off") is True)
+        off, machine = value.get("off") is True, str(value.get("machine", ""))
+        return PairRecord(gains[0], measured, mode, int(value["tokens"]), gains[1], off, machine)
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
 

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.tuning import PASSES, TuningController
 from app.storage.pair_records import PairRecords
+from app.system.machine import machine_name
 from app.theme import Theme
 from app.view_models.tuning import WAYS, Content, TuningState, Way, mean_gains
 from app.views.settings.tune import TuneCard
@@ -30,7 +31,7 @@ STEPS = PASSES * len(WAYS) * len(Content)
 class TuningSetup:
     def __init__(self, harness: ControllerHarness, folder: Path) -> None:
         self.harness = harness
-        self.records = PairRecords(folder / "pairs.json")
+        self.records = PairRecords(folder / "pairs.json", machine_name())
         self.tuning = TuningController(
             harness.engine, harness.bridge, harness.models, self.records, lambda: "ko", harness.models
         )
@@ -69,7 +70,7 @@ def test_each_way_is_measured_on_each_text_and_the_fastest_kept(setup: TuningSet
     assert view.gain > 2
     assert setup.harness.settings.speculation_mode == "fixed"
     assert setup.harness.settings.speculation_tokens == 4
-    assert PairRecords(setup.records._file).get(MAIN.folder, DRAFT.folder).tokens == 4
+    assert PairRecords(setup.records._file, machine_name()).get(MAIN.folder, DRAFT.folder).tokens == 4
     assert json.loads(setup.tuning.as_json())["mode"] == "fixed"
 
 

@@ -317,14 +317,14 @@ def test_pairs_that_the_disk_does_not_give_are_not_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "pairs.json"
-    PairRecords(file).put_off("Main", "Draft", off=True)
+    PairRecords(file, "here").put_off("Main", "Draft", off=True)
     with monkeypatch.context() as disk:
         refuse_reads(disk, "pairs.json")
-        records = PairRecords(file)
+        records = PairRecords(file, "here")
         records.put_gain("Main", "Other", 1.5)
-    assert PairRecords(file).get("Main", "Draft").off
+    assert PairRecords(file, "here").get("Main", "Draft").off
     records.put_gain("Main", "Third", 2.0)
-    again = PairRecords(file)
+    again = PairRecords(file, "here")
     assert (again.get("Main", "Draft").off, again.get("Main", "Other").gain) == (True, 1.5)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from app.storage.pair_records import Measured, PairRecord, PairRecords
+from app.system.machine import machine_name
 from app.view_models.tuning import AUTO, PLAIN, WAYS, Content, Reading, Way, best_way, gains, mean_gains
 
 
@@ -55,20 +59,44 @@ def test_a_gain_is_over_the_same_kind_of_text_and_the_mean_is_geometric() -> Non
     assert mean_gains(measured) == {PLAIN: 1.0, AUTO: pytest.approx(2.0)}
 
 
+HERE = "Apple M3 Max, 64 GB"
 RECORD = PairRecord(1.5, (Measured("code", "fixed", 4, 20.5),), "fixed", 4, 1.7)
 
 
 def test_records_outlive_the_program(tmp_path: Path) -> None:
-    records = PairRecords(tmp_path / "pairs.json")
+    records = PairRecords(tmp_path / "pairs.json", HERE)
     records.put_tuning("/m", "/d", RECORD)
     records.put_gain("/m", "/d", 1.2)
     records.put_gain("/m", "/other", 0.9)
-    again = PairRecords(tmp_path / "pairs.json")
-    assert again.get("/m", "/d") == PairRecord(1.2, RECORD.measured, "fixed", 4, 1.7)
+    again = PairRecords(tmp_path / "pairs.json", HERE)
+    assert again.get("/m", "/d") == PairRecord(1.2, RECORD.measured, "fixed", 4, 1.7, machine=HERE)
     assert again.get("/m", "/other").gain == 0.9
     assert again.get("/m", "/none") == PairRecord()
     again.put_tuning("/m", "/d", RECORD)
     assert again.get("/m", "/d").gain == 1.2  # which tuning does not measure
+
+
+def test_what_another_machine_measured_is_not_told_but_what_was_turned_off_is(tmp_path: Path) -> None:
+    there = PairRecords(tmp_path / "pairs.json", "Apple M1, 8 GB")
+    there.put_tuning("/m", "/d", RECORD)
+    there.put_off("/m", "/d", True)
+    here = PairRecords(tmp_path / "pairs.json", HERE)
+    assert here.get("/m", "/d") == PairRecord(off=True)
+    here.put_gain("/m", "/d", 1.2)
+    assert PairRecords(tmp_path / "pairs.json", HERE).get("/m", "/d") == PairRecord(1.2, off=True, machine=HERE)
+
+
+def test_what_an_older_version_measured_is_told(tmp_path: Path) -> None:
+    old = '{"/m\\n/d": {"gain": 1.5, "measured": [], "mode": "", "tokens": 0, "tuned_gain": null, "off": false}}'
+    (tmp_path / "pairs.json").write_text(old)
+    assert PairRecords(tmp_path / "pairs.json", HERE).get("/m", "/d").gain == 1.5
+
+
+def test_a_machine_has_the_same_name_each_time() -> None:
+    code = "from app.system.machine import machine_name; print(machine_name())"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert told == machine_name()
+    assert re.fullmatch(r"\S.*, \d+ GB", told)
 
 
 @pytest.mark.parametrize(
@@ -87,16 +115,16 @@ def test_records_outlive_the_program(tmp_path: Path) -> None:
 )
 def test_damage_costs_what_was_measured_and_nothing_else(tmp_path: Path, content: str) -> None:
     (tmp_path / "pairs.json").write_text(content)
-    records = PairRecords(tmp_path / "pairs.json")
+    records = PairRecords(tmp_path / "pairs.json", HERE)
     assert records.get("a", "b") == PairRecord()
     records.put_gain("a", "b", 2.0)
-    assert PairRecords(tmp_path / "pairs.json").get("a", "b").gain == 2.0
+    assert PairRecords(tmp_path / "pairs.json", HERE).get("a", "b").gain == 2.0
 
 
 def test_the_file_stays_small(tmp_path: Path) -> None:
-    records = PairRecords(tmp_path / "pairs.json")
+    records = PairRecords(tmp_path / "pairs.json", HERE)
     for number in range(230):
         records.put_gain("/m", f"/d{number}", 1.0)
-    again = PairRecords(tmp_path / "pairs.json")
+    again = PairRecords(tmp_path / "pairs.json", HERE)
     assert again.get("/m", "/d229").gain == 1.0
     assert again.get("/m", "/d0").gain is None

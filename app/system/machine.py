@@ -1,0 +1,28 @@
+"""What machine this is: figures that were measured on another one say nothing here."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+from functools import cache
+
+_ROOM = 256
+
+
+@cache
+def machine_name() -> str:
+    """Its processor and memory, such as "Apple M3 Max, 64 GB". The same on each start."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{_processor() or platform.machine()}, {round(memory / 2**30)} GB"
+
+
+def _processor() -> str:
+    """As a Mac tells it; "" elsewhere."""
+    if sys.platform == "darwin":
+        text, size = ctypes.create_string_buffer(_ROOM), ctypes.c_size_t(_ROOM)
+        system = ctypes.CDLL(None)
+        if system.sysctlbyname(b"machdep.cpu.brand_string", text, ctypes.byref(size), None, 0) == 0:
+            return text.value.decode(errors="replace")
+    return ""
