@@ -670,7 +670,7 @@
         </translation>
     </message>
     <message>
-        <source>Until it answers: what is known without the hub.</source>
+        <source>Until the hub answers, this is what is known without it.</source>
         <translation>ハブから返答があるまで、ハブなしでわかるモデルを表示しています。</translation>
     </message>
     <message>

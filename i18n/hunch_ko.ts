@@ -670,7 +670,7 @@
         </translation>
     </message>
     <message>
-        <source>Until it answers: what is known without the hub.</source>
+        <source>Until the hub answers, this is what is known without it.</source>
         <translation>허브가 답할 때까지, 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
     </message>
     <message>

@@ -670,7 +670,7 @@
         </translation>
     </message>
     <message>
-        <source>Until it answers: what is known without the hub.</source>
+        <source>Until the hub answers, this is what is known without it.</source>
         <translation>Hub 响应之前，先显示无需 Hub 即可得知的模型。</translation>
     </message>
     <message>

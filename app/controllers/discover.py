@@ -37,6 +37,7 @@ from engine import (
 )
 
 _WEIGHTS_SHARE = 0.8  # of the memory for models; the rest is for the chat
+_FITTING = tuple(FitLevel)  # the best first
 _PATIENCE_MS = 600  # with the hub, before what is known without it is shown
 
 
@@ -199,12 +200,21 @@ class DiscoverController(QObject):
         self.changed.emit()
 
     def _known_without_hub(self) -> Sequence[HubModel]:
-        """Within the limits of the search, as far as catalog and installed files tell."""
+        """Within the limits of the search, as far as catalog and installed files tell: what is here first, then what
+        fits, chat models before drafts.
+        """
         query = _query(self.filter)
         words = query.text.casefold().split()
         known = self._known().values()
         named = [model for model in known if all(word in model.repository.casefold() for word in words)]
-        return [model for model in named if is_wanted(model, query)]
+        mains = {model.repository for model in self._catalog().models}
+        here = {each.repository for each in self._installed}
+
+        def rank(model: HubModel) -> tuple[bool, int, bool]:
+            fit = _fit(model)
+            return model.repository not in here, _FITTING.index(fit) if fit else 0, model.repository not in mains
+
+        return sorted((model for model in named if is_wanted(model, query)), key=rank)
 
     def _known(self) -> dict[str, HubModel]:
         """By repository; what files tell goes before what the catalog says."""

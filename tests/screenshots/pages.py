@@ -87,6 +87,8 @@ def chat_settings(harness: ScreenshotHarness) -> QWidget:
 def settings_page(name: str, harness: ScreenshotHarness) -> QWidget:
     window = harness.settings_window
     window.show_page(name)
+    if name == "discover":
+        harness.until(lambda: bool(window.discover.list.model().rowCount()))
     return window
 
 

@@ -339,7 +339,7 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
     assert (discover.results.entries, panel.status.text()) == ([], "Searching…")
     qtbot.waitUntil(lambda: bool(discover.results.entries))
     assert all("qwen3" in entry.model.repository.casefold() for entry in discover.results.entries)
-    assert panel.status.text() == "Searching… Until it answers: what is known without the hub."
+    assert panel.status.text() == "Searching… Until the hub answers, this is what is known without it."
     assert not panel.again_button.isVisible()
     harness.store.on_hub = [MODEL]
     harness.store.hub_answers.set()
@@ -351,6 +351,23 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
     wait_for_rest(harness, qtbot)
     assert panel.status.text() == "Nothing found. Try fewer words or limits."  # the hub's word counts
     assert not discover.results.entries
+
+
+def test_without_the_hub_what_is_here_comes_first_then_what_fits_and_chat_models_before_drafts(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    harness.store.hub_error = HubOffline("hub")
+    panel.search("")
+    wait_for_rest(harness, qtbot)
+    entries = harness.models.discover.results.entries
+    mains = {model.repository for model in harness.models.library.catalog.models}
+    order = list(FitLevel)
+    ranks = [
+        (not entry.installed, order.index(entry.fit) if entry.fit else 0, entry.model.repository not in mains)
+        for entry in entries
+    ]
+    assert ranks == sorted(ranks)
+    assert {rank[0] for rank in ranks} == {rank[2] for rank in ranks} == {True, False}
 
 
 def test_without_the_hub_the_limits_of_a_search_hold(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

@@ -206,7 +206,7 @@ class DiscoverPanel(Translated, QWidget):
             some = self.tr("%Ln models; others may be missing.", "", found)
             return spoken(some, notice_for(discover.missing).sentence)
         if discover.state is DiscoverState.READING:
-            meanwhile = self.tr("Until it answers: what is known without the hub.") if known else ""
+            meanwhile = self.tr("Until the hub answers, this is what is known without it.") if known else ""
             return spoken(self.tr("Searching…"), meanwhile)
         if not found:
             return self.tr("Nothing found. Try fewer words or limits.")
