@@ -17,6 +17,7 @@ from engine import (
     FitLevel,
     HubKind,
     HubModel,
+    HubOffline,
     HubPage,
     HubQuery,
     HubSort,
@@ -99,6 +100,13 @@ class DiscoverController(QObject):
             self.more()
         else:
             self.search(self.filter)
+
+    def go_on(self) -> None:
+        """Offline mode was switched off: what it has refused is asked for again."""
+        if isinstance(self.error or self.missing, HubOffline):
+            self.again()
+        if self.page_of and isinstance(self.page_error, HubOffline):
+            self.read_page(self.page_of)
 
     def read_page(self, repository: str) -> None:
         """Also once more, after a failure. What is known of it without the hub is shown meanwhile (`page_entry`)."""

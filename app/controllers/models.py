@@ -79,6 +79,7 @@ class ModelController(QObject):
         self.downloads = DownloadController(store, bridge, settings, self)
         self.downloads.installed.connect(self.library.on_installed)
         self.sources.went_online.connect(self.downloads.go_on)
+        self.sources.went_online.connect(self.discover.go_on)
         self.checks = PairChecks(store)
         self._loading = self._connected(PairLoading(engine, bridge, settings, starter, self))
         self.residence = self._loading.residence

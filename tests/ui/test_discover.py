@@ -353,6 +353,28 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
     assert not discover.results.entries
 
 
+def test_what_offline_mode_refused_is_asked_again_when_it_is_switched_off(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    settings, discover = harness.application.settings, harness.models.discover
+    settings.hub_offline = True
+    harness.store.hub_error = HubOffline("hub")
+    harness.store.pages[MODEL.repository] = page_of(MODEL)
+    panel.search("qwen3-8b")
+    wait_for_rest(harness, qtbot)
+    panel._open_page(MODEL.repository)
+    qtbot.waitUntil(lambda: discover.page_error is not None)
+    asked = len(harness.store.queries)
+    harness.store.hub_error = None
+    settings.hub_offline = False
+    qtbot.waitUntil(lambda: discover.from_hub and discover.page is not None)
+    assert not panel.again_button.isVisible()
+    assert len(harness.store.queries) == asked + 1
+    settings.hub_offline = True
+    settings.hub_offline = False
+    assert len(harness.store.queries) == asked + 1  # nothing was refused this time
+
+
 def test_without_the_hub_what_is_here_comes_first_then_what_fits_and_chat_models_before_drafts(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:
