@@ -9,8 +9,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication, QInputMethodEvent, QWindow
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import (
+    QAccessibleAnnouncementEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QInputMethodEvent,
+    QWindow,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
@@ -88,6 +95,23 @@ def test_a_file_dropped_on_it_goes_on_in_the_window_with_the_words(
     assert harness.chats.chat_id == 0  # a new chat
     qtbot.waitUntil(lambda: [row.name for row in waiting(harness)] == ["notes.txt"])
     assert harness.window.composer.text() == "Sum this up"
+
+
+def test_a_file_is_dropped_anywhere_on_it(harness: AppHarness, quick: QuickAsk, tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("What was said.", encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(quick, QDragEnterEvent(QPoint(4, 4), copy, data, buttons, keys))
+    assert quick.drop_target is not None
+    sign = quick.drop_target.sign
+    assert sign.isVisible()
+    assert sign.size() == quick.size()
+    QApplication.sendEvent(quick, QDropEvent(QPointF(4, 4), copy, data, buttons, keys))
+    assert not sign.isVisible()
+    qtbot.waitUntil(lambda: [row.name for row in waiting(harness)] == ["notes.txt"])
+    assert not quick.isVisible()
 
 
 def test_a_long_text_pasted_into_it_is_attached_in_the_window(

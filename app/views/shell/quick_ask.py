@@ -16,6 +16,7 @@ from app.view_models.transcript import TranscriptModel
 from app.views.link_dialog import ask_to_open
 from app.views.transcript import TranscriptView
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
+from app.views.widgets.drop_target import DropTarget, TakesDrops
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_card
@@ -27,7 +28,7 @@ _FROM_TOP = 0.22  # of the screen's height
 _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 
 
-class QuickAsk(Translated, QWidget):
+class QuickAsk(TakesDrops, Translated, QWidget):
     chat_wanted = Signal(int)  # the chat, in the main window
     unsent_changed = Signal(str)  # what waits here
     files_given = Signal(list)  # as of a message's field: to be attached, which is done in the main window
@@ -83,6 +84,9 @@ class QuickAsk(Translated, QWidget):
         self.edit.can_attach = True
         for given in ("files_given", "long_text_given", "image_given"):
             getattr(self.edit, given).connect(getattr(self, given))
+        target = DropTarget(self._theme, self)
+        target.files_dropped.connect(self.files_given)
+        target.image_dropped.connect(self.image_given)
         self.button.clicked.connect(self._on_button)
         self.close_button.clicked.connect(self.close)
         self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
