@@ -7,9 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.markup.blocks import split
 from app.theme import Theme
+from app.views.settings.model_card import CardText
+from app.views.settings.template_dialog import TemplateDialog
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_acts import COPY_PLAIN
 from app.views.transcript.parts import PartKind
@@ -92,6 +96,27 @@ def test_what_has_nothing_of_the_kind_is_copied_as_it_is(qtbot: QtBot, told: lis
     qtbot.addWidget(harness.view)
     _by_footer(harness)
     assert (QGuiApplication.clipboard().text(), told) == (words, [])
+
+
+def test_nor_does_a_chat_template(qtbot: QtBot, told: list[str]) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = TemplateDialog(Theme(), parent, "Main-8B", "{{ x }}\x1b[2J\u202e " + "long " * 20_000)
+    dialog.text.selectAll()
+    dialog.text.copy()
+    assert QGuiApplication.clipboard().text() == "{{ x }} " + "long " * 20_000
+    assert told
+
+
+def test_nor_does_a_model_s_card(qtbot: QtBot, told: list[str]) -> None:
+    (block,) = split("Run **pip** install\x1b[31m x\u202e [here](https://hub.example/x)")
+    card = CardText(Theme(), block)
+    qtbot.addWidget(card)
+    card.selectAll()
+    card.copy()
+    data = QGuiApplication.clipboard().mimeData()
+    assert (data.text(), data.hasHtml()) == ("Run pip install x here", False)
+    assert told
 
 
 def test_nor_does_a_field(qtbot: QtBot, told: list[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QMimeData, Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QImage, QPalette, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
 
@@ -20,6 +20,7 @@ from app.markup.links import links_of
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
 from app.views.link_dialog import may_open
 from app.views.settings.card_link import CardLink
+from app.views.widgets.clipboard import safe_mime_data
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
 
@@ -95,6 +96,10 @@ class CardText(QTextBrowser):
 
     def loadResource(self, _kind: int, _name: QUrl | str) -> QImage:
         return nothing_to_load()
+
+    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
+        """The words alone, without what a terminal would act on."""
+        return safe_mime_data(super().createMimeDataFromSelection(), self.textCursor().selection().toPlainText(), self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

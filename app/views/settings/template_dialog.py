@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette, QTextOption
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
-from app.markup import long_lines
 from app.theme import CODE_PX, Theme
 from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
 from app.words.formats import fill
 
@@ -19,7 +19,7 @@ _HEIGHT_PX = 420
 class TemplateDialog(Dialog):
     def __init__(self, theme: Theme, parent: QWidget, model: str, template: str) -> None:
         super().__init__(theme, parent, lambda: self._words(model, template), width_px=_WIDTH_PX)
-        self.text = QPlainTextEdit(self)
+        self.text = LongText(self)
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setUndoRedoEnabled(False)
@@ -31,7 +31,7 @@ class TemplateDialog(Dialog):
         self.text.setAccessibleName(self.title.text())
         self.text.setVisible(bool(template))
         ThinScrollBars(self.text, theme)
-        long_lines.insert(self.text.textCursor(), template)
+        self.text.set_text(template)
         self.content.addWidget(self.text)
         theme.changed.connect(self._restyle)
         self._restyle()

@@ -1,6 +1,6 @@
 """The one way of words to the clipboard: without what a terminal would act on, and never silently so."""
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QMimeData, QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication
 from PySide6.QtWidgets import QToolTip
 
@@ -15,11 +15,17 @@ def copy(text: str, teller: QObject, *, with_tooltip: bool = True) -> int:
     return left_out
 
 
-def safe_to_copy(text: str, teller: QObject) -> str:
-    """The same for a field whose words Qt itself puts there."""
+def safe_mime_data(made: QMimeData, text: str, teller: QObject) -> QMimeData:
+    """The same for a field whose words Qt itself puts there: `made` by its base class, now with `text` alone.
+
+    One that Python made would be deleted by Qt's clipboard after Python has ended, and crash the end.
+    """
+    made.text()  # it is filled when it is first asked
+    made.clear()
     safe, left_out = safe_code(text)
+    made.setText(safe)
     _tell(left_out, teller, with_tooltip=True)
-    return safe
+    return made
 
 
 def left_out_words(left_out: int) -> str:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from app.markup import long_lines
-from app.views.widgets.clipboard import safe_to_copy
+from app.views.widgets.clipboard import safe_mime_data
 
 
 class LongText(QPlainTextEdit):
@@ -45,10 +45,5 @@ class LongText(QPlainTextEdit):
 
     def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
         cursor = self.textCursor()
-        # Qt's own: one that Python made would be deleted by Qt's clipboard after Python has ended, and crash the end.
-        result = super().createMimeDataFromSelection()
-        result.text()  # it is filled when it is first asked
-        result.clear()
         text = long_lines.text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd())
-        result.setText(safe_to_copy(text, self))
-        return result
+        return safe_mime_data(super().createMimeDataFromSelection(), text, self)
