@@ -150,7 +150,7 @@ LACKING = {  # why, and which
 @pytest.fixture(scope="module")
 def entries() -> set[str]:
     catalog = load_catalog(ROOT / "resources" / "catalog.json")
-    return {entry.repository for entry in (*catalog.models, *catalog.drafts)}
+    return {model.repository for model in catalog.models} | {draft.repository for draft in catalog.drafts}
 
 
 def test_every_name_that_people_use_is_in_the_catalog_or_has_a_reason(entries: set[str]) -> None:
