@@ -38,6 +38,7 @@ FAMILIES = (
     "Mistral",
     "gpt-oss",
     "GLM",
+    "DeepSeek",
     "LFM2.5",
     "LFM2",
     "SmolLM",

@@ -172,9 +172,12 @@ class Catalog:
         return next((model for model in self.models if model.repository == repository), None)
 
     def drafts_for(self, main: str) -> tuple[CatalogDraft, ...]:
-        """Those with the best published gain first; then those made for it, then small chat models."""
+        """Those with the best published gain first; then those made for it, then small chat models.
+
+        Of what nobody has measured with it, what gained with another conversion or size comes first.
+        """
         fitting = [draft for draft in self.drafts if main in draft.mains]
-        return tuple(sorted(fitting, key=lambda draft: (-_worth(draft, main), draft.kind is None, draft.parameters)))
+        return tuple(sorted(fitting, key=lambda draft: _order(draft, main)))
 
     def predicted(self, main: str, draft: str, measured: Sequence[ForwardTimes]) -> PredictedGain | None:
         """What the draft may bring here; None where nothing is known of the two, or of models like the main model."""
@@ -227,6 +230,11 @@ def _step_bytes(model: CatalogModel | CatalogDraft) -> float:
 def _worth(draft: CatalogDraft, main: str) -> float:
     gain = draft.gain_for(main)
     return gain.expected_times if gain is not None else 1.0
+
+
+def _order(draft: CatalogDraft, main: str) -> tuple[float, bool, float, int]:
+    elsewhere = max((gain.expected_times for gain in draft.gains), default=1.0)
+    return -_worth(draft, main), draft.kind is None, -max(elsewhere, 1.0), draft.parameters
 
 
 def _fit(main: CatalogModel, draft: CatalogDraft, memory_bytes: int) -> MemoryFit:

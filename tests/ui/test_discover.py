@@ -151,7 +151,7 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
     qtbot.waitUntil(panel.page.install_button.isEnabled)
     rows = panel.page.drafts.rows
     assert [row.draft.repository for row in rows] == known
-    assert len(known) == 4
+    assert len(known) > 4
     assert {row.button.text() for row in rows} == {"Install both"}
     assert all(row.words.text().startswith(f"With {row.draft.name}: ") for row in rows)
     panel.page.drafts_button.click()
@@ -170,9 +170,9 @@ def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     known = [each.repository for each in harness.models.library.catalog.drafts_for(repository)]
     here = replace(installed(main), repository=repository), replace(installed(draft), repository=known[1])
     harness.models.discover.read_page(repository)
-    assert [row.button.text() for row in panel.page.drafts.rows] == ["Install both"] * 4
+    assert [row.button.text() for row in panel.page.drafts.rows] == ["Install both"] * len(known)
     harness.application.bridge.post(LibraryScanned(here))
-    wanted = ["Install", "Use", "Install", "Install"]
+    wanted = ["Install", "Use", *["Install"] * (len(known) - 2)]
     qtbot.waitUntil(lambda: [row.button.text() for row in panel.page.drafts.rows] == wanted)
     used: list[tuple[str, str]] = []
     panel.page.use_pair_requested.connect(lambda *folders: used.append(folders))

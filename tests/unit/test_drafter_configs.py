@@ -103,6 +103,13 @@ def test_deepspec_says_all_in_one_object_and_drafts_from_the_first_row() -> None
     assert config.backbone.rope_scaling is None
 
 
+def test_deepspecs_dflash_is_its_dspark_without_a_markov_head() -> None:
+    config = block({**DEEPSPEC, "markov_rank": 0, "markov_head_type": None, "enable_confidence_head": False})
+    assert config.info == block(DEEPSPEC).info
+    assert (config.tokens, config.anchor_first) == (7, True)
+    assert (config.markov_rank, config.confidence) == (0, False)
+
+
 def test_speculators_count_layers_by_their_input() -> None:
     config = block(SPECULATORS)
     assert config.info.layers == (1, 9, 17, 25, 33)
