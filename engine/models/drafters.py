@@ -191,7 +191,8 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
 
 
 def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -> EagleConfig:
-    backbone, layers = _backbone(flat), _layers({**object_at(config, "eagle_config"), **flat}, of_inputs=True)
+    named = {**object_at(config, "eagle_config"), **flat}
+    backbone, layers = _backbone(flat), _layers(named, of_inputs="speculators_model_type" in flat)
     info, names = _info(DrafterKind.EAGLE3, flat, backbone, layers), {name.removeprefix("model.") for name in tensors}
     reduced = _reduced_vocabulary(flat)
     widths_differ = info.main_width != backbone.width

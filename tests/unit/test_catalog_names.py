@@ -106,9 +106,6 @@ LACKING = {  # why, and which
     "has Gemma 4's layers, which are not computed in a drafter": """
         deepseek-ai/dflash_gemma4_12b_block7 deepseek-ai/dspark_gemma4_12b_block7 deepseek-ai/eagle3_gemma4_12b_ttt7
     """,
-    "numbers the layers that it reads by their outputs, and as EAGLE-3 it is read by their inputs": """
-        deepseek-ai/eagle3_qwen3_4b_ttt7 deepseek-ai/eagle3_qwen3_8b_ttt7 deepseek-ai/eagle3_qwen3_14b_ttt7
-    """,
     "names its parts as no dialect that is read does": "meta-models/Muse-Glimmer-30B-assistant",
     "its main model is of a kind that mlx-lm does not have": """
         mlx-community/Hy3-preview-MTP-4bit incoai/GLM-5.3-Flash-DFlash2

@@ -211,6 +211,12 @@ def test_layers_that_are_not_computed_here_are_refused_by_name(config: dict[str,
     assert (refused.value.folder, refused.value.need) == ("/models/d", need)
 
 
+def test_deepspecs_eagle_counts_layers_by_their_output() -> None:
+    config = drafter_config({"architectures": ["Qwen3Eagle3Model"], "target_layer_ids": [1, 9, 17, 25, 33], **SIZES})
+    assert isinstance(config, EagleConfig)
+    assert config.info.layers == (1, 9, 17, 25, 33)
+
+
 @pytest.mark.parametrize("config", [Z_LAB, DEEPSPEC, SPECULATORS, EAGLE, Z_LAB | {"hidden_act": "silu"}])
 def test_dialects_that_are_computed_here_are_taken(config: dict[str, Any]) -> None:
     check_config("/models/d", config)
