@@ -233,7 +233,13 @@ def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(
     panel.list._choose(panel.list.model().index(0, 0))
     qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
     panel.window().activateWindow()
-    qtbot.waitUntil(lambda: panel.page.verticalScrollBar().maximum() > 300)
+    heights = [0]
+
+    def laid_out() -> bool:
+        heights.append(panel.page.verticalScrollBar().maximum())
+        return heights[-1] > 300 and len(heights) > 20 and len(set(heights[-20:])) == 1
+
+    qtbot.waitUntil(laid_out)  # rows of words take their height one after the other
     panel.page.hub_button.setFocus(Qt.FocusReason.TabFocusReason)
     for row in panel.page.drafts.rows:
         press(Qt.Key.Key_Tab)
