@@ -8,6 +8,8 @@ _ENDINGS = re.compile(
     r"(?:[-_.](?:mlx|mxfp4|nvfp4|bf16|fp16|fp8|dwq|instruct|it|chat|hf|speculator|gs\d+|qat|\d(?:\.\d+)?-?bit|q\d))+$",
     re.IGNORECASE,
 )
+# A later model of the same name: "instruct2507".
+_DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _MAKERS = "meta-"  # in the names of some models, and left out of those of their drafters
 
 
@@ -19,9 +21,12 @@ def stem(name: str) -> str:
 def is_named_after(drafter: str, main: str) -> bool:
     """Whether a drafter's name has its main model's in it, however the two are written.
 
-    "dspark_qwen3_8b_block7" is named after "Qwen3-8B-4bit", and "Qwen3.6-27B-DFlash" not after "Qwen3.8-27B".
+    "dspark_qwen3_8b_block7" is named after "Qwen3-8B-4bit", and "Qwen3.6-27B-DFlash" not after "Qwen3.8-27B"; nor
+    "Qwen3-4B-Instruct-2507-DFlash" after "Qwen3-4B", which are two models.
     """
-    return _letters(stem(main).removeprefix(_MAKERS)) in _letters(drafter)
+    name, wanted = _letters(drafter), _letters(stem(main).removeprefix(_MAKERS))
+    start = name.find(wanted) if wanted else -1
+    return start >= 0 and _DATED.match(name, start + len(wanted)) is None
 
 
 def _letters(name: str) -> str:
