@@ -64,6 +64,7 @@ class Engine:
         self._closed = False
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
+        self._arriving: dict[RequestId, bool] = {}  # told to their sinks and not sent yet; whether cancelled meanwhile
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
         # MLX aborts a process, or keeps it for ever, that ends while a thread still computes.
@@ -87,6 +88,8 @@ class Engine:
 
     def submit(self, request: Request, sink: Sink) -> RequestId:
         command = Submit(RequestId(next(self._ids)), request, sink)
+        with self._lock:
+            self._arriving[command.id] = False
         self._tell(sink, Queued(command.id))
         try:
             check_request(request)
@@ -94,6 +97,10 @@ class Engine:
             self._refuse(command, error)
         else:
             self._send(command)
+        with self._lock:
+            cancelled = self._arriving.pop(command.id)
+        if cancelled:
+            self._send(Cancel(command.id))
         return command.id
 
     def count_tokens(self, text: str, sink: Sink) -> CountId:
@@ -107,6 +114,11 @@ class Engine:
         return command.id
 
     def cancel(self, request: RequestId) -> None:
+        """Also from the sink that hears that it is queued, when it is not on its way yet."""
+        with self._lock:
+            if request in self._arriving:
+                self._arriving[request] = True
+                return
         self._send(Cancel(request))
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:

@@ -237,6 +237,20 @@ def test_cancel_of_queued_request_ends_it_without_text(harness: Harness) -> None
     assert not any(isinstance(event, TextDelta) for event in second.heard)
 
 
+def test_cancel_by_who_hears_that_it_is_queued_ends_it(harness: Harness) -> None:
+    harness.load()
+    recorder = Recorder()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Queued):
+            harness.engine.cancel(event.request)
+        recorder(event)
+
+    harness.engine.submit(LONG, sink)
+    assert recorder.finished().reason is FinishReason.CANCELLED
+    assert harness.ask().finished().reason is not FinishReason.CANCELLED
+
+
 def test_requests_of_several_chats_all_end(harness: Harness) -> None:
     harness.load()
     recorders = [harness.ask() for _ in range(3)]
