@@ -37,6 +37,7 @@ from engine.drafting.proposers.chain import Head, rehearsed
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter, _norm_eps
 from engine.models.access import ModelAccess
+from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import BODY, EagleConfig, MtpConfig, drafter_config
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
@@ -151,6 +152,27 @@ def chain(head: Head, state: mx.array, caches: Any) -> list[int]:
         state = head.step(token, state, caches)
     caches.roll_back(position)
     return tokens
+
+
+def test_deepspecs_eagle_drafts_like_one_that_counts_the_same_layers_by_their_input(main_network: Any) -> None:
+    """It lies there with copies of the main model's embeddings, and names the layers by their output."""
+    by_input = tiny.eagle_config(draft_vocab_size=tiny.VOCABULARY)
+    own = {
+        "architectures": ["Qwen3Eagle3Model"],
+        "model_type": "qwen3",
+        **tiny.SIZES,
+        "num_hidden_layers": 1,
+        "target_layer_ids": [layer - 1 for layer in by_input["eagle_aux_hidden_state_layer_ids"]],
+        "ttt_length": 7,
+    }
+    weights = tiny.eagle_weights(by_input, head_norms=True)
+    heads_of = []
+    for config in (by_input, own):
+        parsed = drafter_config(config, weights)
+        assert isinstance(parsed, EagleConfig)
+        assert not unplaced(parsed, [*weights, "embed_tokens.weight"])
+        heads_of.append(drafted(loaded(EagleDrafter(parsed, ModelAccess(main_network)), weights)))
+    assert heads_of[0] == heads_of[1]
 
 
 @pytest.mark.parametrize("name", DIALECTS)
