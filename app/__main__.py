@@ -36,6 +36,9 @@ def main(arguments: list[str] | None = None) -> int:
     if problem:
         _print_error(problem)
         return 1
+    from app.system.qt_imports import read_no_sources
+
+    read_no_sources()
     if options.smoke is not None or alone:
         return _prove_itself(options, alone)
     from app.application import run

@@ -14,12 +14,15 @@ from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
-from app.application import Application
-from app.system.paths import Paths
-from app.system.qt_application import qt_application
+from app.system.qt_imports import read_no_sources
 
 
 def main(folder: Path, spawned: float) -> None:
+    read_no_sources()  # as `app.__main__` does
+    from app.application import Application
+    from app.system.paths import Paths
+    from app.system.qt_application import qt_application
+
     qt = qt_application()
     application = Application(Paths.for_user(folder))
     figures: dict[str, float] = {}
