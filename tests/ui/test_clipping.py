@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partialmethod
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PySide6.QtGui import QFontMetrics, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -13,6 +17,21 @@ from tests.helpers.app_harness import open_app
 from tests.helpers.pseudo_language import Screen
 from tests.helpers.samples import sampled
 from tests.helpers.window_pages import PAGES
+
+
+def record_elided(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """What painted rows and charts had no room for."""
+    cut = set[str]()
+    for metrics in (QFontMetrics, QFontMetricsF):
+        monkeypatch.setattr(metrics, "elidedText", partialmethod(_elided, metrics.elidedText, cut))
+    return cut
+
+
+def _elided(self: Any, real: Callable[..., str], cut: set[str], text: str, *more: Any) -> str:
+    shown = real(self, text, *more)
+    if shown != text:
+        cut.add(text)
+    return shown
 
 
 @pytest.mark.parametrize(("page", "language"), sampled(list(PAGES), sorted(LANGUAGES)))
@@ -25,11 +44,15 @@ def test_no_word_is_cut_off(
         app.application.settings.text_scale = 2.0
         app.window.resize(1000, 760)
         QApplication.processEvents()
+        cut = record_elided(monkeypatch)
         shown = PAGES[page](app)
         screen = Screen(monkeypatch, frozenset())
 
         def is_whole() -> None:
             """Layouts come round a little later; what is cut off stays so."""
             assert screen.look_at(shown)[1] == set()
+            cut.clear()
+            shown.grab()
+            assert not cut
 
         qtbot.waitUntil(is_whole)

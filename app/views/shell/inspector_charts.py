@@ -236,15 +236,17 @@ class TimeSplit(Chart):
         parts = speculation.time_parts(stats)
         high = theme.px(_BAR_PX + 2)
         paint_time(painter, QRectF(place.left(), place.top() + 2, place.width(), high), stats, theme)
-        column = place.width() / len(parts)
-        for number, ((name, part_s), color) in enumerate(zip(parts, time_colors(theme), strict=True)):
-            self._paint_part(
-                painter,
-                QRectF(place.left() + number * column, place.top() + high + 4, column, line),
-                name,
-                part_s,
-                color,
-            )
+        needed = [painter.fontMetrics().horizontalAdvance(name) + self._beside_px() for name, _ in parts]
+        spare = (place.width() - sum(needed)) / len(parts)  # the longest name keeps its words
+        left = place.left()
+        for (name, part_s), color, words in zip(parts, time_colors(theme), needed, strict=True):
+            column = QRectF(left, place.top() + high + 4, words + spare, line)
+            self._paint_part(painter, column, name, part_s, color)
+            left += column.width()
+
+    def _beside_px(self) -> int:
+        """What a column needs beside its words."""
+        return self.theme.px(6) + self.theme.px(4) + 3
 
     def _paint_part(self, painter: QPainter, place: QRectF, name: str, part_s: float, color: QColor) -> None:
         dot = self.theme.px(6)

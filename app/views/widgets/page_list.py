@@ -68,10 +68,10 @@ class PageList(QListWidget):
             self.setCurrentRow((self.currentRow() + rows) % self.count())
 
     def words_width(self) -> int:
-        """What the widest entry needs."""
+        """What the widest entry needs, beside a scroll bar."""
         metrics = QFontMetrics(self.theme.ui_font())
         words = [metrics.horizontalAdvance(self.item(row).text()) for row in range(self.count())]
-        return max(words, default=0) + self.theme.px(24 + 24)
+        return max(words, default=0) + self.theme.px(24 + 24) + self.verticalScrollBar().sizeHint().width()
 
     def content_height(self) -> int:
         return sum(self.sizeHintForRow(row) for row in range(self.count()))
