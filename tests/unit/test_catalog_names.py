@@ -106,6 +106,9 @@ LACKING = {  # why, and which
     "has Gemma 4's layers, which are not computed in a drafter": """
         deepseek-ai/dflash_gemma4_12b_block7 deepseek-ai/dspark_gemma4_12b_block7 deepseek-ai/eagle3_gemma4_12b_ttt7
     """,
+    "the two may be those that were published as a loss": """
+        mlx-community/DeepSeek-R1-Distill-Llama-70B-4bit mlx-community/DeepSeek-R1-Distill-Llama-8B-4bit
+    """,
     "names its parts as no dialect that is read does": "meta-models/Muse-Glimmer-30B-assistant",
     "its main model is of a kind that mlx-lm does not have": """
         mlx-community/Hy3-preview-MTP-4bit incoai/GLM-5.3-Flash-DFlash2
