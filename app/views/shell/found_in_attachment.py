@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QTextBlock, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QTextBlock, QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
 from app.markup.folding import occurrences_of_any
 from app.theme import Theme
+from app.views.transcript.found_words import found_format
 from app.views.widgets.long_text import LongText
 
 _MOST = 1000  # are lit
@@ -59,14 +60,8 @@ class FoundInAttachment(QObject):
         )
 
     def _lit(self, cursor: QTextCursor, current: bool) -> QTextEdit.ExtraSelection:
-        colors = self._theme.palette
-        form = QTextCharFormat()
-        form.setBackground(colors.cost if current else colors.found)
-        if current:
-            form.setForeground(colors.window)
-            form.setFontUnderline(True)
         result = QTextEdit.ExtraSelection()
-        result.cursor, result.format = cursor, form
+        result.cursor, result.format = cursor, found_format(self._theme, current)
         return result
 
 

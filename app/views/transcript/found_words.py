@@ -45,15 +45,19 @@ class FoundWords:
         return [self._selection(cursor, number == self._shown[1]) for number, cursor in enumerate(self._cursors)]
 
     def _selection(self, cursor: QTextCursor, current: bool) -> Selection:
-        colors = self._theme.palette
-        form = QTextCharFormat()
-        form.setBackground(colors.cost if current else colors.found)
-        if current:
-            form.setForeground(colors.window)
-            form.setFontUnderline(True)
         result = Selection()
-        result.cursor, result.format = cursor, form
+        result.cursor, result.format = cursor, found_format(self._theme, current)
         return result
+
+
+def found_format(theme: Theme, current: bool) -> QTextCharFormat:
+    colors = theme.palette
+    form = QTextCharFormat()
+    form.setBackground(colors.cost if current else colors.found)
+    if current:
+        form.setForeground(colors.window)
+        form.setFontUnderline(True)
+    return form
 
 
 def _cursor_over(document: QTextDocument, stretch: Stretch) -> QTextCursor:
