@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QTextEdit
 
 from app.markup.folding import occurrences_of_any
 from app.theme import Theme
-from app.views.transcript.found_words import found_format
+from app.views.widgets.found_format import found_format
 from app.views.widgets.long_text import LongText
 
 _MOST = 1000  # are lit

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtGui import QAbstractTextDocumentLayout, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QAbstractTextDocumentLayout, QTextCursor, QTextDocument
 
 from app.theme import Theme
 from app.views.transcript.selection import Stretch
+from app.views.widgets.found_format import found_format
 
 Selection = QAbstractTextDocumentLayout.Selection
 
@@ -48,16 +49,6 @@ class FoundWords:
         result = Selection()
         result.cursor, result.format = cursor, found_format(self._theme, current)
         return result
-
-
-def found_format(theme: Theme, current: bool) -> QTextCharFormat:
-    colors = theme.palette
-    form = QTextCharFormat()
-    form.setBackground(colors.cost if current else colors.found)
-    if current:
-        form.setForeground(colors.window)
-        form.setFontUnderline(True)
-    return form
 
 
 def _cursor_over(document: QTextDocument, stretch: Stretch) -> QTextCursor:
