@@ -19,6 +19,7 @@ from mlx.utils import tree_flatten
 from engine.api.errors import DrafterUnsupported, ModelDamaged, ModelUnsupported
 from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
+from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.chain import ChainProposer
 from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
@@ -28,7 +29,7 @@ from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
 from engine.models.drafter_tensors import is_unused
-from engine.models.drafters import DrafterConfig, MtpConfig
+from engine.models.drafters import AssistantConfig, DrafterConfig, MtpConfig
 from engine.models.inspect import WEIGHTS, inspect_drafter, inspect_model
 from engine.models.loading import (
     LoadedModel,
@@ -63,13 +64,17 @@ class Kind:
     proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], DrafterProposer]
 
 
+def _mtp_network(config: MtpConfig | AssistantConfig, main: ModelAccess) -> MtpDrafter | AssistantDrafter:
+    return AssistantDrafter(config, main) if isinstance(config, AssistantConfig) else MtpDrafter(config, main)
+
+
 _BLOCK = Kind(BlockDrafter, BlockProposer)
 KINDS: dict[DrafterKind, Kind] = {
     DrafterKind.DFLASH: _BLOCK,
     DrafterKind.DSPARK: _BLOCK,
     DrafterKind.DFLASH2: _BLOCK,
     DrafterKind.EAGLE3: Kind(EagleDrafter, ChainProposer),
-    DrafterKind.MTP: Kind(MtpDrafter, ChainProposer),
+    DrafterKind.MTP: Kind(_mtp_network, ChainProposer),
 }
 
 

@@ -36,6 +36,8 @@ _DRAFTER_NAMES = {
     "eagle-3": DrafterKind.EAGLE3,
 }
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
+_ASSISTED = "gemma4"  # its heads are called so
+_ASSISTANT_NAME = re.compile(r"gemma-?4.*-assistant\b", re.IGNORECASE)
 _HEAD_SHARE = 0.4  # a head alone is smaller than this share of what its name says; a model with its head is larger
 
 
@@ -47,7 +49,8 @@ def questions(query: HubQuery) -> list[str]:
     main = query.drafts_for
     words = f"{query.text} {query.family}".strip()[:200]
     if main is not None:
-        named = [f"{stem(main.name)} {kind}" for kind in ("DFlash", "DSpark", "EAGLE3", "MTP")]
+        head = "assistant" if main.model_type.startswith(_ASSISTED) else "MTP"
+        named = [f"{stem(main.name)} {kind}" for kind in ("DFlash", "DSpark", "EAGLE3", head)]
         words = words or re.split(r"[-_]", main.name)[0]
         return [*(_question(query, each, mlx=False) for each in named), _question(query, words, mlx=True)]
     if query.kind is HubKind.DRAFTER:
@@ -233,7 +236,7 @@ def _drafter(config: JsonObject, name: str, size_bytes: int, bits: float) -> Dra
     named = next((kind for word, kind in _DRAFTER_NAMES.items() if word in name.casefold()), None)
     whole_bytes = _size_in(name) * (bits or _FULL_BITS) / 8
     is_head = _MTP_NAME.search(name) is not None and 0 < size_bytes < _HEAD_SHARE * whole_bytes
-    return named or (DrafterKind.MTP if is_head else None)
+    return named or (DrafterKind.MTP if is_head or _ASSISTANT_NAME.search(name) else None)
 
 
 def _base_stem(repository: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
+from mlx_lm.models.cache import make_prompt_cache
 
 from engine.caches.hooks import hooked
 
@@ -45,6 +46,17 @@ class ModelAccess:
         with hooked([self._body], lambda module, run, *arguments, **keywords: states[None]):
             logits: mx.array = self._network(tokens)
         return logits[0]
+
+    def make_caches(self) -> list[Any]:
+        """Of each layer that keeps keys and values; layers behind those read theirs. As mlx-lm makes them."""
+        return make_prompt_cache(self._network)
+
+    def keep_rows(self, layer: int, states: mx.array, cache: Any) -> None:
+        """Adds to `cache` the keys and values that `layer` makes of its input `states` (n, width).
+
+        Nothing else of the layer is ever computed.
+        """
+        self._network.layers[layer](states[None], None, cache)
 
     def _find_embedding(self) -> tuple[Any, float]:
         """The first that is called, and what its rows are multiplied by on the way to the first layer."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from engine.models.drafters import BlockConfig, DrafterConfig, EagleConfig
+from engine.models.drafters import AssistantConfig, BlockConfig, DrafterConfig, EagleConfig
 
 # Copies of what is the main model's, and tables that others need: which tokens a reduced vocabulary has, and angles.
 _UNUSED = re.compile(
@@ -21,6 +21,7 @@ _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
 _MLP = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
 _NORMS = ("input_layernorm", "post_attention_layernorm")
+_ASSISTANT_NORMS = (*_NORMS, "pre_feedforward_layernorm", "post_feedforward_layernorm", "self_attn.q_norm")
 _HEAD_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
 
 
@@ -39,6 +40,8 @@ def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
         places = set(_block_places(config))
     elif isinstance(config, EagleConfig):
         places = set(_eagle_places(config))
+    elif isinstance(config, AssistantConfig):
+        places = set(_assistant_places(config))
     else:
         return ""
     return next((name[:_LONGEST_NAME] for name in left if _plain(name) not in places), "")
@@ -77,6 +80,18 @@ def _eagle_places(config: EagleConfig) -> Iterator[str]:
         yield "input_norm.weight"
     if config.norms_of_layers:
         yield from (f"fc_norm.{layer}.weight" for layer in range(len(config.info.layers) or 3))
+
+
+def _assistant_places(config: AssistantConfig) -> Iterator[str]:
+    yield from ("embed_tokens.weight", "norm.weight", "pre_projection.weight", "post_projection.weight")
+    parts = (*_ASSISTANT_NORMS, "self_attn.q_proj", "self_attn.o_proj", *_MLP)
+    for layer in range(len(config.layer_types)):
+        yield f"layers.{layer}.layer_scalar"
+        yield from (f"layers.{layer}.{part}.weight" for part in parts)
+    if config.clusters:
+        yield from ("masked_embedding.centroids.weight", "masked_embedding.token_ordering")
+    if config.own_head:
+        yield "lm_head.weight"
 
 
 def _layer_places(at: str, norms: tuple[str, ...], *, bias: bool) -> Iterator[str]:

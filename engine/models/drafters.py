@@ -29,6 +29,9 @@ _NAMES = {kind.value for kind in DrafterKind}
 _MARKOV_HEADS = ("vanilla", "gated")
 _RAW_HEADS = ("mtp.", "mtp_layers.")
 _MTP_PARTS = ("join", "token_norm", "state_norm", "norm")
+_ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
+_ASSISTANT_LAYERS = ("full_attention", "sliding_attention")
+_ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 BODY = -1  # in place of a layer: what the head of the main model is given
 _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
@@ -111,7 +114,19 @@ class MtpConfig:
     own_head: bool = False
 
 
-DrafterConfig = BlockConfig | EagleConfig | MtpConfig
+@dataclass(frozen=True, slots=True)
+class AssistantConfig:
+    """A Gemma 4 assistant: layers without keys and values of their own, which attend over the main model's."""
+
+    info: DrafterInfo
+    text_config: Mapping[str, Any]  # of its layers
+    layer_types: tuple[str, ...]
+    clusters: int = 0  # of its vocabulary, of which only the likeliest are looked at; 0: all of it is
+    likeliest_clusters: int = 0
+    own_head: bool = False  # else its embedding
+
+
+DrafterConfig = BlockConfig | EagleConfig | MtpConfig | AssistantConfig
 
 
 def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> DrafterConfig | None:
@@ -122,6 +137,8 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
     flat = drafter_needs.flat(config)
     check_numbers(flat)
     try:
+        if config.get("model_type") in _ASSISTANTS:
+            return _assistant(config)
         if kind is DrafterKind.MTP:
             return _mtp(config, tensors)
         return _eagle(config, flat, tensors) if kind is DrafterKind.EAGLE3 else _block(kind, flat, tensors)
@@ -145,7 +162,8 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
         return DrafterKind.DFLASH
     if "eagle3" in classes or "midlayer.hidden_norm.weight" in tensors or "eagle_config" in config:
         return DrafterKind.EAGLE3
-    return DrafterKind.MTP if str(config.get("model_type", "")).endswith("_mtp") else None
+    model_type = str(config.get("model_type", ""))
+    return DrafterKind.MTP if model_type.endswith("_mtp") or model_type in _ASSISTANTS else None
 
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
@@ -239,6 +257,28 @@ def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False)
         raw_norms=not in_main and any(name.startswith(_RAW_HEADS) for name in tensors),
         own_embedding="embed_tokens.weight" in names,
         own_head="lm_head.weight" in names,
+    )
+
+
+def _assistant(config: JsonObject) -> AssistantConfig:
+    text = object_at(config, "text_config")
+    if lacking := next((key for key in _ASSISTANT_LACKS if text.get(key)), ""):
+        raise FileError(f"config.json: an assistant with {lacking}")
+    types = tuple(map(str, _list(text, "layer_types")))
+    if not types or len(types) != _int(text, "num_hidden_layers") or not set(types) <= set(_ASSISTANT_LAYERS):
+        raise FileError(f"config.json: layer_types {str(types)[:80]}")
+    rows, clusters, likeliest = _positive(text, "vocab_size"), 0, 0
+    if config.get("use_ordered_embeddings"):
+        clusters, likeliest = _positive(config, "num_centroids"), _positive(config, "centroid_intermediate_top_k")
+        if rows % clusters or likeliest > clusters:
+            raise FileError(f"config.json: {likeliest} of {clusters} clusters of {rows} tokens")
+    return AssistantConfig(
+        DrafterInfo(DrafterKind.MTP, _positive(config, "backbone_hidden_size"), 0, rows, ()),
+        text,
+        types,
+        clusters,
+        likeliest,
+        own_head=not clusters and not config.get("tie_word_embeddings", True),
     )
 
 

@@ -8,7 +8,6 @@ Not here, and so refused by name:
 - step3p5: three heads, one a depth, of sliding layers, each with an output layer of its own
 - mimo_v2_flash, ernie4_5_moe, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their
   layout was not at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
-- gemma4_assistant: reads the main model's own keys and values, which a cache does not give away
 - deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
 """
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.bad_drafters import HEADS
+from tests.helpers.bad_drafters import ASSISTANT, HEADS
 from tests.helpers.tiny_drafters import KINDS
 
 MOST_S = 10.0  # of processor time, for a load and a reply
@@ -34,7 +34,7 @@ def judge(answers: list[list[Any]]) -> None:
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("kind", [*KINDS, *HEADS])
+@pytest.mark.parametrize("kind", [*KINDS, *HEADS, ASSISTANT])
 def test_no_damage_to_a_drafter_changes_a_text_or_ends_the_process(kind: str, tmp_path: Path) -> None:
     judge(attacked(kind, tmp_path, 1))
 

@@ -30,7 +30,7 @@ from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from engine.runtime.scheduler import Scheduler
 from engine.runtime.sharing import Way
-from tests.helpers import tiny_drafters, tiny_heads
+from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_families import FAMILIES, save_family
@@ -56,18 +56,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 OWN_HEAD = "mtp"  # in the main model's own folder
+ASSISTANT = "assistant"  # of main models of its own family alone
+
+
+_FAMILIES_OF = {OWN_HEAD: ("qwen3_5", "glm4_moe"), ASSISTANT: tuple(tiny_assistants.MAINS)}
 
 
 def _pairs(fair: Collection[str]) -> Iterator[Any]:
     """Every one; those that are not `fair` are drills."""
-    for kind in (*tiny_drafters.KINDS, OWN_HEAD):
-        for family in FAMILIES if kind != OWN_HEAD else ("qwen3_5", "glm4_moe"):
+    for kind in (*tiny_drafters.KINDS, OWN_HEAD, ASSISTANT):
+        for family in _FAMILIES_OF.get(kind, tuple(FAMILIES)):
             name = f"{kind}-{family}"
             yield pytest.param((kind, family), id=name, marks=[] if name in fair else [pytest.mark.drill])
 
 
 _EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{family}" for family in FAMILIES)]
-of_every_kind = list(_pairs([*_EVERY_KIND, f"{OWN_HEAD}-qwen3_5"]))
+of_every_kind = list(_pairs([*_EVERY_KIND, f"{OWN_HEAD}-qwen3_5", f"{ASSISTANT}-gemma4"]))
 of_a_block_and_a_chain = pytest.mark.parametrize(
     "pair", list(_pairs(["dflash-hybrid", "eagle3-hybrid"])), indirect=True, scope="module"
 )
@@ -87,6 +91,10 @@ def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
     if kind == OWN_HEAD:
         tiny_heads.save_main_with_head(family, main, tiny_heads.head_weights(family))
         return Pair(main, main, DrafterKind(kind))
+    if kind == ASSISTANT:
+        tiny_assistants.save_main(family, main)
+        drafter = tiny_assistants.save_assistant(family, folder / f"{kind}-{family}")
+        return Pair(main, drafter, DrafterKind.MTP)
     if not main.exists():
         save_family(family, main)
     drafter = tiny_drafters.save_kind(kind, folder / f"{kind}-{family}", FAMILIES[family])

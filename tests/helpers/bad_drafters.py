@@ -19,6 +19,7 @@ from typing import Any
 import mlx.core as mx
 
 from engine import Engine, ModelFailed, Request, Sampling, Speculation
+from tests.helpers import tiny_assistants as assistants
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 from tests.helpers.engine_client import EngineClient
@@ -49,6 +50,7 @@ VALUES: dict[str, Any] = {
     "objects": {"rope_type": "yarn", "factor": 1e308, "original_max_position_embeddings": 0},
 }
 HEADS = {"a head of glm": "glm4_moe_lite", "a head of mimo": "mimo", "a head of qwen": "qwen3_5"}
+ASSISTANT = "an assistant"
 DAMAGES: dict[str, Callable[[mx.array], mx.array]] = {
     "one number": lambda weight: weight.reshape(-1)[0],
     "a rank more": lambda weight: weight[None],
@@ -94,6 +96,10 @@ def made(kind: str, main_folder: Path) -> tuple[dict[str, Any], dict[str, mx.arr
         family = HEADS[kind]
         save(heads.build_main(family), heads.MAINS[family], main_folder)
         return heads.head_config(family), heads.head_weights(family)
+    if kind == ASSISTANT:
+        assistants.save_main("gemma4", main_folder)
+        config = assistants.assistant_config()
+        return config, assistants.assistant_weights(config)
     make_pair(main_folder.parent)
     sound = tiny.save_kind(kind, main_folder.with_name("sound"), qwen3_config())
     config = json.loads((sound / "config.json").read_text())

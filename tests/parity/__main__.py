@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from tests.parity.assistants import assistant_cases
 from tests.parity.authors import author_cases
 from tests.parity.blocks import block_cases
 from tests.parity.eagle3 import eagle_cases
@@ -31,6 +32,7 @@ def cases() -> Iterator[tuple[str, int, int, float]]:
     yield from block_cases()
     yield from eagle_cases()
     yield from mtp_cases()
+    yield from assistant_cases()
     yield from author_cases()
 
 

@@ -30,7 +30,7 @@ def compare(ours: Head, theirs: Any, *, depth: int, keeps_own_rows: bool, logits
     for turn in range(ROUNDS):
         own = theirs._seed_hidden[0, -1:]
         mine, wanted = ours.logits(state), logits(own)
-        error = _larger(error, mx.where(mine == wanted, 0, mx.abs(mine - wanted)).max())  # both may be -inf
+        error = larger(error, mx.where(mine == wanted, 0, mx.abs(mine - wanted)).max())  # both may be -inf
         drafted, state_now, position = [], state, caches.position
         for _ in range(depth):
             token = mx.argmax(ours.logits(state_now), axis=-1)
@@ -53,7 +53,7 @@ def newest_of(tokens: mx.array) -> int:
     return tokens[0].tolist()[-1]  # type: ignore[return-value,index]
 
 
-def _larger(error: float, difference: mx.array) -> float:
+def larger(error: float, difference: mx.array) -> float:
     found: float = difference.item()  # type: ignore[assignment]
     if not found <= error:  # NaN, too
         return found

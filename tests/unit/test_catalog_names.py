@@ -96,12 +96,13 @@ LACKING = {  # why, and which
     "the same model as Meta-Llama-3.1-8B-Instruct-4bit": "mlx-community/Llama-3.1-8B-Instruct-4bit",
     "the same drafter as incoai/Qwen3.8-27B-DFlash2": "z-lab/Qwen3.8-27B-DFlash2",
     "no safetensors": "incoai/Qwen3.8-27B-DFlash2-GGUF",
-    "reads the main model's own keys and values, which is not drafted with here": """
-        mlx-community/gemma-4-E2B-it-assistant-bf16 mlx-community/gemma-4-E4B-it-assistant-bf16
-        mlx-community/gemma-4-12B-it-assistant-bf16 mlx-community/gemma-4-12B-it-assistant-4bit
-        mlx-community/gemma-4-12B-it-qat-assistant-4bit mlx-community/gemma-4-26B-A4B-it-assistant-bf16
-        mlx-community/gemma-4-31B-it-assistant-bf16 google/gemma-4-E2B-it-assistant google/gemma-4-E4B-it-assistant
-        google/gemma-4-12B-it-assistant google/gemma-4-26B-A4B-it-assistant google/gemma-4-31B-it-assistant
+    "its main model is here to draft alone": """
+        mlx-community/gemma-4-E2B-it-assistant-bf16 google/gemma-4-E2B-it-assistant
+    """,
+    "its main model was trained to be quantized, and is not named": "mlx-community/gemma-4-12B-it-qat-assistant-4bit",
+    "the same drafter as mlx-community's in half precision": """
+        google/gemma-4-E4B-it-assistant google/gemma-4-12B-it-assistant google/gemma-4-26B-A4B-it-assistant
+        google/gemma-4-31B-it-assistant
     """,
     "has Gemma 4's layers, which are not computed in a drafter": """
         deepseek-ai/dflash_gemma4_12b_block7 deepseek-ai/dspark_gemma4_12b_block7 deepseek-ai/eagle3_gemma4_12b_ttt7

@@ -10,6 +10,7 @@ from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, DraftIsMain
 from engine.api.types import DrafterInfo, DrafterKind, ModelInfo
 from engine.models.compatibility import draft_problem
 from engine.models.drafters import (
+    AssistantConfig,
     BlockConfig,
     EagleConfig,
     default_block_layers,
@@ -77,6 +78,29 @@ EAGLE: dict[str, Any] = {
     "model_type": "llama",
     "draft_vocab_size": 32_000,
 } | SIZES
+
+
+ASSISTANT: dict[str, Any] = {  # as the small ones are published
+    "architectures": ["Gemma4AssistantForCausalLM"],
+    "model_type": "gemma4_assistant",
+    "backbone_hidden_size": 2560,
+    "use_ordered_embeddings": True,
+    "num_centroids": 2048,
+    "centroid_intermediate_top_k": 32,
+    "tie_word_embeddings": True,
+    "text_config": {
+        "model_type": "gemma4_text",
+        "hidden_size": 256,
+        "num_hidden_layers": 4,
+        "num_kv_shared_layers": 4,
+        "layer_types": ["sliding_attention"] * 3 + ["full_attention"],
+        "hidden_size_per_layer_input": 0,
+        "vocab_size": 262_144,
+        "global_head_dim": 512,
+        "attention_k_eq_v": True,
+        "hidden_activation": "gelu_pytorch_tanh",
+    },
+}
 
 
 def block(config: dict[str, Any], **changes: Any) -> BlockConfig:
@@ -147,6 +171,48 @@ def test_eagle_reads_three_layers_by_their_input() -> None:
     assert config.info.layers == (1, 17, 32)
     assert config.draft_vocabulary == 32_000
     assert default_eagle_layers(36) == (1, 17, 32)
+
+
+@pytest.mark.parametrize("model_type", ["gemma4_assistant", "gemma4_unified_assistant"])
+def test_an_assistant_names_its_main_models_width_and_not_its_layers(model_type: str) -> None:
+    config = ASSISTANT | {"model_type": model_type}
+    parsed = drafter_config(config)
+    assert isinstance(parsed, AssistantConfig)
+    assert parsed.info == DrafterInfo(DrafterKind.MTP, 2560, 0, 262_144, ())
+    assert (parsed.clusters, parsed.likeliest_clusters, parsed.own_head) == (2048, 32, False)
+    check_config("", config)
+    large = drafter_config(config | {"use_ordered_embeddings": False})
+    assert isinstance(large, AssistantConfig)
+    assert (large.clusters, large.own_head) == (0, False)
+    untied = drafter_config(config | {"use_ordered_embeddings": False, "tie_word_embeddings": False})
+    assert isinstance(untied, AssistantConfig)
+    assert untied.own_head
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"backbone_hidden_size": 0},
+        {"num_centroids": 2047},
+        {"num_centroids": 0},
+        {"centroid_intermediate_top_k": 2049},
+        {"text_config": {}},
+        *(
+            {"text_config": ASSISTANT["text_config"] | change}
+            for change in (
+                {"layer_types": ["chunked_attention"] * 4},
+                {"num_hidden_layers": 5},
+                {"hidden_size_per_layer_input": 8},
+                {"enable_moe_block": True},
+                {"use_double_wide_mlp": True},
+                {"vocab_size": None},
+            )
+        ),
+    ],
+)
+def test_an_assistant_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(FileError):
+        drafter_config(ASSISTANT | changes)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -136,6 +137,9 @@ def test_what_has_no_size_is_not_said_to_fit() -> None:
         ("deepseek-ai/dspark_qwen3_8b_block7", DrafterKind.DSPARK),
         ("z-lab/Qwen3.8-27B-DFlash2", DrafterKind.DFLASH2),
         ("org/Qwen3-8B-EAGLE3", DrafterKind.EAGLE3),
+        ("google/gemma-4-12B-it-assistant", DrafterKind.MTP),
+        ("mlx-community/gemma-4-E4B-it-assistant-bf16", DrafterKind.MTP),
+        ("meta-models/Muse-Glimmer-30B-assistant", None),
         ("mlx-community/Qwen3-8B-4bit", None),
         ("rapid-mlx/Qwen3-8B-4bit-MTP-MLX", None),  # the whole model with its head: it has that size
     ],
@@ -192,6 +196,14 @@ def test_drafts_are_asked_for_by_name_too() -> None:
     asked = questions(HubQuery(drafts_for=MAIN))
     assert ["filter=mlx" in path for path in asked] == [False] * (len(asked) - 1) + [True]
     assert "search=qwen3-8b+DFlash" in asked[0]
+    assert any("search=qwen3-8b+MTP" in path for path in asked)
+
+
+def test_the_heads_of_gemma_4_are_asked_for_as_they_are_called() -> None:
+    gemma = replace(model_info("/models/gemma-4-12B-it-4bit", 7_000_000_000), model_type="gemma4_unified")
+    asked = questions(HubQuery(drafts_for=gemma))
+    assert any("search=gemma-4-12b+assistant" in path for path in asked)
+    assert not any("+MTP" in path for path in asked)
 
 
 def test_what_json_can_hold_is_read() -> None:

@@ -1,0 +1,181 @@
+"""Gemma 4 assistants: a few layers that attend over the main model's own keys and values, and draft a token at a time.
+
+They have no keys and values of their own. Each layer reads those of the main model's last layer of its type, which are
+made here once more, of the states that go into those two layers: a cache of the main model's gives its rows away only
+while a forward runs, and these rows are kept, taken back and stored as every other drafter's are.
+
+A step is fed the embedding of the newest token and the state before it, the main model's first and its own from then
+on. All steps of a draft stand at one position, that of the main model's newest state: no row is added while it drafts.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx_lm.models.cache import KVCache, RotatingKVCache
+from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
+
+from engine.caches.base import CacheSet
+from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
+from engine.models.access import ModelAccess
+from engine.models.drafters import BODY, AssistantConfig
+from engine.models.numbers import check_read_numbers
+
+_FULL, _SLIDING = "full_attention", "sliding_attention"
+_CACHES = {_FULL: KVCache, _SLIDING: RotatingKVCache}
+
+
+class AssistantDrafter(nn.Module):
+    """The network of a folder, with what it borrows of its main model."""
+
+    reads_next_token = True
+    tokens = REHEARSED_TOKENS
+
+    def __init__(self, config: AssistantConfig, main: ModelAccess) -> None:
+        """Raises ValueError where the main model has no layers whose keys and values these can read."""
+        super().__init__()
+        self._config, self._main = config, main
+        self._types = tuple(sorted(set(config.layer_types)))
+        self._sources = tuple(_last_layer(main, kind) for kind in self._types)
+        self._ahead = 0  # of the newest state, to where a draft stands
+        self._state_first = False
+        check_read_numbers(dict(config.text_config), inspect.signature(ModelArgs).parameters)
+        sizes = ModelArgs.from_dict({**config.text_config, "num_kv_shared_layers": len(config.layer_types)})
+        width, main_width = sizes.hidden_size, config.info.main_width
+        self.layers = [DecoderLayer(sizes, index) for index in range(len(config.layer_types))]
+        self.embed_tokens = nn.Embedding(sizes.vocab_size, width)
+        self.norm = nn.RMSNorm(width, eps=sizes.rms_norm_eps)
+        self.pre_projection = nn.Linear(2 * main_width, width, bias=False)
+        self.post_projection = nn.Linear(width, main_width, bias=False)
+        if config.own_head:
+            self.lm_head = nn.Linear(width, sizes.vocab_size, bias=False)
+        if config.clusters:
+            self.masked_embedding = _Clusters(width, sizes.vocab_size, config.clusters, config.likeliest_clusters)
+        self._check_heads()
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """What goes into those layers is what the ones before them return."""
+        return *(layer - 1 for layer in self._sources), BODY
+
+    @property
+    def reads_width(self) -> int:
+        return len(self.reads) * self._config.info.main_width
+
+    @property
+    def row_bytes(self) -> int:
+        """Of the keys and values of one token in all that is kept of a chat; windows are not counted."""
+        return sum(
+            keys.nbytes + values.nbytes
+            for kind, (keys, values) in zip(self._types, self._one_row(), strict=True)
+            if kind == _FULL
+        )
+
+    def make_cache(self) -> list[Any]:
+        made = self._main.make_caches()
+        return [made[layer] for layer in self._sources]
+
+    def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        """Names as here. Raises ValueError where a drafted token would be none of the main model's."""
+        if self._config.clusters and "masked_embedding.token_ordering" in weights:
+            self.masked_embedding.check(weights["masked_embedding.token_ordering"])
+        return weights
+
+    def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
+        """Returns its state at the last of `tokens` alone."""
+        *inputs, newest = mx.split(states, len(self.reads), axis=-1)
+
+        def run() -> mx.array:
+            for layer, rows, cache in zip(self._sources, inputs, caches.layers, strict=True):
+                self._main.keep_rows(layer, rows, cache)
+            return newest
+
+        caches.forward(tokens.size, run)
+        caches.commit(tokens.size)
+        return self._forward(tokens[-1:], newest[-1:], caches)
+
+    def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
+        return self._forward(token, self.post_projection(state), caches)
+
+    def logits(self, state: mx.array) -> mx.array:
+        if self._config.clusters:
+            return self.masked_embedding(state, self.embed_tokens)
+        return self.lm_head(state) if self._config.own_head else self.embed_tokens.as_linear(state)
+
+    def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
+        """Conventions that implementations differ in: which attribute of what would be otherwise."""
+        return {
+            "position": ((self, "_ahead", 1 - self._ahead),),
+            "order of the join": ((self, "_state_first", not self._state_first),),
+        }
+
+    def rehearse(self, length: int, caches: CacheSet) -> mx.array:
+        return rehearsed(self, length, caches)
+
+    def _forward(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
+        parts = [self._main.embed(token), state]
+        rows = self.pre_projection(mx.concatenate(parts[::-1] if self._state_first else parts, axis=-1))[None]
+        position = mx.array(caches.position - 1 + self._ahead)
+        kept = dict(zip(self._types, map(_keys_and_values, caches.layers), strict=True))
+        for kind, layer in zip(self._config.layer_types, self.layers, strict=True):
+            rows, _, _ = layer(rows, shared_kv=kept[kind], offset=position)
+        return self.norm(rows)[0]
+
+    def _one_row(self) -> list[tuple[mx.array, mx.array]]:
+        """Keys and values of one token, of each type; looks at shapes, nothing is computed."""
+        caches, states = self.make_cache(), mx.zeros((1, self._config.info.main_width), self.norm.weight.dtype)
+        for layer, cache in zip(self._sources, caches, strict=True):
+            self._main.keep_rows(layer, states, cache)
+        return [(keys[..., :1, :], values[..., :1, :]) for keys, values in (each.keys_and_values() for each in caches)]
+
+    def _check_heads(self) -> None:
+        """Another family's layers may be as wide, and their keys are not."""
+        rows = dict(zip(self._types, self._one_row(), strict=True))
+        for kind, layer in zip(self._config.layer_types, self.layers, strict=True):
+            keys, _ = rows[kind]
+            attention = layer.self_attn
+            if keys.shape[-1] != attention.head_dim or attention.n_heads % keys.shape[1]:
+                raise ValueError(f"the main model has keys of {keys.shape[1]} × {keys.shape[-1]} numbers")
+
+
+class _Clusters(nn.Module):
+    """A head that looks at the tokens of the likeliest clusters only; all others cannot be drafted."""
+
+    def __init__(self, width: int, vocabulary: int, clusters: int, likeliest: int) -> None:
+        super().__init__()
+        self._clusters, self._likeliest, self._vocabulary = clusters, likeliest, vocabulary
+        self.centroids = nn.Linear(width, clusters, bias=False)
+        self.token_ordering = mx.zeros((vocabulary,), dtype=mx.int32)  # the tokens, cluster by cluster
+
+    def check(self, ordering: mx.array) -> None:
+        """Raises ValueError: an index out of range reads memory that is nobody's."""
+        whole = ordering.size == self._vocabulary and mx.issubdtype(ordering.dtype, mx.integer)
+        if not whole or not mx.all((ordering >= 0) & (ordering < self._vocabulary)).item():
+            raise ValueError("token_ordering does not name tokens")
+
+    def __call__(self, states: mx.array, embedding: Any) -> mx.array:
+        scores = self.centroids(states)
+        chosen = mx.argpartition(scores, kth=-self._likeliest, axis=-1)[..., -self._likeliest :]
+        tokens = self.token_ordering.reshape(self._clusters, -1)[chosen].reshape(states.shape[0], -1)
+        found = (embedding(tokens) @ states[..., None])[..., 0]
+        whole = mx.full((states.shape[0], self._vocabulary), -mx.inf, dtype=states.dtype)
+        return mx.put_along_axis(whole, tokens, found.astype(states.dtype), axis=-1)
+
+
+def _last_layer(main: ModelAccess, kind: str) -> int:
+    """The last layer of the main model that keeps rows of that kind."""
+    caches = main.make_caches()
+    found = [layer for layer, cache in enumerate(caches) if type(cache) is _CACHES[kind]]
+    if not found or found[-1] == 0:
+        raise ValueError(f"the main model has no layer of {kind} behind its first")
+    return found[-1]
+
+
+def _keys_and_values(cache: Any) -> tuple[mx.array, mx.array]:
+    """What the newest token attends over; a step of several tokens sees more of a window."""
+    keys, values = cache.keys_and_values()
+    most = getattr(cache, "max_size", keys.shape[2])
+    return keys[..., -most:, :], values[..., -most:, :]
