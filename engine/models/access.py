@@ -6,6 +6,7 @@ ties is in what it returns.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import mlx.core as mx
@@ -16,6 +17,7 @@ from engine.caches.hooks import hooked
 
 _SAME = 1e-2  # of a scale, over the numbers of some embeddings, in half precision
 _TINY = 1e-30
+_FAR, _LEAST_GROWTH = 64, 1.5  # times a state as large as they are, and what twice that must add without a limit
 
 
 class NoAccess(Exception):
@@ -46,6 +48,14 @@ class ModelAccess:
         with hooked([self._body], lambda module, run, *arguments, **keywords: states[None]):
             logits: mx.array = self._network(tokens)
         return logits[0]
+
+    @cached_property
+    def caps_logits(self) -> bool:
+        """Whether what the head makes of a state has a limit, however large the state is."""
+        like = self.embed(mx.array([0]))
+        state = mx.random.normal(like.shape, like.dtype, key=mx.random.key(0))
+        once, twice = (mx.abs(self.logits(state * times).astype(mx.float32)).max() for times in (_FAR, 2 * _FAR))
+        return _number(twice) < _LEAST_GROWTH * _number(once)
 
     def make_caches(self) -> list[Any]:
         """Of each layer that keeps keys and values; layers behind those read theirs. As mlx-lm makes them."""

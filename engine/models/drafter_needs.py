@@ -11,9 +11,11 @@ from typing import Any
 from engine.models.model_files import JsonObject, object_at
 
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
-_FAMILY = "gemma4"  # its layers have other norms, and values that are keys
+_GEMMA = "gemma4"
 _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
-_LAYER_KEYS = ("attention_k_eq_v", "global_head_dim", "hidden_size_per_layer_input", "enable_moe_block")
+_GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
+_LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # that only Gemma 4 has
+_NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 
 
 def unmet_need(config: JsonObject) -> str:
@@ -21,19 +23,26 @@ def unmet_need(config: JsonObject) -> str:
 
     Only for drafters that bring layers of their own kind: a head of its main model has those of that.
     """
-    classes = config.get("architectures")
-    for name in classes if isinstance(classes, list) else []:
-        if str(name).lower().startswith(_FAMILY):
-            return str(name)[:100]
-    said = flat(config)
-    for key in _LAYER_KEYS:
+    said, gemma = flat(config), is_gemma(config)
+    for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
         if said.get(key):
             return key
     for key in _ACTIVATION_KEYS:
-        if (named := said.get(key)) is not None and str(named).lower() not in _ACTIVATIONS:
+        if (named := said.get(key)) is None:
+            continue
+        if str(named).lower() not in (_GEMMA_ACTIVATIONS if gemma else _ACTIVATIONS):
             return f"{key} {named}"[:100]
+    types = said.get("layer_types")
+    if gemma:  # those that slide have sizes of their own
+        return "layer_types" if isinstance(types, list) and set(map(str, types)) != {"full_attention"} else ""
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
+
+
+def is_gemma(config: JsonObject) -> bool:
+    """Whether a drafter has Gemma 4's layers; a main model of that family has drafters with others, too."""
+    classes = config.get("architectures")
+    return any(str(name).lower().startswith(_GEMMA) for name in (classes if isinstance(classes, list) else []))
 
 
 def flat(config: JsonObject) -> dict[str, Any]:

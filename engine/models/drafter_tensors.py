@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from engine.models.drafters import AssistantConfig, BlockConfig, DrafterConfig, EagleConfig
+from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig
 
 # Copies of what is the main model's, and tables that others need: which tokens a reduced vocabulary has, and angles.
 _UNUSED = re.compile(
@@ -21,7 +21,8 @@ _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
 _MLP = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
 _NORMS = ("input_layernorm", "post_attention_layernorm")
-_ASSISTANT_NORMS = (*_NORMS, "pre_feedforward_layernorm", "post_feedforward_layernorm", "self_attn.q_norm")
+_GEMMA_NORMS = ("pre_feedforward_layernorm", "post_feedforward_layernorm")
+_ASSISTANT_NORMS = (*_NORMS, *_GEMMA_NORMS, "self_attn.q_norm")
 _HEAD_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
 
 
@@ -57,7 +58,7 @@ def _plain(name: str) -> str:
 def _block_places(config: BlockConfig) -> Iterator[str]:
     yield from ("fc.weight", "hidden_norm.weight", "norm.weight")
     for layer in range(config.backbone.layers):
-        yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), bias=config.backbone.attention_bias)
+        yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), config.backbone)
         for part in ("attention_conv", "mlp_conv") if config.conv_taps else ():
             yield from (f"layers.{layer}.{part}.{array}" for array in ("base_kernel", "kernel_projection.weight"))
     if config.markov_rank:
@@ -75,7 +76,7 @@ def _eagle_places(config: EagleConfig) -> Iterator[str]:
     yield from ("fc.weight", "norm.weight", "layers.0.hidden_norm.weight")
     norms = (*_NORMS, *_HEAD_NORMS) if config.norms_of_heads else _NORMS
     for layer in range(config.backbone.layers):
-        yield from _layer_places(f"layers.{layer}", norms, bias=config.backbone.attention_bias)
+        yield from _layer_places(f"layers.{layer}", norms, config.backbone)
     if config.norm_before_fc:
         yield "input_norm.weight"
     if config.norms_of_layers:
@@ -94,6 +95,10 @@ def _assistant_places(config: AssistantConfig) -> Iterator[str]:
         yield "lm_head.weight"
 
 
-def _layer_places(at: str, norms: tuple[str, ...], *, bias: bool) -> Iterator[str]:
-    yield from (f"{at}.{part}.weight" for part in (*norms, *_PROJECTIONS, *_MLP))
-    yield from (f"{at}.{part}.bias" for part in _PROJECTIONS if bias)
+def _layer_places(at: str, norms: tuple[str, ...], sizes: Backbone) -> Iterator[str]:
+    projections = [part for part in _PROJECTIONS if not (sizes.values_are_keys and part == "self_attn.v_proj")]
+    if sizes.is_gemma:
+        norms = (*norms, *_GEMMA_NORMS)
+        yield f"{at}.layer_scalar"
+    yield from (f"{at}.{part}.weight" for part in (*norms, *projections, *_MLP))
+    yield from (f"{at}.{part}.bias" for part in projections if sizes.attention_bias)

@@ -20,6 +20,7 @@ from typing import Any
 
 from engine.api.types import DrafterInfo, DrafterKind
 from engine.models import drafter_needs
+from engine.models.fields import entries, positive, real, whole
 from engine.models.model_files import FileError, JsonObject, object_at
 from engine.models.mtp_families import FAMILIES, family_of, own_name
 from engine.models.numbers import check_numbers
@@ -30,7 +31,7 @@ _MARKOV_HEADS = ("vanilla", "gated")
 _RAW_HEADS = ("mtp.", "mtp_layers.")
 _MTP_PARTS = ("join", "token_norm", "state_norm", "norm")
 _ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
-_ASSISTANT_LAYERS = ("full_attention", "sliding_attention")
+_FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 _ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 BODY = -1  # in place of a layer: what the head of the main model is given
 _DEFAULT_THETA = 10_000.0
@@ -54,6 +55,8 @@ class Backbone:
     rope_interleaved: bool
     context_tokens: int
     attention_bias: bool
+    is_gemma: bool = False  # Gemma 4's layers
+    values_are_keys: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class EagleConfig:
     own_embedding: bool = False  # where its width is not the main model's
     own_head: bool = True
     windows: tuple[int, ...] = ()  # of each layer, 0: all of the context; (): of none
+    softcap: float = 0.0  # of its own head
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
 def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKind | None:
     """By what the config says of itself, or else by the parts that only one kind has. Never raises."""
     named = str(config.get("speculators_model_type", "")).lower()
-    classes = " ".join(map(str, _list(config, "architectures"))).lower()
+    classes = " ".join(map(str, entries(config, "architectures"))).lower()
     block = object_at(config, "dflash_config")
     rank = {**config, **block}.get("markov_rank")
     if named in _NAMES:
@@ -168,15 +172,15 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
     speculators = "speculators_model_type" in flat
-    backbone, main_layers = _backbone(flat), _int(flat, "num_target_layers")
-    layers = _layers(flat, of_inputs=speculators) or default_block_layers(main_layers, _int(flat, "num_hidden_layers"))
+    backbone, main_layers = _backbone(flat), whole(flat, "num_target_layers")
+    layers = _layers(flat, of_inputs=speculators) or default_block_layers(main_layers, whole(flat, "num_hidden_layers"))
     if not layers:
         raise FileError("config.json: it says neither which layers it reads nor how many there are")
-    anchor_first = kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in _list(flat, "architectures"))
-    rows = _int(flat, "block_size")
+    anchor_first = kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in entries(flat, "architectures"))
+    rows = whole(flat, "block_size")
     if not 1 < rows <= _MOST_BLOCK:
         raise FileError(f"config.json: block_size {rows}")
-    mask, vocabulary = _int(flat, "mask_token_id", -1), _int(flat, "vocab_size")
+    mask, vocabulary = whole(flat, "mask_token_id", -1), whole(flat, "vocab_size")
     if not 0 <= mask < vocabulary:
         raise FileError(f"config.json: mask_token_id {mask} of {vocabulary} tokens")
     windows = _windows(flat, backbone.layers)
@@ -192,19 +196,19 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         windows=windows,
         causal=tuple(_causal(flat, slides=window > 0) for window in windows),
         draft_vocabulary=_reduced_vocabulary(flat),
-        softcap=_float(flat, "final_logit_softcapping", 0.0),
-        output_scale=_float(flat, "output_multiplier", 1.0),
-        embedding_scale=_float(flat, "input_embedding_scale", 1.0),
-        markov_rank=_int(flat, "markov_rank") if kind is DrafterKind.DSPARK else 0,
+        softcap=real(flat, "final_logit_softcapping", 0.0),
+        output_scale=real(flat, "output_multiplier", 1.0),
+        embedding_scale=real(flat, "input_embedding_scale", 1.0),
+        markov_rank=whole(flat, "markov_rank") if kind is DrafterKind.DSPARK else 0,
         markov_gated=head == "gated",
         confidence="confidence_head.proj.weight" in {name.removeprefix("model.") for name in tensors}
         if tensors
         else bool(flat.get("enable_confidence_head")),
         confidence_with_markov=bool(flat.get("confidence_head_with_markov", True)),
-        conv_taps=_int(flat, "conv_kernel_size"),
-        conv_group=_int(flat, "conv_group_size"),
-        selector_rank=_int(flat, "selector_rank"),
-        selector_candidates=_int(flat, "selector_top_k"),
+        conv_taps=whole(flat, "conv_kernel_size"),
+        conv_group=whole(flat, "conv_group_size"),
+        selector_rank=whole(flat, "selector_rank"),
+        selector_candidates=whole(flat, "selector_top_k"),
     )
 
 
@@ -229,7 +233,8 @@ def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -
         norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in names),
         own_embedding=widths_differ,
         own_head=not tensors or "lm_head.weight" in names,
-        windows=_windows(flat, backbone.layers) if len(_list(flat, "layer_types")) == backbone.layers else (),
+        windows=_windows(flat, backbone.layers) if len(entries(flat, "layer_types")) == backbone.layers else (),
+        softcap=real(flat, "final_logit_softcapping", 0.0),
     )
 
 
@@ -248,7 +253,7 @@ def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> Mtp
 def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False) -> MtpConfig:
     inner = object_at(config, "transformer_layer_config") or object_at(config, "text_config")
     text = dict(inner) or dict(config)
-    width, layers, rows = (_int(text, key) for key in ("hidden_size", "num_hidden_layers", "vocab_size"))
+    width, layers, rows = (whole(text, key) for key in ("hidden_size", "num_hidden_layers", "vocab_size"))
     family = family_of(str(config.get("model_type", "")), text)
     mtp = MtpConfig(DrafterInfo(DrafterKind.MTP, width, layers, rows, (BODY,)), family, text, in_main)
     names = {_head_tensor(mtp, name) for name in tensors} if family in FAMILIES else set()
@@ -264,16 +269,16 @@ def _assistant(config: JsonObject) -> AssistantConfig:
     text = object_at(config, "text_config")
     if lacking := next((key for key in _ASSISTANT_LACKS if text.get(key)), ""):
         raise FileError(f"config.json: an assistant with {lacking}")
-    types = tuple(map(str, _list(text, "layer_types")))
-    if not types or len(types) != _int(text, "num_hidden_layers") or not set(types) <= set(_ASSISTANT_LAYERS):
+    types = tuple(map(str, entries(text, "layer_types")))
+    if not types or len(types) != whole(text, "num_hidden_layers") or not set(types) <= {_FULL_LAYER, _SLIDING_LAYER}:
         raise FileError(f"config.json: layer_types {str(types)[:80]}")
-    rows, clusters, likeliest = _positive(text, "vocab_size"), 0, 0
+    rows, clusters, likeliest = positive(text, "vocab_size"), 0, 0
     if config.get("use_ordered_embeddings"):
-        clusters, likeliest = _positive(config, "num_centroids"), _positive(config, "centroid_intermediate_top_k")
+        clusters, likeliest = positive(config, "num_centroids"), positive(config, "centroid_intermediate_top_k")
         if rows % clusters or likeliest > clusters:
             raise FileError(f"config.json: {likeliest} of {clusters} clusters of {rows} tokens")
     return AssistantConfig(
-        DrafterInfo(DrafterKind.MTP, _positive(config, "backbone_hidden_size"), 0, rows, ()),
+        DrafterInfo(DrafterKind.MTP, positive(config, "backbone_hidden_size"), 0, rows, ()),
         text,
         types,
         clusters,
@@ -287,34 +292,49 @@ def _head_tensor(mtp: MtpConfig, name: str) -> str | None:
 
 
 def _info(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, layers: tuple[int, ...]) -> DrafterInfo:
-    width = _int(flat, "target_hidden_size") or backbone.width
-    return DrafterInfo(kind, width, _int(flat, "num_target_layers"), _int(flat, "vocab_size"), layers)
+    width = whole(flat, "target_hidden_size") or backbone.width
+    return DrafterInfo(kind, width, whole(flat, "num_target_layers"), whole(flat, "vocab_size"), layers)
 
 
 def _backbone(flat: dict[str, Any]) -> Backbone:
+    is_gemma = drafter_needs.is_gemma(flat)
+    if is_gemma:
+        flat = _of_full_layers(flat)
     rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
-    heads, width = _positive(flat, "num_attention_heads"), _positive(flat, "hidden_size")
+    heads, width = positive(flat, "num_attention_heads"), positive(flat, "hidden_size")
     scaled = (rope.get("rope_type") or rope.get("type") or "default") != "default"
     return Backbone(
         width=width,
-        layers=_int(flat, "num_hidden_layers", 1),
+        layers=whole(flat, "num_hidden_layers", 1),
         heads=heads,
-        kv_heads=_int(flat, "num_key_value_heads", heads),
-        head_width=_int(flat, "head_dim", width // heads),
-        mlp_width=_positive(flat, "intermediate_size"),
-        norm_eps=_float(flat, "rms_norm_eps", 1e-6),
-        rope_theta=_float(rope, "rope_theta", _float(flat, "rope_theta", _DEFAULT_THETA)),
+        kv_heads=whole(flat, "num_key_value_heads", heads),
+        head_width=whole(flat, "head_dim", width // heads),
+        mlp_width=positive(flat, "intermediate_size"),
+        norm_eps=real(flat, "rms_norm_eps", 1e-6),
+        rope_theta=real(rope, "rope_theta", real(flat, "rope_theta", _DEFAULT_THETA)),
         rope_scaling={key: value for key, value in rope.items() if key != "rope_theta"} if scaled else None,
         rope_interleaved=not bool(flat.get("rope_is_neox_style", flat.get("is_neox_style", True))),
-        context_tokens=_int(flat, "max_position_embeddings", 32_768),
+        context_tokens=whole(flat, "max_position_embeddings", 32_768),
         attention_bias=bool(flat.get("attention_bias")),
+        is_gemma=is_gemma,
+        values_are_keys=is_gemma and bool(flat.get("attention_k_eq_v")),
     )
+
+
+def _of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
+    """Of Gemma 4's two kinds of layers, which have sizes and rotations of their own, drafters have the full one."""
+    shared = flat.get("attention_k_eq_v") and flat.get("num_global_key_value_heads")
+    return flat | {
+        "head_dim": flat.get("global_head_dim") or flat.get("head_dim"),
+        "num_key_value_heads": shared or flat.get("num_key_value_heads"),
+        "rope_parameters": object_at(object_at(flat, "rope_parameters"), _FULL_LAYER),
+    }
 
 
 def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
     """Whose output is read. The input of a layer is the output of the one before it."""
-    inputs = _list(flat, "eagle_aux_hidden_state_layer_ids") or _list(flat, "aux_hidden_state_layer_ids")
-    named = inputs or _list(flat, "target_layer_ids")
+    inputs = entries(flat, "eagle_aux_hidden_state_layer_ids") or entries(flat, "aux_hidden_state_layer_ids")
+    named = inputs or entries(flat, "target_layer_ids")
     if not all(type(layer) is int for layer in named):
         raise FileError("config.json: layers that are no numbers")
     layers = tuple(layer - 1 if inputs or of_inputs else layer for layer in named)
@@ -342,13 +362,13 @@ def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ..
 
 def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
     """Of each layer how many rows it attends over; 0: all of them."""
-    types = _list(flat, "layer_types") or ["full_attention"] * layers
+    types = entries(flat, "layer_types") or [_FULL_LAYER] * layers
     if len(types) != layers:
         raise FileError(f"config.json: {len(types)} layer_types for {layers} layers")
-    window = _int(flat, "swa_window_size") or _int(flat, "sliding_window")
-    if "sliding_attention" in types and window < 1:
+    window = whole(flat, "swa_window_size") or whole(flat, "sliding_window")
+    if _SLIDING_LAYER in types and window < 1:
         raise FileError("config.json: no sliding_window")
-    return tuple(window if kind == "sliding_attention" else 0 for kind in types)
+    return tuple(window if kind == _SLIDING_LAYER else 0 for kind in types)
 
 
 def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
@@ -360,34 +380,5 @@ def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
 
 
 def _reduced_vocabulary(flat: dict[str, Any]) -> int:
-    rows = _int(flat, "draft_vocab_size")
-    return rows if rows != _int(flat, "vocab_size") else 0
-
-
-def _list(config: Mapping[str, Any], key: str) -> list[Any]:
-    value = config.get(key)
-    return value if isinstance(value, list) else []
-
-
-def _int(config: Mapping[str, Any], key: str, default: int = 0) -> int:
-    value = config.get(key)
-    if value is None:
-        return default
-    if type(value) is not int or not -1 <= value <= 2**31:
-        raise FileError(f"config.json: {key} {str(value)[:40]}")
-    return value
-
-
-def _positive(config: Mapping[str, Any], key: str) -> int:
-    if (value := _int(config, key)) < 1:
-        raise FileError(f"config.json: no {key}")
-    return value
-
-
-def _float(config: Mapping[str, Any], key: str, default: float) -> float:
-    value = config.get(key)
-    if value is None:
-        return default
-    if type(value) not in (int, float) or not -1e12 < value < 1e12:
-        raise FileError(f"config.json: {key} {str(value)[:40]}")
-    return float(value)
+    rows = whole(flat, "draft_vocab_size")
+    return rows if rows != whole(flat, "vocab_size") else 0

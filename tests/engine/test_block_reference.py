@@ -16,7 +16,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.models.drafters import BlockConfig, drafter_config
+from engine.models.drafters import Backbone, BlockConfig, drafter_config
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
@@ -34,6 +34,8 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
+    "Gemma 4's layers": tiny.gemma_block_config(),
+    "Gemma 4's layers, values of their own": tiny.gemma_block_config(attention_k_eq_v=False),
     "convolutions and candidates": tiny.dflash2_config(
         dflash_config=tiny.dflash2_config()["dflash_config"] | {"conv_kernel_size": 3}
     ),
@@ -59,10 +61,22 @@ def sigmoid(values: Rows) -> Rows:
     return 1 / (1 + np.exp(-values))
 
 
-def turned(head: Rows, position: int) -> Rows:
+def gelu(values: Rows) -> Rows:
+    return 0.5 * values * (1 + np.tanh(np.sqrt(2 / np.pi) * (values + 0.044715 * values**3)))
+
+
+def frequencies(sizes: Backbone) -> Rows:
+    half = sizes.head_width // 2
+    told = sizes.rope_theta ** (-np.arange(half) / half)
+    if sizes.is_gemma:  # a part of the head is turned, as fast as if all of it were
+        told[half // 4 :] = 0
+    return told
+
+
+def turned(head: Rows, position: int, frequency: Rows) -> Rows:
     """One head of one row by its rotary angles: the first half of it with the second."""
     half = head.shape[-1] // 2
-    angles = position * 10000.0 ** (-np.arange(half) / half)
+    angles = position * frequency
     first, second = head[:half], head[half:]
     return np.concatenate(
         [first * np.cos(angles) - second * np.sin(angles), second * np.cos(angles) + first * np.sin(angles)]
@@ -86,21 +100,37 @@ class Reference:
         for layer in range(self.config.backbone.layers):
             at = f"layers.{layer}"
             attend = self._attention(layer, context)
+            if self.config.backbone.is_gemma:
+                rows = self._gemma_layer(at, attend, rows)
+                continue
             rows = rows + self._around(f"{at}.attention_conv", attend, normed(rows, self.of(f"{at}.input_layernorm")))
             normed_rows = normed(rows, self.of(f"{at}.post_attention_layernorm"))
             rows = rows + self._around(f"{at}.mlp_conv", self._mlp(at), normed_rows)
         return normed(rows, self.of("norm"))[0 if self.config.anchor_first else 1 :]
 
+    def _gemma_layer(self, at: str, attend: Callable[[Rows], Rows], rows: Rows) -> Rows:
+        mixed = attend(normed(rows, self.of(f"{at}.input_layernorm")))
+        rows = rows + normed(mixed, self.of(f"{at}.post_attention_layernorm"))
+        fed = self._mlp(at)(normed(rows, self.of(f"{at}.pre_feedforward_layernorm")))
+        rows = rows + normed(fed, self.of(f"{at}.post_feedforward_layernorm"))
+        return rows * self.weights[f"{at}.layer_scalar"]
+
     def _mlp(self, at: str) -> Callable[[Rows], Rows]:
         gate, up, down = (self.of(f"{at}.mlp.{part}_proj") for part in ("gate", "up", "down"))
+        if self.config.backbone.is_gemma:
+            return lambda rows: (gelu(rows @ gate.T) * (rows @ up.T)) @ down.T
         return lambda rows: ((rows @ gate.T) * sigmoid(rows @ gate.T) * (rows @ up.T)) @ down.T
 
     def _attention(self, layer: int, context: Rows) -> Callable[[Rows], Rows]:
+        turns, scale = frequencies(self.config.backbone), self.config.backbone.head_width**-0.5
         at, sizes, window = f"layers.{layer}.self_attn", self.config.backbone, self.config.windows[layer]
 
         def heads(rows: Rows, part: str, count: int) -> Rows:
-            split = (rows @ self.of(f"{at}.{part}_proj").T).reshape(len(rows), count, -1)
-            return split if part == "v" else normed(split, self.of(f"{at}.{part}_norm"))
+            projected = "k" if part == "v" and sizes.values_are_keys else part
+            split = (rows @ self.of(f"{at}.{projected}_proj").T).reshape(len(rows), count, -1)
+            if part == "v":
+                return normed(split, 1.0) if sizes.is_gemma else split
+            return normed(split, self.of(f"{at}.{part}_norm"))
 
         def attend(rows: Rows) -> Rows:
             everything, mixed = np.concatenate([context, rows]), []
@@ -114,9 +144,9 @@ class Reference:
                 ]
                 for number, query in enumerate(queries):
                     group = number * sizes.kv_heads // sizes.heads
-                    told = turned(query, place)
-                    scores = np.array([told @ turned(keys[at, group], at) for at in seen])
-                    scores = np.exp((scores - scores.max()) / np.sqrt(sizes.head_width) * 1.0)
+                    told = turned(query, place, turns)
+                    scores = np.array([told @ turned(keys[at, group], at, turns) for at in seen])
+                    scores = np.exp((scores - scores.max()) * (1.0 if sizes.is_gemma else scale))
                     out.append((scores / scores.sum()) @ values[seen, group])
                 mixed.append(np.concatenate(out))
             return np.array(mixed) @ self.of(f"{at}.o_proj").T

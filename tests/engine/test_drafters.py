@@ -57,14 +57,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 OWN_HEAD = "mtp"  # in the main model's own folder
 ASSISTANT = "assistant"  # of main models of its own family alone
+GEMMA_BLOCK = "dspark of gemma"  # with that family's layers
 
 
-_FAMILIES_OF = {OWN_HEAD: ("qwen3_5", "glm4_moe"), ASSISTANT: tuple(tiny_assistants.MAINS)}
+_GEMMAS = tuple(tiny_assistants.MAINS)
+_FAMILIES_OF = {OWN_HEAD: ("qwen3_5", "glm4_moe"), ASSISTANT: _GEMMAS, GEMMA_BLOCK: _GEMMAS[1:]}
 
 
 def _pairs(fair: Collection[str]) -> Iterator[Any]:
     """Every one; those that are not `fair` are drills."""
-    for kind in (*tiny_drafters.KINDS, OWN_HEAD, ASSISTANT):
+    for kind in (*tiny_drafters.KINDS, *_FAMILIES_OF):
         for family in _FAMILIES_OF.get(kind, tuple(FAMILIES)):
             name = f"{kind}-{family}"
             yield pytest.param((kind, family), id=name, marks=[] if name in fair else [pytest.mark.drill])
@@ -91,10 +93,12 @@ def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
     if kind == OWN_HEAD:
         tiny_heads.save_main_with_head(family, main, tiny_heads.head_weights(family))
         return Pair(main, main, DrafterKind(kind))
-    if kind == ASSISTANT:
+    if family in _GEMMAS:
         tiny_assistants.save_main(family, main)
-        drafter = tiny_assistants.save_assistant(family, folder / f"{kind}-{family}")
-        return Pair(main, drafter, DrafterKind.MTP)
+        if kind == ASSISTANT:
+            return Pair(main, tiny_assistants.save_assistant(family, folder / f"{kind}-{family}"), DrafterKind.MTP)
+        drafter = tiny_assistants.save_block(family, folder / f"{kind}-{family}")
+        return Pair(main, drafter, DrafterKind.DSPARK)
     if not main.exists():
         save_family(family, main)
     drafter = tiny_drafters.save_kind(kind, folder / f"{kind}-{family}", FAMILIES[family])

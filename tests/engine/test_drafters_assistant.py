@@ -24,7 +24,7 @@ from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import AssistantConfig, drafter_config
 from engine.models.loading import at_once, load_model
 from tests.helpers import tiny_assistants as tiny
-from tests.helpers.tiny_drafters import save_drafter
+from tests.helpers.tiny_drafters import gemma_block_config, save_drafter
 from tests.helpers.tiny_models import VOCABULARY
 
 READ = (9, 1, 30, 3, 1, 1, 6)  # one after another, past the window
@@ -192,3 +192,20 @@ def test_quantized_it_drafts_nearly_as_it_did(tmp_path: Path) -> None:
     both = (near > -mx.inf) & (exact > -mx.inf)
     assert both.sum().item() > 200
     assert mx.all(mx.where(both, mx.abs(near - exact), 0) < 0.3)
+
+
+def test_logits_are_capped_once() -> None:
+    """By the head of the main model, if that does it; a drafter's config says so as well."""
+    capped, free = tiny.build_main("gemma4-large"), tiny.build_main("gemma4-large", final_logit_softcapping=None)
+    assert ModelAccess(capped).caps_logits
+    assert not ModelAccess(free).caps_logits
+    config = gemma_block_config(hidden_size=48)
+    parsed = drafter_config(config)
+    states = 50 * mx.random.normal((2, 48), key=mx.random.key(1))
+    made = []
+    for main in (capped, free):
+        drafter = KINDS[parsed.info.kind].network(parsed, ModelAccess(main))  # type: ignore[union-attr]
+        made.append(drafter.base_logits(states))
+    assert mx.abs(made[0]).max() > 20
+    assert mx.allclose(made[0], made[1], atol=1e-4)
+    assert mx.allclose(made[0], ModelAccess(capped).logits(states), atol=1e-6)

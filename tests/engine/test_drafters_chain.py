@@ -65,6 +65,7 @@ DIALECTS: dict[str, tuple[dict[str, Any], bool]] = {
         ),
         False,
     ),
+    "Gemma 4's layers": (tiny.gemma_eagle_config(), True),
     "sliding layers": (
         tiny.eagle_config(
             layer={
@@ -88,6 +89,7 @@ FIGURES: dict[str, list[list[int]]] = {
     "three layers": [[227, 256, 256, 227], [262, 137, 137, 137], [225, 225, 225, 225]],
     "norms of heads": [[231, 145, 145, 255], [7, 7, 7, 137], [81, 277, 277, 126]],
     "narrower than its main model": [[206, 206, 24, 24], [24, 98, 98, 98], [163, 98, 98, 98]],
+    "Gemma 4's layers": [[122, 0, 15, 0], [237, 285, 172, 92], [64, 212, 268, 119]],
     "sliding layers": [[255, 255, 255, 118], [265, 49, 235, 235], [231, 154, 281, 281]],
     "qwen3_next": [[43, 177, 171, 46], [215, 190, 85, 42], [277, 253, 95, 99]],
     "qwen3_5": [[10, 278, 112, 28], [275, 10, 278, 141], [141, 248, 223, 137]],

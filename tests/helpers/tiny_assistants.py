@@ -1,4 +1,4 @@
-"""Tiny Gemma 4 main models, and assistants for them: random weights under the names in which they are published."""
+"""Tiny Gemma 4 main models, and drafters for them: random weights under the names in which they are published."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mlx.utils import tree_flatten, tree_map_with_path
 from mlx_lm import utils as mlx_utils
 from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
-from tests.helpers.tiny_drafters import save_drafter
+from tests.helpers.tiny_drafters import block_weights, gemma_block_config, save_drafter
 from tests.helpers.tiny_families import scaled
 from tests.helpers.tiny_models import VOCABULARY, save
 
@@ -121,6 +121,13 @@ def assistant_weights(config: dict[str, Any], seed: int = 9) -> Weights:
 def save_assistant(family: str, folder: Path, **changes: Any) -> Path:
     config = assistant_config(family, **changes)
     return save_drafter(folder, config, assistant_weights(config))
+
+
+def save_block(family: str, folder: Path) -> Path:
+    """DeepSpec's DSpark, which has that family's layers."""
+    sizes = {key: MAINS[family][key] for key in ("hidden_size", "num_attention_heads")}
+    config = gemma_block_config(**sizes, num_target_layers=MAINS[family]["num_hidden_layers"], target_layer_ids=[1, 4])
+    return save_drafter(folder, config, block_weights(config))
 
 
 def _random(name: str, shape: tuple[int, ...]) -> mx.array:

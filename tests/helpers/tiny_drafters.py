@@ -81,6 +81,56 @@ def dflash2_config(**changes: Any) -> dict[str, Any]:
     }
 
 
+GEMMA_LAYERS: dict[str, Any] = {  # as DeepSpec has them: the main model's config, of which the full layers count
+    "model_type": "gemma4_text",
+    "global_head_dim": 32,
+    "num_global_key_value_heads": 1,
+    "attention_k_eq_v": True,
+    "hidden_activation": "gelu_pytorch_tanh",
+    "final_logit_softcapping": 30.0,
+    "rope_parameters": {
+        "full_attention": {"partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0, "rope_type": "proportional"},
+        "sliding_attention": {"rope_theta": 10_000.0, "rope_type": "default"},
+    },
+}
+
+
+def gemma_block_config(**changes: Any) -> dict[str, Any]:
+    layers = GEMMA_LAYERS | {"layer_types": ["full_attention"] * SIZES["num_hidden_layers"]}
+    return dspark_config(**{"architectures": ["Gemma4DSparkModel"], **layers, **changes})
+
+
+def gemma_eagle_config(**changes: Any) -> dict[str, Any]:
+    return {
+        "architectures": ["Gemma4Eagle3Model"],
+        **SIZES,
+        **GEMMA_LAYERS,
+        "num_hidden_layers": 1,
+        "layer_types": ["full_attention"],
+        "target_layer_ids": [0, 1, 1],
+        "draft_vocab_size": VOCABULARY,
+        **changes,
+    }
+
+
+def _of_gemma(flat: dict[str, Any]) -> dict[str, Any]:
+    """With the sizes of the layers that a drafter has."""
+    if "global_head_dim" not in flat:
+        return flat
+    heads = flat["num_global_key_value_heads" if flat["attention_k_eq_v"] else "num_key_value_heads"]
+    return flat | {"head_dim": flat["global_head_dim"], "num_key_value_heads": heads}
+
+
+def _gemma_shapes(at: str, flat: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Of a layer, from those of an ordinary one."""
+    if "global_head_dim" not in flat:
+        return shapes
+    width = (flat["hidden_size"],)
+    norms = {f"{at}.{part}_feedforward_layernorm.weight": width for part in ("pre", "post")}
+    left = {name: shape for name, shape in shapes.items() if not (flat["attention_k_eq_v"] and "v_proj" in name)}
+    return left | norms | {f"{at}.layer_scalar": (1,)}
+
+
 def speculators_block_config(kind: str, **changes: Any) -> dict[str, Any]:
     """As speculators publishes them, with a reduced vocabulary."""
     heads = (
@@ -115,7 +165,7 @@ def speculators_block_weights(config: dict[str, Any]) -> dict[str, mx.array]:
 def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
     """Random ones for a config of any of the three."""
     mx.random.seed(seed)
-    flat = {**config, **config.get("dflash_config", {})}
+    flat = _of_gemma({**config, **config.get("dflash_config", {})})
     width, head, mlp = flat["hidden_size"], flat["head_dim"], flat["intermediate_size"]
     queries, keys = flat["num_attention_heads"] * head, flat["num_key_value_heads"] * head
     shapes: dict[str, tuple[int, ...]] = {
@@ -125,7 +175,7 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
     }
     for layer in range(flat["num_hidden_layers"]):
         at = f"layers.{layer}"
-        shapes |= {
+        ordinary: dict[str, tuple[int, ...]] = {
             f"{at}.input_layernorm.weight": (width,),
             f"{at}.post_attention_layernorm.weight": (width,),
             f"{at}.self_attn.q_proj.weight": (queries, width),
@@ -138,6 +188,7 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
             f"{at}.mlp.up_proj.weight": (mlp, width),
             f"{at}.mlp.down_proj.weight": (width, mlp),
         }
+        shapes |= _gemma_shapes(at, flat, ordinary)
         if "conv_kernel_size" in flat:
             taps, groups = flat["conv_kernel_size"], width // flat["conv_group_size"]
             for part in ("attention_conv", "mlp_conv"):
@@ -181,10 +232,10 @@ def eagle_author_config(**changes: Any) -> dict[str, Any]:
 
 def eagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = False) -> dict[str, mx.array]:
     mx.random.seed(seed)
-    flat = {**config, **config.get("transformer_layer_config", {})}
+    flat = _of_gemma({**config, **config.get("transformer_layer_config", {})})
     width, read = flat["hidden_size"], flat.get("target_hidden_size", WIDTH)
     drafted = flat["draft_vocab_size"]
-    first = "layers.0" if "speculators_model_type" in config else "midlayer"
+    first = "midlayer" if config["architectures"] == ["LlamaForCausalLMEagle3"] else "layers.0"
     shapes: dict[str, tuple[int, ...]] = {
         "fc.weight": (width, 3 * read),
         "norm.weight": (width,),
@@ -193,7 +244,7 @@ def eagle_weights(config: dict[str, Any], seed: int = 5, *, head_norms: bool = F
     }
     for layer in range(flat["num_hidden_layers"]):
         at, fed = (first, 2 * width) if layer == 0 else (f"layers.{layer}", width)
-        shapes |= _layer_shapes(at, flat, fed, head_norms=head_norms)
+        shapes |= _gemma_shapes(at, flat, _layer_shapes(at, flat, fed, head_norms=head_norms))
     if flat.get("norm_before_fc"):
         shapes["input_norm.weight"] = (3 * read,)
     if flat.get("fc_norm"):
@@ -235,7 +286,7 @@ def _layer_shapes(at: str, flat: dict[str, Any], fed: int, *, head_norms: bool) 
 
 def _random(name: str, shape: tuple[int, ...]) -> mx.array:
     values = mx.random.normal(shape)
-    if "norm" in name:
+    if "norm" in name or "scalar" in name:
         return 1 + 0.3 * values
     return mx.array(1.5 / shape[-1] ** 0.5) * values
 

@@ -2,7 +2,8 @@
 float32.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
-greedily: logits within 1e-4, tokens equal. Prints a line a case; ends with status 1 where one differs.
+greedily: logits within 1e-4, tokens equal. DeepSpec's code, which no registry has, is compared where a checkout of it
+is on PYTHONPATH. Prints a line a case; ends with status 1 where one differs.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from tests.parity.assistants import assistant_cases
 from tests.parity.authors import author_cases
 from tests.parity.blocks import block_cases
+from tests.parity.deepspec import deepspec_cases
 from tests.parity.eagle3 import eagle_cases
 from tests.parity.mtp import mtp_cases
 
@@ -34,6 +36,7 @@ def cases() -> Iterator[tuple[str, int, int, float]]:
     yield from mtp_cases()
     yield from assistant_cases()
     yield from author_cases()
+    yield from deepspec_cases()
 
 
 if __name__ == "__main__":

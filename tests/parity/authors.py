@@ -85,9 +85,9 @@ def author_cases() -> Iterator[tuple[str, int, int, float]]:
 def _block(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
     weights = tiny.block_weights(config)
     ours, theirs = _our_block(network, config, weights), _their_block(config, weights)
-    embedding = _to_torch(network.model.embed_tokens.weight)
+    embedding = to_torch(network.model.embed_tokens.weight)
     head = torch.nn.Linear(*reversed(embedding.shape), bias=False)
-    head.weight.copy_(_to_torch(network.lm_head.weight))
+    head.weight.copy_(to_torch(network.lm_head.weight))
     caches = CacheMaker(ours)()
     read: list[mx.array] = []
     mx.random.seed(1)
@@ -104,14 +104,14 @@ def _block(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
             logits = ours.step_logits(base[row : row + 1], before, drafted[row : row + 1])
             before = mx.argmax(logits, axis=-1)
             tokens += integers(before)
-        known = torch.cat([_to_torch(part) for part in read])[None]
+        known = torch.cat([to_torch(part) for part in read])[None]
         rows = torch.tensor([integers(newest) + [260] * ours.tokens])
         hidden = theirs(
             position_ids=torch.arange(known.shape[1] + rows.shape[1])[None],
             noise_embedding=torch.nn.functional.embedding(rows, embedding),
             target_hidden=known,
         )[:, 1:]
-        error = _larger(error, _to_torch(drafted) - hidden[0])
+        error = larger(error, to_torch(drafted) - hidden[0])
         if isinstance(theirs, DFlash2DraftModel):
             wanted = theirs.propose(hidden, rows[:, 0], head, 0.0)[0]
         else:
@@ -132,7 +132,7 @@ def _their_block(config: dict[str, Any], weights: dict[str, mx.array]) -> Any:
     said = {key: value for key, value in config.items() if key not in ("architectures", "model_type")}
     kind = DFlash2DraftModel if "DFlash2" in config["architectures"][0] else DFlashDraftModel
     theirs = kind(Qwen3Config(**said, use_sliding_window=True))
-    theirs.load_state_dict({_of_embedding(name): _to_torch(weight) for name, weight in weights.items()}, strict=True)
+    theirs.load_state_dict({_of_embedding(name): to_torch(weight) for name, weight in weights.items()}, strict=True)
     return theirs.eval()
 
 
@@ -174,7 +174,7 @@ def _anchored(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
                 )
                 logits = logits + bias[0, 0]
             other = widened(mx.array(logits.numpy())[None], weights["d2t"], tiny.VOCABULARY)
-            error = _larger(error, torch.tensor(np.array(mx.where(own == other, 0, mx.abs(own - other)))))
+            error = larger(error, torch.tensor(np.array(mx.where(own == other, 0, mx.abs(own - other)))))
             before = mx.argmax(own, axis=-1)
             mine, wanted = mine + integers(before), wanted + integers(mx.argmax(other, axis=-1))
         differing += mine != wanted
@@ -182,7 +182,7 @@ def _anchored(network: Any, config: dict[str, Any]) -> tuple[int, int, float]:
         if sure is not None:
             known = theirs.markov_head.prev_embeddings(torch.tensor([integers(before) for before in befores]))[:, 0]
             seen = theirs.confidence_head(torch.cat([hidden[first:], known], dim=-1)).sigmoid()
-            error = _larger(error, _to_torch(sure) - seen)
+            error = larger(error, to_torch(sure) - seen)
     return _ROUNDS, differing, error
 
 
@@ -196,7 +196,7 @@ def _anchored_rows(
     mask[0, anchor] = 1
     padded = mx.concatenate([states, mx.zeros((1 + behind, states.shape[1]))])
     hidden, logits, *_ = theirs._backbone_forward(
-        _to_torch(padded)[None],
+        to_torch(padded)[None],
         torch.tensor([tokens + integers(newest) + [0] * behind]),
         mask,
         torch.zeros((1, length, tiny.WIDTH)),
@@ -237,7 +237,7 @@ def _speculators(model_class: Any, config_class: Any, config: dict[str, Any], we
             ),
         )
     )
-    given = {name: _to_torch(weight) for name, weight in weights.items()}
+    given = {name: to_torch(weight) for name, weight in weights.items()}
     missing, unexpected = theirs.load_state_dict(given, strict=False)
     assert not unexpected, unexpected
     assert all(name.startswith("verifier_") or name in ("t2d", "d2t") for name in missing), missing
@@ -262,7 +262,7 @@ def _eagle(network: Any, config: dict[str, Any], depth: int) -> tuple[int, int, 
         seen: list[torch.Tensor] = []
         hook = theirs.lm_head.register_forward_hook(lambda _module, _given, made: seen.append(made[0, at]))
         theirs(
-            hidden_states=_to_torch(states)[None],
+            hidden_states=to_torch(states)[None],
             input_ids=torch.tensor([tokens]),
             document_ids=torch.zeros((1, len(tokens)), dtype=torch.long),
             position_ids=torch.arange(len(tokens))[None],
@@ -271,7 +271,7 @@ def _eagle(network: Any, config: dict[str, Any], depth: int) -> tuple[int, int, 
         hook.remove()
         return [widened(mx.array(row.numpy())[None], d2t, tiny.VOCABULARY) for row in seen]
 
-    return _chain(ours, logits, depth)
+    return chain(ours, logits, depth)
 
 
 def _their_eagle(config: dict[str, Any], weights: dict[str, mx.array], network: Any) -> Any:
@@ -296,7 +296,7 @@ def _mtp(family: str) -> tuple[int, int, float]:
 
     def logits(tokens: list[int], states: mx.array, at: int, steps: int) -> list[mx.array]:
         """What it drafts for each of the tokens behind row `at`, each from the row before it: one row a forward."""
-        known, drafted = _to_torch(states)[None], []
+        known, drafted = to_torch(states)[None], []
         embedded = theirs.embed_tokens(torch.tensor([tokens]))
         for step in range(steps):
             rows = at + 1 + step
@@ -313,10 +313,10 @@ def _mtp(family: str) -> tuple[int, int, float]:
             known = torch.cat([known[:, :rows], made[:, -1:]], dim=1)
         return drafted
 
-    return _chain(ours, logits, _DEPTH)
+    return chain(ours, logits, _DEPTH)
 
 
-def _chain(ours: Any, logits: Any, depth: int) -> tuple[int, int, float]:
+def chain(ours: Any, logits: Any, depth: int) -> tuple[int, int, float]:
     """Rounds that read some rows and draft behind them. Theirs is given what ours drafted behind the true tokens."""
     mx.random.seed(3)
     caches = CacheMaker(ours)()
@@ -340,14 +340,14 @@ def _chain(ours: Any, logits: Any, depth: int) -> tuple[int, int, float]:
         differing += behind != [mx.argmax(row).item() for row in wanted]
         for row, other in zip(mine, wanted, strict=True):
             difference = mx.where(row == other, 0, mx.abs(row - other))  # both may be -inf
-            error = _larger(error, torch.tensor(np.array(difference)))
+            error = larger(error, torch.tensor(np.array(difference)))
     return _EAGLE_ROUNDS, differing, error
 
 
-def _to_torch(array: mx.array) -> torch.Tensor:
+def to_torch(array: mx.array) -> torch.Tensor:
     return torch.from_numpy(np.array(array))
 
 
-def _larger(error: float, difference: torch.Tensor) -> float:
+def larger(error: float, difference: torch.Tensor) -> float:
     found = difference.abs().max().item()
     return found if not found <= error else error  # NaN, too

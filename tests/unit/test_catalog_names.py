@@ -104,9 +104,6 @@ LACKING = {  # why, and which
         google/gemma-4-E4B-it-assistant google/gemma-4-12B-it-assistant google/gemma-4-26B-A4B-it-assistant
         google/gemma-4-31B-it-assistant
     """,
-    "has Gemma 4's layers, which are not computed in a drafter": """
-        deepseek-ai/dflash_gemma4_12b_block7 deepseek-ai/dspark_gemma4_12b_block7 deepseek-ai/eagle3_gemma4_12b_ttt7
-    """,
     "the two may be those that were published as a loss": """
         mlx-community/DeepSeek-R1-Distill-Llama-70B-4bit mlx-community/DeepSeek-R1-Distill-Llama-8B-4bit
     """,

@@ -259,7 +259,10 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
 @pytest.mark.parametrize(
     ("config", "need"),
     [
-        (GEMMA4, "Gemma4DSparkModel"),
+        (GEMMA4 | {"hidden_size_per_layer_input": 256}, "hidden_size_per_layer_input"),
+        (GEMMA4 | {"enable_moe_block": True}, "enable_moe_block"),
+        (GEMMA4 | {"hidden_activation": "silu"}, "hidden_activation silu"),
+        (GEMMA4 | {"layer_types": ["sliding_attention"] * 4 + ["full_attention"]}, "layer_types"),
         (GEMMA4 | {"architectures": ["DSparkModel"]}, "attention_k_eq_v"),
         (DEEPSPEC | {"global_head_dim": 512}, "global_head_dim"),
         (DEEPSPEC | {"rope_parameters": GEMMA4["rope_parameters"]}, "rope_parameters.full_attention"),
@@ -267,7 +270,6 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (Z_LAB | {"hidden_act": "gelu"}, "hidden_act gelu"),
         (SPECULATORS | {"transformer_layer_config": SIZES | {"hidden_act": "relu2"}}, "hidden_act relu2"),
         (EAGLE | {"hidden_activation": "gelu_pytorch_tanh"}, "hidden_activation gelu_pytorch_tanh"),
-        (EAGLE | {"architectures": ["Gemma4Eagle3Model"]}, "Gemma4Eagle3Model"),
     ],
 )
 def test_layers_that_are_not_computed_here_are_refused_by_name(config: dict[str, Any], need: str) -> None:
@@ -283,7 +285,20 @@ def test_deepspecs_eagle_counts_layers_by_their_output() -> None:
     assert config.info.layers == (1, 9, 17, 25, 33)
 
 
-@pytest.mark.parametrize("config", [Z_LAB, DEEPSPEC, SPECULATORS, EAGLE, Z_LAB | {"hidden_act": "silu"}])
+def test_gemma_4s_layers_have_the_sizes_of_its_full_ones() -> None:
+    backbone = block(GEMMA4).backbone
+    assert (backbone.is_gemma, backbone.values_are_keys) == (True, True)
+    assert (backbone.head_width, backbone.kv_heads, backbone.heads) == (512, 1, 32)
+    assert (backbone.rope_theta, backbone.rope_scaling) == (
+        1_000_000.0,
+        {"rope_type": "proportional", "partial_rotary_factor": 0.25},
+    )
+    own = block(GEMMA4, attention_k_eq_v=False).backbone
+    assert (own.values_are_keys, own.kv_heads) == (False, 8)
+    assert not block(DEEPSPEC).backbone.is_gemma
+
+
+@pytest.mark.parametrize("config", [Z_LAB, DEEPSPEC, SPECULATORS, EAGLE, Z_LAB | {"hidden_act": "silu"}, GEMMA4])
 def test_dialects_that_are_computed_here_are_taken(config: dict[str, Any]) -> None:
     check_config("/models/d", config)
 

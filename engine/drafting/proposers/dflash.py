@@ -27,6 +27,7 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import FeatureProposer
+from engine.drafting.proposers.layers import Projections, Residuals, rotated_otherwise
 from engine.drafting.proposers.reduced import check_offsets, widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
@@ -39,19 +40,12 @@ if TYPE_CHECKING:
 _REHEARSAL_TOKENS = 64
 
 
-class Attention(nn.Module):
+class Attention(Projections):
     """Queries of the block alone; keys and values of the context, from the cache, and of the block."""
 
     def __init__(self, sizes: Backbone, window: int, *, causal: bool) -> None:
-        super().__init__()
-        self._sizes, self._window, self._causal = sizes, window, causal
-        width, bias = sizes.width, sizes.attention_bias
-        self.q_proj = nn.Linear(width, sizes.heads * sizes.head_width, bias=bias)
-        self.k_proj = nn.Linear(width, sizes.kv_heads * sizes.head_width, bias=bias)
-        self.v_proj = nn.Linear(width, sizes.kv_heads * sizes.head_width, bias=bias)
-        self.o_proj = nn.Linear(sizes.heads * sizes.head_width, width, bias=bias)
-        self.q_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
-        self.k_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
+        super().__init__(sizes, sizes.width, norms=True)
+        self._window, self._causal = window, causal
 
     def read(self, context: mx.array, rope: Any, cache: KVCache) -> None:
         keys, values = self._keys_values(context, rope, cache.offset)
@@ -59,17 +53,14 @@ class Attention(nn.Module):
 
     def __call__(self, block: mx.array, rope: Any, cache: KVCache) -> mx.array:
         rows, position = block.shape[1], cache.offset
-        queries = rope(self.q_norm(self._heads(self.q_proj(block), self._sizes.heads)), offset=position)
+        queries = self._queries(block, rope, position)
         keys, values = self._keys_values(block, rope, position)
         seen = min(position, self._window - 1) if self._window else position
         if seen and cache.keys is not None and cache.values is not None:
             held = slice(position - seen, position)
             keys = mx.concatenate([cache.keys[..., held, :], keys], axis=2)
             values = mx.concatenate([cache.values[..., held, :], values], axis=2)
-        mask = self._mask(rows, seen)
-        scale = self._sizes.head_width**-0.5
-        mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
-        return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, rows, -1))
+        return self._mixed(queries, keys, values, self._mask(rows, seen))
 
     def other_order(self) -> tuple[Any, str, Any]:
         """The change that hides what is behind a row of the block, or shows it."""
@@ -82,29 +73,6 @@ class Attention(nn.Module):
         if not self._window or seen + rows <= self._window:
             return None
         return mx.arange(seen, seen + rows)[:, None] - mx.arange(seen + rows)[None] < self._window
-
-    def _keys_values(self, rows: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
-        keys = self.k_norm(self._heads(self.k_proj(rows), self._sizes.kv_heads))
-        return rope(keys, offset=position), self._heads(self.v_proj(rows), self._sizes.kv_heads)
-
-    def _heads(self, rows: mx.array, heads: int) -> mx.array:
-        return rows.reshape(1, rows.shape[1], heads, -1).transpose(0, 2, 1, 3)
-
-
-class MLP(nn.Module):
-    def __init__(self, sizes: Backbone) -> None:
-        super().__init__()
-        self.gate_proj = nn.Linear(sizes.width, sizes.mlp_width, bias=False)
-        self.up_proj = nn.Linear(sizes.width, sizes.mlp_width, bias=False)
-        self.down_proj = nn.Linear(sizes.mlp_width, sizes.width, bias=False)
-
-    def __call__(self, rows: mx.array) -> mx.array:
-        return self.down_proj(nn.silu(self.gate_proj(rows)) * self.up_proj(rows))
-
-
-def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
-    """The change that turns pairs of neighbours in place of halves, or the other way round."""
-    return tuple((rope, "traditional", not rope.traditional) for rope in ropes if hasattr(rope, "traditional"))
 
 
 class Convolution(nn.Module):
@@ -130,14 +98,11 @@ class Convolution(nn.Module):
         return mx.stack(mixed).sum(axis=0).reshape(rows.shape)
 
 
-class Layer(nn.Module):
+class Layer(Residuals):
     def __init__(self, config: BlockConfig, index: int) -> None:
-        super().__init__()
         sizes = config.backbone
+        super().__init__(sizes)
         self.self_attn = Attention(sizes, config.windows[index], causal=config.causal[index])
-        self.mlp = MLP(sizes)
-        self.input_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
-        self.post_attention_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         self._convolves = bool(config.conv_taps)
         if self._convolves:
             self.attention_conv = Convolution(sizes.width, config.conv_taps, config.conv_group)
@@ -148,9 +113,10 @@ class Layer(nn.Module):
             return self.self_attn(rows, rope, cache)
 
         normed = self.input_layernorm(block)
-        block = block + (self.attention_conv.around(normed, attend) if self._convolves else attend(normed))
-        normed = self.post_attention_layernorm(block)
-        return block + (self.mlp_conv.around(normed, self.mlp) if self._convolves else self.mlp(normed))
+        if not self._convolves:
+            return self._fed(self._attended(block, attend(normed)))
+        block = self._attended(block, self.attention_conv.around(normed, attend))
+        return self._fed(block, lambda rows: self.mlp_conv.around(rows, self.mlp))
 
 
 class MarkovHead(nn.Module):
@@ -216,6 +182,8 @@ class BlockDrafter(nn.Module):
         self._rope = initialize_rope(
             sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
         )
+        capped = not config.draft_vocabulary and main.caps_logits  # the main model's head does it by itself
+        self._softcap = 0.0 if capped else config.softcap
         if config.draft_vocabulary:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
             self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
@@ -278,7 +246,7 @@ class BlockDrafter(nn.Module):
         logits = self.lm_head(states) if config.draft_vocabulary else self._main.logits(states)
         if config.output_scale != 1:
             logits = logits * config.output_scale
-        return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
+        return mx.tanh(logits / self._softcap) * self._softcap if self._softcap else logits
 
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
         """(1, vocabulary), with what the token `before` (1,) it makes likely; `state` (1, width) is the row's."""

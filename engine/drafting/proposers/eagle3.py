@@ -18,55 +18,29 @@ from mlx_lm.models.rope_utils import initialize_rope
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
-from engine.drafting.proposers.dflash import MLP, rotated_otherwise
+from engine.drafting.proposers.layers import Projections, Residuals, rotated_otherwise
 from engine.drafting.proposers.reduced import check_offsets, widened
 from engine.models.access import ModelAccess
-from engine.models.drafters import Backbone, EagleConfig, default_eagle_layers
+from engine.models.drafters import EagleConfig, default_eagle_layers
 
 _FIRST_LAYER = "midlayer."  # as the authors call it
 
 
-class Attention(nn.Module):
-    def __init__(self, sizes: Backbone, read_width: int, *, norms: bool) -> None:
-        super().__init__()
-        self._sizes = sizes
-        bias = sizes.attention_bias
-        self.q_proj = nn.Linear(read_width, sizes.heads * sizes.head_width, bias=bias)
-        self.k_proj = nn.Linear(read_width, sizes.kv_heads * sizes.head_width, bias=bias)
-        self.v_proj = nn.Linear(read_width, sizes.kv_heads * sizes.head_width, bias=bias)
-        self.o_proj = nn.Linear(sizes.heads * sizes.head_width, sizes.width, bias=bias)
-        self._normed = norms
-        if norms:
-            self.q_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
-            self.k_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
-
+class Attention(Projections):
     def __call__(self, rows: mx.array, rope: Any, mask: Any, cache: KVCache) -> mx.array:
-        sizes, position = self._sizes, cache.offset
-        queries = self._heads(self.q_proj(rows), sizes.heads)
-        keys = self._heads(self.k_proj(rows), sizes.kv_heads)
-        if self._normed:
-            queries, keys = self.q_norm(queries), self.k_norm(keys)
-        values = self._heads(self.v_proj(rows), sizes.kv_heads)
-        keys, values = cache.update_and_fetch(rope(keys, offset=position), values)
-        queries, scale = rope(queries, offset=position), sizes.head_width**-0.5
-        mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
-        return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, rows.shape[1], -1))
-
-    def _heads(self, rows: mx.array, heads: int) -> mx.array:
-        return rows.reshape(1, rows.shape[1], heads, -1).transpose(0, 2, 1, 3)
+        position = cache.offset
+        keys, values = cache.update_and_fetch(*self._keys_values(rows, rope, position))
+        return self._mixed(self._queries(rows, rope, position), keys, values, mask)
 
 
-class Layer(nn.Module):
+class Layer(Residuals):
     """The first reads embeddings beside the states; the others are ordinary."""
 
     def __init__(self, config: EagleConfig, index: int) -> None:
-        super().__init__()
         sizes, first = config.backbone, index == 0
+        super().__init__(sizes)
         self._norm_before_residual = config.norm_before_residual
         self.self_attn = Attention(sizes, (1 + first) * sizes.width, norms=config.norms_of_heads)
-        self.mlp = MLP(sizes)
-        self.input_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
-        self.post_attention_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         if first:
             self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
 
@@ -74,16 +48,14 @@ class Layer(nn.Module):
         normed = self.hidden_norm(states)
         read = mx.concatenate([self.input_layernorm(embedded), normed], axis=-1)
         residual = normed if self._norm_before_residual else states
-        return self._fed(residual + self.self_attn(read, rope, mask, cache))
+        return self._fed(self._attended(residual, self.self_attn(read, rope, mask, cache)))
 
     def other_residual(self) -> tuple[Any, str, Any]:
         return self, "_norm_before_residual", not self._norm_before_residual
 
     def __call__(self, states: mx.array, rope: Any, mask: Any, cache: KVCache) -> mx.array:
-        return self._fed(states + self.self_attn(self.input_layernorm(states), rope, mask, cache))
-
-    def _fed(self, states: mx.array) -> mx.array:
-        return states + self.mlp(self.post_attention_layernorm(states))
+        mixed = self.self_attn(self.input_layernorm(states), rope, mask, cache)
+        return self._fed(self._attended(states, mixed))
 
 
 class EagleDrafter(nn.Module):
@@ -148,6 +120,8 @@ class EagleDrafter(nn.Module):
         config = self._config
         normed = state if config.feeds_back_normed else self.norm(state)
         logits = self.lm_head(normed) if config.own_head else self._main.logits(normed)
+        if config.own_head and config.softcap:
+            logits = mx.tanh(logits / config.softcap) * config.softcap
         return widened(logits, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else logits
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:

@@ -20,7 +20,7 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
-from engine.drafting.proposers.dflash import rotated_otherwise
+from engine.drafting.proposers.layers import rotated_otherwise
 from engine.models.access import ModelAccess, body_of
 from engine.models.drafters import MtpConfig
 from engine.models.loading import checked_classes

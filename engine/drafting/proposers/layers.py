@@ -1,0 +1,98 @@
+"""What the transformer layers of drafters have in common: projections, and what becomes of them in a layer.
+
+Most are as Qwen's or Llama's. Gemma 4's have norms before and behind both of their parts, a scalar, and GELU; nothing
+divides their scores; their values have a norm without weights, and may be the very projection that keys are made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+
+from engine.models.drafters import Backbone
+
+Part = Callable[[mx.array], mx.array]
+
+
+class Projections(nn.Module):
+    """Queries, keys and values of rows (1, n, read_width), by head; `norms`: those of queries and keys."""
+
+    def __init__(self, sizes: Backbone, read_width: int, *, norms: bool) -> None:
+        super().__init__()
+        self._sizes, self._normed, bias = sizes, norms, sizes.attention_bias
+        self.q_proj = nn.Linear(read_width, sizes.heads * sizes.head_width, bias=bias)
+        self.k_proj = nn.Linear(read_width, sizes.kv_heads * sizes.head_width, bias=bias)
+        if not sizes.values_are_keys:
+            self.v_proj = nn.Linear(read_width, sizes.kv_heads * sizes.head_width, bias=bias)
+        self.o_proj = nn.Linear(sizes.heads * sizes.head_width, sizes.width, bias=bias)
+        if norms:
+            self.q_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
+            self.k_norm = nn.RMSNorm(sizes.head_width, eps=sizes.norm_eps)
+
+    def _queries(self, rows: mx.array, rope: Any, position: int) -> mx.array:
+        queries = self._heads(self.q_proj(rows), self._sizes.heads)
+        turned: mx.array = rope(self.q_norm(queries) if self._normed else queries, offset=position)
+        return turned
+
+    def _keys_values(self, rows: mx.array, rope: Any, position: int) -> tuple[mx.array, mx.array]:
+        sizes = self._sizes
+        projected = keys = self._heads(self.k_proj(rows), sizes.kv_heads)
+        values = projected if sizes.values_are_keys else self._heads(self.v_proj(rows), sizes.kv_heads)
+        if self._normed:
+            keys = self.k_norm(keys)
+        if sizes.is_gemma:
+            values = mx.fast.rms_norm(values, None, sizes.norm_eps)
+        return rope(keys, offset=position), values
+
+    def _mixed(self, queries: mx.array, keys: mx.array, values: mx.array, mask: Any) -> mx.array:
+        scale = 1.0 if self._sizes.is_gemma else self._sizes.head_width**-0.5
+        mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
+        return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, queries.shape[2], -1))
+
+    def _heads(self, rows: mx.array, heads: int) -> mx.array:
+        return rows.reshape(1, rows.shape[1], heads, -1).transpose(0, 2, 1, 3)
+
+
+class MLP(nn.Module):
+    def __init__(self, sizes: Backbone) -> None:
+        super().__init__()
+        self._activation = nn.gelu_approx if sizes.is_gemma else nn.silu
+        self.gate_proj = nn.Linear(sizes.width, sizes.mlp_width, bias=False)
+        self.up_proj = nn.Linear(sizes.width, sizes.mlp_width, bias=False)
+        self.down_proj = nn.Linear(sizes.mlp_width, sizes.width, bias=False)
+
+    def __call__(self, rows: mx.array) -> mx.array:
+        return self.down_proj(self._activation(self.gate_proj(rows)) * self.up_proj(rows))
+
+
+class Residuals(nn.Module):
+    """The norms of a layer, its MLP, and what each part is added to. One name is of another norm in Gemma 4's."""
+
+    def __init__(self, sizes: Backbone) -> None:
+        super().__init__()
+        self._is_gemma = sizes.is_gemma
+        self.mlp = MLP(sizes)
+        self.input_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        self.post_attention_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+        if sizes.is_gemma:
+            self.pre_feedforward_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+            self.post_feedforward_layernorm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
+            self.layer_scalar = mx.ones((1,))
+
+    def _attended(self, rows: mx.array, mixed: mx.array) -> mx.array:
+        return rows + (self.post_attention_layernorm(mixed) if self._is_gemma else mixed)
+
+    def _fed(self, rows: mx.array, mlp: Part | None = None) -> mx.array:
+        """`mlp` in place of the MLP by itself."""
+        mlp = mlp or self.mlp
+        if not self._is_gemma:
+            return rows + mlp(self.post_attention_layernorm(rows))
+        return (rows + self.post_feedforward_layernorm(mlp(self.pre_feedforward_layernorm(rows)))) * self.layer_scalar
+
+
+def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
+    """The change that turns pairs of neighbours in place of halves, or the other way round."""
+    return tuple((rope, "traditional", not rope.traditional) for rope in ropes if hasattr(rope, "traditional"))
