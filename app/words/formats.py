@@ -78,4 +78,10 @@ def percent(share: float) -> str:
 
 
 def size(size_bytes: int) -> str:
-    return QLocale().formattedDataSize(size_bytes, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
+    """ "8.8 GB", "290 MB": no more than three digits, and no line ends between them and the unit."""
+    digits = len(str(size_bytes))
+    if digits > 3:
+        size_bytes = round(size_bytes, 3 - digits)
+        digits = len(str(size_bytes))
+    text = QLocale().formattedDataSize(size_bytes, int(digits % 3 != 0), QLocale.DataSizeFormat.DataSizeSIFormat)
+    return text.replace(" ", "\N{NO-BREAK SPACE}")

@@ -17,6 +17,7 @@ from app.view_models.downloads import DownloadEntry, DownloadState
 from app.views.settings.download_row import DownloadRow
 from app.views.widgets.labels import TextLabel
 from engine import AccessDenied, FileProgress, HubUnreachable, Retry
+from tests.helpers.figures import read
 
 GB = 10**9
 PAIR = DownloadEntry(
@@ -48,13 +49,13 @@ def click(button: QAbstractButton) -> None:
 
 def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
     row.show_entry(PAIR)
-    assert row.words.text() == "2.0 GB of 5.0 GB · 50.0 MB per second · 1 min left"
+    assert read(row.words.text()) == "2.0 GB of 5.0 GB · 50.0 MB per second · 1 min left"
     assert row.bar.isVisible()
     assert row.bar.share == pytest.approx(0.4)
     assert QAccessible.queryAccessibleInterface(row.bar).role() == QAccessible.Role.ProgressBar
     assert not row.files.isVisible()
     click(row.files_button)
-    told = [label.text() for label in row.files.findChildren(TextLabel)]
+    told = [read(label.text()) for label in row.files.findChildren(TextLabel)]
     assert told[1] == "1.0 GB of 4.0 GB · 25.0 MB per second · 2 min left"
     assert told[3] == "1.0 GB"  # it is whole
 
@@ -81,7 +82,7 @@ def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
     row: DownloadRow, qtbot: QtBot, busy: bool, why: str
 ) -> None:
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=busy)))
-    assert row.words.text() == f"{why}; trying again in 8 s"
+    assert read(row.words.text()) == f"{why}; trying again in 8 s"
     assert row.try_button.text() == "Try now"
     with qtbot.waitSignal(row.try_now_requested):
         click(row.try_button)
@@ -95,7 +96,7 @@ def test_a_failure_leaves_no_bar_and_says_why(row: DownloadRow, qtbot: QtBot) ->
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error))
     assert not row.bar.isVisible()
     assert not row.go_button.isVisible()
-    assert "hub.test" in row.words.text()
+    assert "hub.test" in read(row.words.text())
     assert row.try_button.text() == "Try again"
     with qtbot.waitSignal(row.resume_requested):
         click(row.try_button)
@@ -106,7 +107,7 @@ def test_a_failure_leaves_no_bar_and_says_why(row: DownloadRow, qtbot: QtBot) ->
 def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: DownloadRow, qtbot: QtBot) -> None:
     row.show_entry(replace(PAIR, error=AccessDenied("org/Draft-1B", gated=True), page="https://hub.test/org/Draft-1B"))
     assert row.bar.isVisible()
-    assert row.words.text().startswith("2.0 GB of 5.0 GB")
+    assert read(row.words.text()).startswith("2.0 GB of 5.0 GB")
     assert row.problem.text().startswith("org/Draft-1B asks you to accept its terms")
     assert (row.go_button.isVisible(), row.page_button.isVisible()) == (True, True)
     with qtbot.waitSignal(row.resume_requested):
@@ -118,7 +119,7 @@ def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: Downloa
 def test_a_paused_pair_tells_which_half_failed_and_has_one_button_to_go_on(row: DownloadRow, qtbot: QtBot) -> None:
     error = HubUnreachable("org/Draft-1B", "https://hub.test", "timed out")
     row.show_entry(replace(PAIR, state=DownloadState.PAUSED, error=error))
-    assert row.words.text() == "Paused at 2.0 GB of 5.0 GB"
+    assert read(row.words.text()) == "Paused at 2.0 GB of 5.0 GB"
     assert "https://hub.test" in row.problem.text()
     assert row.problem.isVisible()
     assert not row.try_button.isVisible()
@@ -129,8 +130,8 @@ def test_a_paused_pair_tells_which_half_failed_and_has_one_button_to_go_on(row: 
 def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRow, qtbot: QtBot) -> None:
     error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))
-    assert "asks you to accept its terms" in row.words.text()
-    assert "put your token in Settings" in row.words.text()
+    assert "asks you to accept its terms" in read(row.words.text())
+    assert "put your token in Settings" in read(row.words.text())
     with qtbot.waitSignal(row.page_requested) as asked:
         click(row.page_button)
     assert asked.args == [page]
@@ -141,5 +142,5 @@ def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRo
 def test_what_offline_mode_paused_says_so_and_can_be_resumed(row: DownloadRow) -> None:
     row.show_entry(replace(PAIR, state=DownloadState.PAUSED, offline=True))
     words = "Paused at 2.0 GB of 5.0 GB\nOffline mode is on. The download goes on when it is off again."
-    assert row.words.text() == words
+    assert read(row.words.text()) == words
     assert (row.go_button.isVisible(), row.go_button.accessibleName()) == (True, "Resume")

@@ -25,6 +25,7 @@ from app.views.widgets.labels import TextLabel
 from app.words.requests import RequestColumn
 from engine import HubAccess, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.figures import read
 from tests.helpers.samples import sampled
 
 REPOSITORY = "mlx-community/Tiny-4bit"
@@ -164,7 +165,7 @@ def test_a_download_shows_bytes_and_ends_among_the_installed(
     install(page)
     assert page.install.repository.text() == ""
     harness.store.gate.let_through(1)
-    qtbot.waitUntil(lambda: "100.0 MB of 400.0 MB" in download(page).words.text())
+    qtbot.waitUntil(lambda: "100 MB of 400 MB" in read(download(page).words.text()))
     harness.store.gate.open()
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
     row = download(page)
@@ -182,7 +183,7 @@ def test_a_download_is_paused_and_resumed(harness: AppHarness, page: ModelsPage,
     harness.store.gate.let_through(1)
     qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.RUNNING)
     click(download(page).go_button)
-    qtbot.waitUntil(lambda: "Paused" in download(page).words.text())
+    qtbot.waitUntil(lambda: "Paused" in read(download(page).words.text()))
     harness.store.gate.open()
     click(download(page).go_button)
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
@@ -191,7 +192,7 @@ def test_a_download_is_paused_and_resumed(harness: AppHarness, page: ModelsPage,
 def test_a_failed_download_says_why_and_is_tried_again(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
     install(page)
-    qtbot.waitUntil(lambda: "hub.example" in download(page).words.text())
+    qtbot.waitUntil(lambda: "hub.example" in read(download(page).words.text()))
     row = download(page)
     assert (row.try_button.text(), row.bar.isVisible(), row.go_button.isVisible()) == ("Try again", False, False)
     harness.store.failures.clear()

@@ -1,0 +1,40 @@
+"""Figures with their units, as a person reads them."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QLocale
+
+from app.words.formats import size
+
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "words"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 kB"),
+        (12_345, "12.3 kB"),
+        (290_000_000, "290 MB"),
+        (999_400_000, "999 MB"),
+        (999_600_000, "1.0 GB"),
+        (8_812_000_000, "8.8 GB"),
+        (99_960_000_000, "100 GB"),
+    ],
+)
+def test_a_size_has_three_digits_at_most_and_stays_beside_its_unit(size_bytes: int, words: str) -> None:
+    assert size(size_bytes) == words.replace(" ", NBSP)
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("ko", "8.8 GB"), ("ja", "8.8 GB"), ("zh_CN", "8.8 GB"), ("de", "8,8 GB")]
+)
+def test_a_size_is_written_as_the_language_has_it(language: str, words: str) -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale(language))
+    try:
+        assert size(8_812_000_000) == words.replace(" ", NBSP)
+    finally:
+        QLocale.setDefault(before)
