@@ -22,6 +22,7 @@ from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
 from engine.runtime.reply import Reply
 from tests.engine.batch_harness import Harness, Recorder, alone, asking, draft, model, prompt
+from tests.helpers.samples import fair
 
 POINTS: dict[type, tuple[str, ...]] = {
     Sampler: ("__init__", "draw", "draw_together", "verify", "draft", "commit", "noise_key", "draws_alike"),
@@ -130,7 +131,7 @@ SAMPLE = 6  # lives
 LOGGED = ("a reply failed", "cannot run batches", "proposer", "draft", "caches could not")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", fair(FAMILIES, "qwen3_5"))
 @pytest.mark.expect_log(*LOGGED)
 def test_faults_at_random_end_nothing_twice_and_nobody_else_wrongly(family: str) -> None:
     for seed in range(SAMPLE):

@@ -66,11 +66,16 @@ def rare_token(family: str, request: Request) -> int:
     return next(token for at, token in enumerate(tokens) if at > 8 and token not in {*tokens[:at], *request.tokens})
 
 
-@pytest.mark.parametrize(("fault", "family"), CASES)
-@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED, Sampling(temperature=0.8, seed=3, top_k=1)], ids=kind)
-def test_broken_logits_end_the_reply_where_plain_decoding_meets_them(
-    fault: str, family: str, sampling: Sampling
-) -> None:
+@pytest.mark.parametrize(
+    ("case", "sampling"),
+    sampled(
+        {"-".join(case): case for case in CASES},
+        {kind(each): each for each in (GREEDY, SAMPLED, Sampling(temperature=0.8, seed=3, top_k=1))},
+        rest=pytest.mark.slow,
+    ),
+)
+def test_broken_logits_end_the_reply_where_plain_decoding_meets_them(case: tuple[str, str], sampling: Sampling) -> None:
+    fault, family = case
     plain = asking(prompt(12), LENGTH, sampling, Speculation.off())
     main = breaking(family, fault, rare_token(family, plain))
     (expected,) = write(main, plain)
@@ -84,10 +89,13 @@ def test_broken_logits_end_the_reply_where_plain_decoding_meets_them(
         assert heard.failed.stats.generated_tokens == expected.failed.stats.generated_tokens
 
 
-@pytest.mark.parametrize(("fault", "family"), CASES)
-@pytest.mark.parametrize("alike", [True, False])
-def test_a_row_that_breaks_leaves_the_others_alone(fault: str, alike: bool, family: str) -> None:
+@pytest.mark.parametrize(
+    ("case", "alike"),
+    sampled({"-".join(case): case for case in CASES}, {"alike": True, "unlike": False}, rest=pytest.mark.slow),
+)
+def test_a_row_that_breaks_leaves_the_others_alone(case: tuple[str, str], alike: bool) -> None:
     """In a batch, drawn together or each by itself; what each says is what it says alone."""
+    fault, family = case
     samplings = [Sampling(temperature=0.9, seed=salt, min_p=0.0 if alike else 0.01 * salt) for salt in range(3)]
     asked = [asking(prompt(12, salt), LENGTH, one, Speculation.off()) for salt, one in enumerate(samplings)]
     broken = rare_token(family, asked[1])

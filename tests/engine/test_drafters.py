@@ -1,8 +1,8 @@
 """Drafters of every kind, on every kind of main model: no text depends on them, and what they know of a chat is whole.
 
-A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: each kind
-on a hybrid, where most can go wrong, and one of them on every family; what the kinds share, a block and a chain on a
-hybrid. All of them are a drill.
+A new kind is added to `tiny_drafters.KINDS`; nothing here has to change. A fair part runs in `make test`: a block and a
+chain on a hybrid, where most can go wrong, and a head of each sort. `make slow` has the other kinds, and one of them on
+every family. All of them are a drill.
 """
 
 from __future__ import annotations
@@ -64,16 +64,19 @@ _GEMMAS = tuple(tiny_assistants.MAINS)
 _FAMILIES_OF = {OWN_HEAD: ("qwen3_5", "glm4_moe"), ASSISTANT: _GEMMAS, GEMMA_BLOCK: _GEMMAS[1:]}
 
 
-def _pairs(fair: Collection[str]) -> Iterator[Any]:
-    """Every one; those that are not `fair` are drills."""
+def _pairs(fair: Collection[str], slow: Collection[str] = ()) -> Iterator[Any]:
+    """Every one; those that are neither `fair` nor `slow` are drills."""
     for kind in (*tiny_drafters.KINDS, *_FAMILIES_OF):
         for family in _FAMILIES_OF.get(kind, tuple(FAMILIES)):
             name = f"{kind}-{family}"
-            yield pytest.param((kind, family), id=name, marks=[] if name in fair else [pytest.mark.drill])
+            mark = pytest.mark.slow if name in slow else pytest.mark.drill
+            yield pytest.param((kind, family), id=name, marks=[] if name in fair else [mark])
 
 
 _EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{family}" for family in FAMILIES)]
-of_every_kind = list(_pairs([*_EVERY_KIND, f"{OWN_HEAD}-qwen3_5", f"{ASSISTANT}-gemma4"]))
+of_every_kind = list(
+    _pairs(["dflash-hybrid", "eagle3-hybrid", f"{OWN_HEAD}-qwen3_5", f"{ASSISTANT}-gemma4"], slow=_EVERY_KIND)
+)
 of_a_block_and_a_chain = pytest.mark.parametrize(
     "pair", list(_pairs(["dflash-hybrid", "eagle3-hybrid"])), indirect=True, scope="module"
 )

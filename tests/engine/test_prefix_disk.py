@@ -23,6 +23,7 @@ from engine.prefix.disk import PrefixDisk
 from engine.prefix.file import Stretch, read_index, read_stretch, write_stretch
 from engine.prefix.memory import PrefixStore
 from tests.helpers.engine_client import EngineClient, Outcome
+from tests.helpers.samples import fair
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 CHAT = tuple(40 + (7 * n) % 90 for n in range(300))
@@ -575,7 +576,7 @@ def test_a_file_is_read_only_whole(model: LoadedModel, tmp_path: Path) -> None:
         read_stretch(path)
 
 
-@pytest.mark.parametrize("kind", list(FAMILIES))
+@pytest.mark.parametrize("kind", fair(FAMILIES, "hybrid"))
 def test_yesterdays_chat_goes_on_in_another_engine(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
     first = talk(folders[kind], tmp_path, CHAT)
     grown = (*CHAT, *first.tokens, 50, 51, 52)
@@ -608,7 +609,7 @@ THINKING_TEMPLATE = (
 )
 
 
-@pytest.mark.parametrize("kind", list(FAMILIES))
+@pytest.mark.parametrize("kind", fair(FAMILIES, "window"))
 def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
     """The template opens a thinking span that it drops from history: the last user's turn is still where it was."""
     folder = tmp_path / "thinks"

@@ -1,8 +1,8 @@
-"""Products of parameters of which `make test` runs a part that holds every value, and `make drills` the rest."""
+"""Parameters of which `make test` runs a part, and `make slow` or `make drills` the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -11,14 +11,21 @@ import pytest
 Axis = Mapping[str, Any] | Sequence[Any]
 
 
-def sampled(*axes: Axis) -> list[Any]:
-    """Every combination, for `parametrize`; as many as the longest axis has values are no drills.
+def fair(values: Iterable[Any], *kept: Any) -> list[Any]:
+    """All of `values`, for `parametrize`: those that are `kept` for `make test`, the others for `make slow`."""
+    values = list(values)
+    assert set(kept) <= set(values)
+    return [pytest.param(value, marks=[] if value in kept else [pytest.mark.slow]) for value in values]
+
+
+def sampled(*axes: Axis, rest: pytest.MarkDecorator = pytest.mark.drill) -> list[Any]:
+    """Every combination, for `parametrize`; as many as the longest axis has values are not marked as the `rest`.
 
     Those hold every value of every axis, and combine the shorter ones differently each time round. A mapping names its
     values; those of a sequence are named as they read.
     """
     tables = [dict(axis) if isinstance(axis, Mapping) else {str(value): value for value in axis} for axis in axes]
-    fair = {
+    chosen = {
         tuple([*table][_place(place, number, len(table))] for number, table in enumerate(tables))
         for place in range(max(map(len, tables)))
     }
@@ -26,7 +33,7 @@ def sampled(*axes: Axis) -> list[Any]:
         pytest.param(
             *(table[name] for table, name in zip(tables, names, strict=True)),
             id="-".join(names),
-            marks=[] if names in fair else [pytest.mark.drill],
+            marks=[] if names in chosen else [rest],
         )
         for names in product(*tables)
     ]
