@@ -185,7 +185,8 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array], path: Path)
 def _memory_need(network: nn.Module) -> MemoryNeed:
     """Its rows of a token are those of its layers' keys and values."""
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
-    return MemoryNeed(sum(weight.nbytes for _, weight in weights), network.row_bytes, 0)
+    windows: int = getattr(network, "window_bytes", 0)
+    return MemoryNeed(sum(weight.nbytes for _, weight in weights), network.row_bytes, windows)
 
 
 def _identity(drafter: str, main: str) -> str:

@@ -37,7 +37,7 @@ _DRAFTER_NAMES = {
 }
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
 _ASSISTED = "gemma4"  # its heads are called so
-_ASSISTANT_NAME = re.compile(r"gemma-?4.*-assistant\b", re.IGNORECASE)
+_ASSISTANT_NAME = re.compile(r"gemma-?4.*-it-(?:qat-)?assistant\b", re.IGNORECASE)
 _HEAD_SHARE = 0.4  # a head alone is smaller than this share of what its name says; a model with its head is larger
 
 

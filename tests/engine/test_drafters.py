@@ -83,7 +83,7 @@ of_a_block_and_a_chain = pytest.mark.parametrize(
 # On a dense main model, whose batches check drafts, as well.
 in_company = pytest.mark.parametrize(
     "pair",
-    list(_pairs(["dflash-hybrid", "dflash-dense", "eagle3-dense"])),
+    list(_pairs(["dflash-dense", "eagle3-dense"], slow=["dflash-hybrid"])),
     indirect=True,
     scope="module",
 )

@@ -104,8 +104,9 @@ def test_what_a_token_takes_is_its_row_of_the_layer_that_forgets_none(family: st
     drafter = assistant(family)
     caches = CacheMaker(drafter)()
     drafter.read(mx.zeros((5,), mx.uint32), mx.zeros((5, drafter.reads_width)), caches)
-    full = caches.layers[0]
+    full, window = caches.layers
     assert drafter.row_bytes == full.keys[..., :1, :].nbytes + full.values[..., :1, :].nbytes
+    assert drafter.window_bytes == tiny.WINDOW * (window.keys[..., :1, :].nbytes + window.values[..., :1, :].nbytes)
 
 
 def test_a_part_of_the_vocabulary_has_the_logits_that_the_whole_has() -> None:

@@ -67,12 +67,14 @@ class AssistantDrafter(nn.Module):
 
     @property
     def row_bytes(self) -> int:
-        """Of the keys and values of one token in all that is kept of a chat; windows are not counted."""
-        return sum(
-            keys.nbytes + values.nbytes
-            for kind, (keys, values) in zip(self._types, self._one_row(), strict=True)
-            if kind == _FULL
-        )
+        """Of the keys and values of one token, where none is forgotten."""
+        return sum(_bytes(rows) for kind, rows in self._one_row().items() if kind == _FULL)
+
+    @property
+    def window_bytes(self) -> int:
+        """Of the keys and values of a full window."""
+        window: int = max(getattr(cache, "max_size", 0) for cache in self.make_cache())
+        return window * sum(_bytes(rows) for kind, rows in self._one_row().items() if kind == _SLIDING)
 
     def make_cache(self) -> list[Any]:
         made = self._main.make_caches()
@@ -118,22 +120,23 @@ class AssistantDrafter(nn.Module):
     def _forward(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
         parts = [self._main.embed(token), state]
         rows = self.pre_projection(mx.concatenate(parts[::-1] if self._state_first else parts, axis=-1))[None]
-        position = mx.array(caches.position - 1 + self._ahead)
+        position = caches.position - 1 + self._ahead
         kept = dict(zip(self._types, map(_keys_and_values, caches.layers), strict=True))
         for kind, layer in zip(self._config.layer_types, self.layers, strict=True):
             rows, _, _ = layer(rows, shared_kv=kept[kind], offset=position)
         return self.norm(rows)[0]
 
-    def _one_row(self) -> list[tuple[mx.array, mx.array]]:
-        """Keys and values of one token, of each type; looks at shapes, nothing is computed."""
+    def _one_row(self) -> dict[str, tuple[mx.array, mx.array]]:
+        """Keys and values of one token, by type; looks at shapes, nothing is computed."""
         caches, states = self.make_cache(), mx.zeros((1, self._config.info.main_width), self.norm.weight.dtype)
         for layer, cache in zip(self._sources, caches, strict=True):
             self._main.keep_rows(layer, states, cache)
-        return [(keys[..., :1, :], values[..., :1, :]) for keys, values in (each.keys_and_values() for each in caches)]
+        kept = (cache.keys_and_values() for cache in caches)
+        return dict(zip(self._types, ((keys[..., :1, :], values[..., :1, :]) for keys, values in kept), strict=True))
 
     def _check_heads(self) -> None:
         """Another family's layers may be as wide, and their keys are not."""
-        rows = dict(zip(self._types, self._one_row(), strict=True))
+        rows = self._one_row()
         for kind, layer in zip(self._config.layer_types, self.layers, strict=True):
             keys, _ = rows[kind]
             attention = layer.self_attn
@@ -172,6 +175,10 @@ def _last_layer(main: ModelAccess, kind: str) -> int:
     if not found or found[-1] == 0:
         raise ValueError(f"the main model has no layer of {kind} behind its first")
     return found[-1]
+
+
+def _bytes(rows: tuple[mx.array, mx.array]) -> int:
+    return sum(part.nbytes for part in rows)
 
 
 def _keys_and_values(cache: Any) -> tuple[mx.array, mx.array]:

@@ -182,8 +182,8 @@ class BlockDrafter(nn.Module):
         self._rope = initialize_rope(
             sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
         )
-        capped = not config.draft_vocabulary and main.caps_logits  # the main model's head does it by itself
-        self._softcap = 0.0 if capped else config.softcap
+        is_done = config.softcap and not config.draft_vocabulary and main.caps_logits  # by the main model's head
+        self._softcap = 0.0 if is_done else config.softcap
         if config.draft_vocabulary:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
             self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
