@@ -24,9 +24,10 @@ from engine import (
     is_made_for,
     load_catalog,
 )
+from engine.hub.catalog import PAIR_CONTEXT_TOKENS
 from engine.hub.listing import is_wanted
 from engine.models.drafters import drafter_kind
-from engine.models.fit import memory_share
+from engine.models.fit import fit_together, memory_share
 from engine.models.inspect import check_config
 from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
 from engine.models.mtp_families import family_of
@@ -35,6 +36,7 @@ from tests.architecture.project import ROOT
 
 FILE = ROOT / "resources" / "catalog.json"
 GIB = 1 << 30
+LEAST_GAIN = 1.1  # of a drafter that is recommended
 LANGUAGES = ("en", "ko", "ja", "zh_CN")
 COVERED = {"Qwen2.5", "Qwen3", "Qwen3.5", "Qwen3.6", "Qwen3.8", "Llama 3", "Gemma 3", "Gemma 4", "Mistral", "gpt-oss"}
 
@@ -163,6 +165,25 @@ def test_every_mac_gets_pairs_that_fit_it(catalog: Catalog, memory_gib: int, lan
         assert language[:2] in pair.main.languages
         assert pair.main.repository in pair.draft.mains
     assert pairs[0].fit.level is FitLevel.FITS
+
+
+@pytest.mark.parametrize("memory_gib", [8, 16, 24, 32, 64, 128])
+def test_no_pair_has_a_draft_beside_which_a_faster_one_was_measured(catalog: Catalog, memory_gib: int) -> None:
+    """One that nobody has measured comes before it only where that does not fit, or hardly gains."""
+    available = memory_share(memory_gib * GIB, is_mac=True)
+    for pair in catalog.pairs_for(available, "en"):
+        main = pair.main
+        fitting = [
+            draft
+            for draft in catalog.drafts
+            if main.repository in draft.mains
+            and fit_together((main.info(), draft.info()), PAIR_CONTEXT_TOKENS, available).level
+            is not FitLevel.TOO_LARGE
+        ]
+        told = [gain.expected_times for draft in fitting if (gain := draft.gain_for(main.repository)) is not None]
+        worth_it = [times for times in told if times >= LEAST_GAIN]
+        own = pair.gain.expected_times if pair.gain is not None else 1.0
+        assert own >= max(worth_it, default=1.0), (main.repository, pair.draft.repository)
 
 
 def test_a_larger_mac_gets_a_larger_model_first(catalog: Catalog) -> None:
