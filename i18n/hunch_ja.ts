@@ -2566,6 +2566,10 @@
         <translation>このメインモデル専用に作られたドラフトモデルを選んでください。</translation>
     </message>
     <message>
+        <source>It reads keys and values that this model does not have.</source>
+        <translation>このモデルにないキーと値を読み取るドラフトモデルです。</translation>
+    </message>
+    <message>
         <source>The drafter is read wrongly</source>
         <translation>ドラフトモデルを正しく読み取れていません</translation>
     </message>

@@ -2566,6 +2566,10 @@
         <translation>바로 이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
     </message>
     <message>
+        <source>It reads keys and values that this model does not have.</source>
+        <translation>이 모델에 없는 키와 값을 읽어야 하는 초안 모델이에요.</translation>
+    </message>
+    <message>
         <source>The drafter is read wrongly</source>
         <translation>초안 모델을 잘못 읽고 있어요</translation>
     </message>

@@ -2566,6 +2566,10 @@
         <translation>请选择专为这个主模型制作的草稿模型。</translation>
     </message>
     <message>
+        <source>It reads keys and values that this model does not have.</source>
+        <translation>它需要读取的键和值，这个模型没有。</translation>
+    </message>
+    <message>
         <source>The drafter is read wrongly</source>
         <translation>草稿模型的读取方式有误</translation>
     </message>

@@ -201,6 +201,14 @@ TABLE = (
     Row(
         engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "Made for another model"),
+        QT_TRANSLATE_NOOP("Messages", "It reads keys and values that this model does not have."),
+        QT_TRANSLATE_NOOP("Messages", "Choose the drafter that was made for this very main model."),
+        NoticeAction.CHOOSE_DRAFT,
+        when=lambda error: error.what == "keys",
+    ),
+    Row(
+        engine.DrafterDoesNotFit,
+        QT_TRANSLATE_NOOP("Messages", "Made for another model"),
         QT_TRANSLATE_NOOP("Messages", "It expects a vocabulary of %1 tokens; this model has %2."),
         QT_TRANSLATE_NOOP("Messages", "Choose the drafter that was made for this very main model."),
         NoticeAction.CHOOSE_DRAFT,

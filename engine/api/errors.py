@@ -151,7 +151,10 @@ class DraftCannotRewind(DraftError):
 
 @dataclass(eq=False)
 class DrafterDoesNotFit(DraftError):
-    """A drafter that was made for another main model: `what` ("layers", "width", "vocabulary") is not as it expects."""
+    """A drafter that was made for another main model: `what` ("layers", "width", "vocabulary") is not as it expects.
+
+    "keys": the main model has none that it could read; no numbers are told.
+    """
 
     what: str
     expected: int

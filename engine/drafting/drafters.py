@@ -16,7 +16,7 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx.utils import tree_flatten
 
-from engine.api.errors import DrafterUnsupported, ModelDamaged, ModelUnsupported
+from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelUnsupported
 from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.assistant import AssistantDrafter
@@ -116,7 +116,11 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
         access = ModelAccess(main.network)
     except NoAccess as error:
         raise ModelUnsupported(str(path), main.info.model_type) from error
-    network = build(lambda: _with_weights(kind.network(config, access), path), most_parts(path))
+    try:
+        network = build(lambda: kind.network(config, access), most_parts(path))
+    except NoAccess as error:
+        raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
+    build(lambda: _fill(network, path))
     need = build(lambda: _memory_need(network))
     check_memory(info, need, main)
     for weights, progress in handfuls(network):
@@ -134,8 +138,8 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
     )
 
 
-def _with_weights(network: nn.Module, path: Path) -> nn.Module:
-    """A copy of the main model's embedding, say, is left where it is.
+def _fill(network: nn.Module, path: Path) -> None:
+    """With the weights of the folder. A copy of the main model's embedding, say, is left where it is.
 
     Raises DrafterUnsupported for any other tensor without a place, before weights are read.
     """
@@ -155,7 +159,6 @@ def _with_weights(network: nn.Module, path: Path) -> nn.Module:
     if widens():
         network.set_dtype(mx.float32)
     network.eval()
-    return network
 
 
 def _plain(name: str) -> str:

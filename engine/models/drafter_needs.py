@@ -6,12 +6,14 @@ be wrong: so whatever is not known is named, and the drafter refused.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from engine.models.model_files import JsonObject, object_at
 
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _GEMMA = "gemma4"
+_FULL_LAYER = "full_attention"
 _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # that only Gemma 4 has
@@ -33,10 +35,22 @@ def unmet_need(config: JsonObject) -> str:
         if str(named).lower() not in (_GEMMA_ACTIVATIONS if gemma else _ACTIVATIONS):
             return f"{key} {named}"[:100]
     types = said.get("layer_types")
-    if gemma:  # those that slide have sizes of their own
-        return "layer_types" if isinstance(types, list) and set(map(str, types)) != {"full_attention"} else ""
+    if gemma and isinstance(types, list) and set(map(str, types)) != {_FULL_LAYER}:
+        return "layer_types"  # those that slide have sizes of their own
+    if gemma:
+        layers = object_at(said, "per_layer_config").values()
+        return unread_rope(said, [_FULL_LAYER]) or (
+            "" if len({str(layer) for layer in layers}) < 2 else "per_layer_config"
+        )
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
+
+
+def unread_rope(said: JsonObject, types: Iterable[str]) -> str:
+    """Gemma 4's rotations are told for each type of layers, or not at all."""
+    rope = object_at(said, "rope_parameters")
+    lacking = next((kind for kind in types if not isinstance(rope.get(kind), dict)), "") if rope else ""
+    return f"rope_parameters.{lacking}"[:100] if lacking else ""
 
 
 def is_gemma(config: JsonObject) -> bool:

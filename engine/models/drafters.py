@@ -35,6 +35,7 @@ _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 _ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 BODY = -1  # in place of a layer: what the head of the main model is given
 _DEFAULT_THETA = 10_000.0
+_GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # if none is told
 _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
 
@@ -277,9 +278,13 @@ def _assistant(config: JsonObject) -> AssistantConfig:
         clusters, likeliest = positive(config, "num_centroids"), positive(config, "centroid_intermediate_top_k")
         if rows % clusters or likeliest > clusters:
             raise FileError(f"config.json: {likeliest} of {clusters} clusters of {rows} tokens")
+        if config.get("tie_word_embeddings") is False:
+            raise FileError("config.json: clusters with a head of their own")
+    if lacking := drafter_needs.unread_rope(text, types):
+        raise FileError(f"config.json: {lacking}")
     return AssistantConfig(
         DrafterInfo(DrafterKind.MTP, positive(config, "backbone_hidden_size"), 0, rows, ()),
-        text,
+        {**text, **dict.fromkeys(_ASSISTANT_LACKS, 0), "num_kv_shared_layers": len(types)},
         types,
         clusters,
         likeliest,
@@ -322,12 +327,16 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
 
 
 def _of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
-    """Of Gemma 4's two kinds of layers, which have sizes and rotations of their own, drafters have the full one."""
+    """Of Gemma 4's two kinds of layers, which have sizes and rotations of their own, drafters have the full one.
+
+    Newer versions of transformers write its sizes for each layer.
+    """
+    told = object_at(object_at(flat, "per_layer_config"), "0")
     shared = flat.get("attention_k_eq_v") and flat.get("num_global_key_value_heads")
     return flat | {
-        "head_dim": flat.get("global_head_dim") or flat.get("head_dim"),
-        "num_key_value_heads": shared or flat.get("num_key_value_heads"),
-        "rope_parameters": object_at(object_at(flat, "rope_parameters"), _FULL_LAYER),
+        "head_dim": told.get("head_dim") or flat.get("global_head_dim") or flat.get("head_dim"),
+        "num_key_value_heads": told.get("num_key_value_heads") or shared or flat.get("num_key_value_heads"),
+        "rope_parameters": object_at(flat, "rope_parameters").get(_FULL_LAYER) or _GEMMA_ROPE,
     }
 
 

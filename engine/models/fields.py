@@ -1,4 +1,4 @@
-"""Single fields of a config that a stranger wrote. Each raises FileError for what is no such thing."""
+"""Single fields of a config that a stranger wrote. A number that is none raises FileError."""
 
 from __future__ import annotations
 

@@ -35,6 +35,7 @@ from engine.api.errors import (
 from engine.api.types import ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
+from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.first_use import FirstUse
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
@@ -302,7 +303,7 @@ def guarded(
     try:
         with watched(_BUILDING_S, given_up, _NEW_PART, most_parts):
             return load()
-    except (EngineError, GivenUp):
+    except (EngineError, GivenUp, NoAccess):
         raise
     except SystemExit as error:  # one of mlx-lm's model files leaves the process when it lacks a package
         raise ModelUnsupported(folder, str(error)) from error

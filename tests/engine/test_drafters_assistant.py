@@ -144,22 +144,44 @@ def test_the_names_that_have_a_place_are_those_of_the_network(family: str) -> No
             assert unplaced(parsed, [f"{name}x"]) == f"{name}x"
 
 
-def refusal(folder: Path, main: dict[str, Any] | str = "gemma4", **changes: Any) -> Exception:
-    family = main if isinstance(main, str) else "gemma4"
-    loaded = load_model(tiny.save_main(family, folder / "main", **(main if isinstance(main, dict) else {})))
-    drafter = tiny.save_assistant("gemma4", folder / "drafter", **changes)
-    with pytest.raises((ModelDamaged, DrafterDoesNotFit)) as refused:
+@pytest.mark.parametrize(
+    "main",
+    [{"head_dim": 24}, {"layer_types": ["full_attention"] * 6}, {"layer_types": ["sliding_attention"] * 6}],
+    ids=["keys of other sizes", "no windows", "windows alone"],
+)
+def test_a_main_model_whose_keys_it_cannot_read_is_not_its(main: dict[str, Any], tmp_path: Path) -> None:
+    """Though its width and its vocabulary are those that the drafter expects; nothing of it is damaged."""
+    loaded = load_model(tiny.save_main("gemma4", tmp_path / "main", **main))
+    drafter = tiny.save_assistant("gemma4", tmp_path / "drafter")
+    with pytest.raises(DrafterDoesNotFit) as refused:
         at_once(loading_any_draft(drafter, loaded))
-    return refused.value
+    assert refused.value.what == "keys"
 
 
-def test_a_main_model_whose_keys_are_of_other_sizes_is_not_its(tmp_path: Path) -> None:
-    assert "the main model has keys of 2 × 24 numbers" in str(refusal(tmp_path, {"head_dim": 24}))
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"num_kv_shared_layers": 0},
+        {"num_kv_shared_layers": None},
+        {"hidden_size_per_layer_input": None},
+        {"hidden_size_per_layer_input": ...},
+    ],
+    ids=str,
+)
+def test_what_a_config_may_leave_out_of_layers_is_what_all_have(text: dict[str, Any], tmp_path: Path) -> None:
+    """`...`: it is not there at all."""
+    whole = tiny.assistant_config()
+    said = {key: value for key, value in (whole["text_config"] | text).items() if value is not ...}
+    main = load_model(tiny.save_main("gemma4", tmp_path / "main"))
+    folder = save_drafter(tmp_path / "drafter", whole | {"text_config": said}, tiny.assistant_weights(whole))
+    assert drafted(at_once(loading_any_draft(folder, main)).network) == FIGURES["gemma4"]
 
 
-def test_a_main_model_without_windows_is_not_its(tmp_path: Path) -> None:
-    full = {"layer_types": ["full_attention"] * 6}
-    assert "no layer of sliding_attention" in str(refusal(tmp_path, full))
+def test_its_window_counts_among_what_it_needs(tmp_path: Path) -> None:
+    main = load_model(tiny.save_main("gemma4", tmp_path / "main"))
+    draft = at_once(loading_any_draft(tiny.save_assistant("gemma4", tmp_path / "drafter"), main))
+    assert draft.need.fixed_bytes == draft.network.window_bytes > 0
+    assert draft.need.token_bytes == draft.network.row_bytes > 0
 
 
 def test_an_ordering_beyond_the_vocabulary_is_damage(tmp_path: Path) -> None:

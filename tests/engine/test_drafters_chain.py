@@ -188,6 +188,24 @@ def test_frozen_figures_of_mtp_families(family: str) -> None:
     assert drafted(mtp_head(family)) == FIGURES[family]
 
 
+def test_a_head_of_its_own_caps_what_its_config_says(main_network: Any) -> None:
+    states = mx.random.normal((2, tiny.WIDTH), key=mx.random.key(1))
+    capped, free = (
+        loaded(EagleDrafter(config, ModelAccess(main_network)), weights).logits(states)
+        for config, weights in map(gemma_eagle, (5.0, None))
+    )
+    assert mx.abs(free).max() > 8
+    assert mx.allclose(capped, 5 * mx.tanh(free / 5), atol=1e-5)
+
+
+def gemma_eagle(softcap: float | None) -> tuple[EagleConfig, dict[str, mx.array]]:
+    config = tiny.gemma_eagle_config(final_logit_softcapping=softcap)
+    weights = tiny.eagle_weights(config, head_norms=True)
+    parsed = drafter_config(config, weights)
+    assert isinstance(parsed, EagleConfig)
+    return parsed, weights
+
+
 def test_a_rehearsal_leaves_only_rows_that_were_read(main_network: Any) -> None:
     head = eagle("speculators", main_network)
     caches = CacheMaker(head)()

@@ -197,6 +197,7 @@ def test_an_assistant_names_its_main_models_width_and_not_its_layers(model_type:
         {"num_centroids": 0},
         {"centroid_intermediate_top_k": 2049},
         {"text_config": {}},
+        {"tie_word_embeddings": False},
         *(
             {"text_config": ASSISTANT["text_config"] | change}
             for change in (
@@ -206,6 +207,8 @@ def test_an_assistant_names_its_main_models_width_and_not_its_layers(model_type:
                 {"enable_moe_block": True},
                 {"use_double_wide_mlp": True},
                 {"vocab_size": None},
+                {"rope_parameters": {"rope_theta": 10_000.0}},
+                {"rope_parameters": {"full_attention": {"rope_theta": 10_000.0}}},
             )
         ),
     ],
@@ -263,6 +266,8 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (GEMMA4 | {"enable_moe_block": True}, "enable_moe_block"),
         (GEMMA4 | {"hidden_activation": "silu"}, "hidden_activation silu"),
         (GEMMA4 | {"layer_types": ["sliding_attention"] * 4 + ["full_attention"]}, "layer_types"),
+        (GEMMA4 | {"rope_parameters": {"rope_theta": 10_000.0}}, "rope_parameters.full_attention"),
+        (GEMMA4 | {"per_layer_config": {"0": {"head_dim": 512}, "1": {"head_dim": 256}}}, "per_layer_config"),
         (GEMMA4 | {"architectures": ["DSparkModel"]}, "attention_k_eq_v"),
         (DEEPSPEC | {"global_head_dim": 512}, "global_head_dim"),
         (DEEPSPEC | {"rope_parameters": GEMMA4["rope_parameters"]}, "rope_parameters.full_attention"),
@@ -293,6 +298,12 @@ def test_gemma_4s_layers_have_the_sizes_of_its_full_ones() -> None:
         1_000_000.0,
         {"rope_type": "proportional", "partial_rotary_factor": 0.25},
     )
+    untold = block({key: value for key, value in GEMMA4.items() if key != "rope_parameters"}).backbone
+    assert (untold.rope_theta, untold.rope_scaling) == (backbone.rope_theta, backbone.rope_scaling)
+    layers = {str(layer): {"head_dim": 512, "num_key_value_heads": 1} for layer in range(5)}
+    newer = {key: value for key, value in GEMMA4.items() if "global" not in key} | {"per_layer_config": layers}
+    assert block(newer).backbone == backbone
+    check_config("", newer)
     own = block(GEMMA4, attention_k_eq_v=False).backbone
     assert (own.values_are_keys, own.kv_heads) == (False, 8)
     assert not block(DEEPSPEC).backbone.is_gemma

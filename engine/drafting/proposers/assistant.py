@@ -20,7 +20,7 @@ from mlx_lm.models.gemma4_text import DecoderLayer, ModelArgs
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
-from engine.models.access import ModelAccess
+from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafters import BODY, AssistantConfig
 from engine.models.numbers import check_read_numbers
 
@@ -35,7 +35,7 @@ class AssistantDrafter(nn.Module):
     tokens = REHEARSED_TOKENS
 
     def __init__(self, config: AssistantConfig, main: ModelAccess) -> None:
-        """Raises ValueError where the main model has no layers whose keys and values these can read."""
+        """Raises NoAccess where the main model has no layers whose keys and values these can read."""
         super().__init__()
         self._config, self._main = config, main
         self._types = tuple(sorted(set(config.layer_types)))
@@ -43,7 +43,7 @@ class AssistantDrafter(nn.Module):
         self._ahead = 0  # of the newest state, to where a draft stands
         self._state_first = False
         check_read_numbers(dict(config.text_config), inspect.signature(ModelArgs).parameters)
-        sizes = ModelArgs.from_dict({**config.text_config, "num_kv_shared_layers": len(config.layer_types)})
+        sizes = ModelArgs.from_dict(dict(config.text_config))
         width, main_width = sizes.hidden_size, config.info.main_width
         self.layers = [DecoderLayer(sizes, index) for index in range(len(config.layer_types))]
         self.embed_tokens = nn.Embedding(sizes.vocab_size, width)
@@ -128,7 +128,7 @@ class AssistantDrafter(nn.Module):
 
     def _one_row(self) -> dict[str, tuple[mx.array, mx.array]]:
         """Keys and values of one token, by type; looks at shapes, nothing is computed."""
-        caches, states = self.make_cache(), mx.zeros((1, self._config.info.main_width), self.norm.weight.dtype)
+        caches, states = self.make_cache(), self._main.embed(mx.array([0]))
         for layer, cache in zip(self._sources, caches, strict=True):
             self._main.keep_rows(layer, states, cache)
         kept = (cache.keys_and_values() for cache in caches)
@@ -141,7 +141,7 @@ class AssistantDrafter(nn.Module):
             keys, _ = rows[kind]
             attention = layer.self_attn
             if keys.shape[-1] != attention.head_dim or attention.n_heads % keys.shape[1]:
-                raise ValueError(f"the main model has keys of {keys.shape[1]} × {keys.shape[-1]} numbers")
+                raise NoAccess(f"the main model has keys of {keys.shape[1]} × {keys.shape[-1]} numbers")
 
 
 class _Clusters(nn.Module):
@@ -173,7 +173,7 @@ def _last_layer(main: ModelAccess, kind: str) -> int:
     caches = main.make_caches()
     found = [layer for layer, cache in enumerate(caches) if type(cache) is _CACHES[kind]]
     if not found or found[-1] == 0:
-        raise ValueError(f"the main model has no layer of {kind} behind its first")
+        raise NoAccess(f"the main model has no layer of {kind} behind its first")
     return found[-1]
 
 

@@ -1,7 +1,7 @@
 """Drafting token by token: the loop that all such drafts share, and the proposer of heads that feed on themselves.
 
 A head reads a row for each token: the main model's state there, and the token after it. While it drafts, its own state
-stands in for the main model's; those rows go again when the draft is made, and real ones take their place next round.
+stands in for the main model's; rows that it makes go again with the draft, and real ones take their place next round.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Head(Reader, Protocol):
         """What follows its own `state` (n, width), over the main model's vocabulary."""
 
     def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
-        """Its state (1, width) at the drafted `token` (1,), from the one before it. Commits the row."""
+        """Its state (1, width) at the drafted `token` (1,), from the one before it. Commits a row, if it makes one."""
 
 
 class ChainProposer(FeatureProposer):

@@ -33,7 +33,7 @@ class Reader(Protocol):
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
         """Add a row for each of `states` (n, layers × width); `tokens` (n,) come right after them. Commits them.
 
-        Returns its own states (n, width), of which the last is what a draft begins with.
+        Returns its own states (n, width), or the last alone: that is what a draft begins with.
         """
 
 
