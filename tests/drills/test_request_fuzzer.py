@@ -46,6 +46,7 @@ from engine import (
     TextDelta,
 )
 from tests.drills.oracle import CONTEXT_TOKENS, Answer, Oracle, Question
+from tests.helpers import tiny_assistants
 from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_drafters import KINDS, save_drafter, save_kind
 from tests.helpers.tiny_families import FAMILIES, save_family
@@ -56,6 +57,7 @@ PATIENCE_S = 120.0
 DRILL_S = 600.0
 SAMPLE = range(5)
 HEADED = ("qwen3", "qwen3_next")  # families that have a head to draft with, one of them of recurrent layers
+GEMMAS = tuple(tiny_assistants.MAINS)
 WORDS = 250  # of the vocabulary, in prompts; beyond are the specials
 FAULTS: tuple[type[BaseException], ...] = (ValueError, CancelledError, SystemExit, KeyboardInterrupt)
 
@@ -79,6 +81,12 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     for family in HEADED:
         mains[family] = save(build_main(family), MAINS[family], folder / family)
         drafters[family] = [save_drafter(folder / f"{family} head", head_config(family), head_weights(family))]
+    for family in GEMMAS:
+        mains[family] = tiny_assistants.save_main(family, folder / family)
+        drafters[family] = [
+            tiny_assistants.save_assistant(family, folder / f"{family} assistant"),
+            tiny_assistants.save_block(family, folder / f"{family} block"),
+        ]
     return Zoo(mains, drafts, drafters)
 
 

@@ -22,6 +22,7 @@ from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
 
 WORDS = "one two three four five"
@@ -85,7 +86,7 @@ def test_a_pasted_file_is_a_chip_with_its_size_and_tokens_and_no_address(
     attach(app, qtbot, note)
     (chip,) = chips(app)
     assert app.window.composer.text() == ""
-    assert chip.accessibleName().startswith("메모.txt, 23 bytes · ")
+    assert read(chip.accessibleName()).startswith("메모.txt, 23 bytes · ")
     assert rows(app)[0].tokens == len(block_of(Attachment("메모.txt", AttachmentKind.TEXT, WORDS, 23)).split())
 
 
