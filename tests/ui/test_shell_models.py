@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QResizeEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
@@ -333,6 +333,24 @@ def test_long_details_have_room(harness: AppHarness) -> None:
         drafts.set_options([Option("Draft", "draft", detail)], "")
         heights.append(delegate.sizeHint(shown, drafts.model().index(0, 0)).height())
     assert heights[1] > heights[0]
+
+
+class UntoldList(OptionList):
+    """As in the app's first picker: laid out within a resize of its own, it is told of no further one."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        pass
+
+
+def test_rows_have_room_for_their_words_beside_a_scroll_bar(qtbot: QtBot) -> None:
+    """The bar comes while the list is laid out, and takes of its width."""
+    listed = UntoldList(Theme())
+    qtbot.addWidget(listed)
+    listed.resize(300, 300)
+    listed.set_options([Option(f"M{at}", f"/m/{at}", "i" * (30 + at) + " 4-bit") for at in range(60)], "")
+    listed.show()
+    bar = listed.verticalScrollBar()  # asked for a row's place, the list would lay out what is pending
+    qtbot.waitUntil(lambda: 0 < bar.maximum() == listed.content_height() - listed.viewport().height())
 
 
 def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:

@@ -57,6 +57,13 @@ class ChoiceList(QListView):
         super().resizeEvent(event)
         self.scheduleDelayedItemsLayout()
 
+    def doItemsLayout(self) -> None:
+        """Lays out again where that has brought or taken a scroll bar: Qt does not always tell of the new width."""
+        width = self.viewport().width()
+        super().doItemsLayout()
+        if self.viewport().width() != width:
+            self.scheduleDelayedItemsLayout()
+
     def _choose(self, index: QModelIndex) -> None:
         value = self.value_of(index)
         if value is not None:
