@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import mlx.core as mx
 
@@ -77,7 +78,7 @@ class Sampler:
             logprobs = normalised(self._processed(logits, ahead))
             probability = mx.exp(mx.max(logprobs, axis=-1).astype(mx.float32))
             return Draft(mx.argmax(logprobs, axis=-1), probabilities=probability)
-        sharpened = mx.array(list(scales))[:, None] * self._logprobs(logits, position, ahead, self._guessing)
+        sharpened = _column(tuple(scales)) * self._logprobs(logits, position, ahead, self._guessing)
         noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
         guesses = mx.argmax(sharpened + noise, axis=-1)
         token, logprobs = guesses[level : level + 1], sharpened[level : level + 1]
@@ -199,11 +200,18 @@ def keyed_uniform(seed: int, position: int, rows: int) -> mx.array:
 
 def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.array:
     """Noise for `rows` consecutive absolute positions (rows, vocabulary)."""
+    if rows == 1:  # MEASURED: without the vmap, a third of the time to build it
+        return mx.random.gumbel((1, vocabulary), key=mx.array(_key(seed, position), dtype=mx.uint32))
     return _gumbel(_keys(seed, position, rows), vocabulary)
 
 
 def _gumbel(keys: mx.array, vocabulary: int) -> mx.array:
     return mx.vmap(lambda key: mx.random.gumbel((vocabulary,), key=key))(keys)
+
+
+@cache
+def _column(values: tuple[float, ...]) -> mx.array:
+    return mx.array([[value] for value in values])
 
 
 def _keys(seed: int, position: int, rows: int) -> mx.array:
