@@ -90,7 +90,7 @@ class LoadedModel:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many bytes of the weights are in memory."""
+    """How many bytes of the weights are in memory; the first of a load comes before any of them is."""
 
     done_bytes: int
     total_bytes: int
@@ -216,11 +216,19 @@ def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) 
     """Raise ModelTooLarge where there is no room beside that model, each with a chat as long as it can hold."""
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     needed = need.at(context)
-    held = beside.need.at(min(beside.info.context_tokens, LEAST_CONTEXT_TOKENS)) if beside is not None else 0
-    available = available_bytes() - held
+    available = available_bytes() - (_held_bytes(beside) if beside is not None else 0)
     if needed > available:
         fits = max(0, available - (needed - need.weight_bytes))
         raise ModelTooLarge(info.folder, needed, max(0, available), context, fits)
+
+
+def has_room(weight_bytes: int, *beside: LoadedModel) -> bool:
+    """Whether so many bytes of weights can be read while those models stay, each with a chat."""
+    return weight_bytes + sum(map(_held_bytes, beside)) <= available_bytes()
+
+
+def _held_bytes(model: LoadedModel) -> int:
+    return model.need.at(min(model.info.context_tokens, LEAST_CONTEXT_TOKENS))
 
 
 def widens() -> bool:

@@ -42,7 +42,7 @@ class BackgroundLoad:
             return False
         try:
             progress: Progress | None = next(self._slices)
-            if progress is not None and progress.done_bytes:
+            if progress is not None:
                 self._told(progress)
         except GivenUp:
             self._given_up = True

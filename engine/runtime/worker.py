@@ -27,7 +27,7 @@ from engine.api.types import ModelRole, RequestId
 from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
 from engine.models.first_use import FirstUse
-from engine.models.loading import LoadedModel, Progress, Slices, loading, release_memory
+from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory
 from engine.models.memory import kept_caches_bytes
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
@@ -172,9 +172,7 @@ class Worker:
             return
         self._abort_loads(LoadAborted)
         if command.folder is None:
-            self._scheduler.set_draft(None)
-            release_memory()
-            self._tell(command.sink, ModelUnloaded(ModelRole.DRAFT))
+            self._drop_draft(command.sink)
         else:
             self._load_draft(command.folder, command.sink)
 
@@ -241,9 +239,23 @@ class Worker:
             self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
 
         def told(progress: Progress) -> None:
+            if not progress.done_bytes:
+                self._make_room(role, progress.total_bytes, sink)
+                return
             self._tell(sink, ModelLoadProgress(role, folder, progress.done_bytes, progress.total_bytes))
 
         self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, told))
+
+    def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
+        """A draft stays until the next one is loaded, unless memory is too short for both."""
+        loaded = [model for model in (self._scheduler.main, self._scheduler.draft) if model is not None]
+        if role is ModelRole.DRAFT and self._scheduler.draft is not None and not has_room(weight_bytes, *loaded):
+            self._drop_draft(sink)
+
+    def _drop_draft(self, sink: Sink) -> None:
+        self._scheduler.set_draft(None)
+        release_memory()
+        self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
         if role is ModelRole.MAIN:

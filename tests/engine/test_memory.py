@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,21 @@ import mlx.core as mx
 import pytest
 
 from engine import (
+    Engine,
     Event,
     Failed,
     Finished,
     FinishReason,
+    ModelLoading,
+    ModelReady,
     ModelTooLarge,
+    ModelUnloaded,
     OutOfMemory,
     Request,
     RequestId,
     Sampling,
     Speculation,
+    TextDelta,
 )
 from engine.decoding.sequence import Sequence
 from engine.models import loading, memory
@@ -27,6 +33,8 @@ from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_families import FAMILIES, WINDOW, save_family
 from tests.helpers.tiny_models import build, qwen3_config, save
 
@@ -97,6 +105,36 @@ def test_a_draft_has_to_fit_beside_its_main_model(
     monkeypatch.setattr(loading, "available_bytes", lambda: 2 * main.need.at(2048) - 1)
     with pytest.raises(ModelTooLarge):
         load_draft(folders["dense"], main)
+
+
+@pytest.mark.parametrize("there_is_room", [True, False])
+def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch, there_is_room: bool
+) -> None:
+    """It goes before weights are read, in the middle of a reply, whose text is the same."""
+    client, draft = EngineClient(Engine()), zoo.drafts["close"]
+    client.load(zoo.main, draft)
+    asked = Request(tokens=PROMPT, max_tokens=60, sampling=Sampling(temperature=0), speculation=Speculation.off())
+    plain = client.run(asked).tokens
+    told: list[type] = []
+
+    def note_reading(network: Any) -> int:
+        told.append(LoadedModel)
+        return main.logit_width
+
+    def swap(_request: RequestId, event: Event) -> None:
+        if isinstance(event, TextDelta) and not told:
+            told.append(TextDelta)
+            client.engine.set_draft(draft, lambda event: told.append(type(event)))
+
+    main = load_model(zoo.main)
+    both = main.need.at(2048) + load_draft(draft, main).need.at(2048)
+    monkeypatch.setattr(loading, "available_bytes", lambda: both + there_is_room * main.need.weight_bytes)
+    monkeypatch.setattr(loading, "_logit_width", note_reading)
+    assert client.run(replace(asked, speculation=Speculation.fixed(4)), swap).tokens == plain
+    assert client.engine.close()
+    gone = [LoadedModel, ModelUnloaded] if there_is_room else [ModelUnloaded, LoadedModel]
+    assert told == [TextDelta, ModelLoading, *gone, ModelReady]
 
 
 def test_a_machine_without_metal_keeps_its_own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
