@@ -12,10 +12,12 @@ import logging
 import math
 import platform
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
@@ -37,14 +39,19 @@ _log = logging.getLogger(__name__)
 # Costs rise in steps that differ from device to device, so every width of an ordinary round is measured; wider ones
 # where tiles of 4 and 8 end.
 WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
-_REPEATS = 4
+_LEAST_COMPARISONS, _MOST_COMPARISONS = 3, 7
+_SETTLED = 0.02  # an error that is small enough
+_MEDIAN_ERROR = 1.86  # a median's standard error, in median deviations over the root of the count
 _HOPELESS = 0.8
+_LEAST_S = 1e-9
 _CONTEXT_TOKENS = 64
 _ROLLBACK_WIDTH = 4
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # of a file
 
+Timed = int | str  # a forward over so many tokens, or one of these
+_ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "draft", "long draft"
 Slices = Generator[None, None, Calibration]
 
 
@@ -105,19 +112,22 @@ class Tuner:
 
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     """One forward a slice; the result is the calibration."""
-    caches = main.make_caches()
-    verify_s = yield from _forward_times(main, caches, WIDTHS)
-    rollback_s = (yield from _rollback_s(main, caches)) if caches.can_roll_back else 0.0
+    caches = _after_a_context(main)
+    timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
+    if caches.can_roll_back:
+        timed[_ROLLBACK] = partial(_rollback_s, main, caches)
+    if draft is not None:
+        timed |= _timed_drafts(draft)
+    seconds, error = yield from _compared(partial(_step_s, main, caches, 1), timed)
     rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
+    verify_s, rollback_s = {width: seconds[width] for width in WIDTHS}, seconds.get(_ROLLBACK, 0.0)
     if draft is None:
-        return Calibration(verify_s, {}, rollback_s, rounding=rounding)
-    if draft.info.drafter is None:
-        token_s, round_s = (yield from _forward_times(draft, draft.make_caches(), (1,)))[1], 0.0
-    else:
-        token_s, round_s = yield from _rehearsal_s(draft)
+        return Calibration(verify_s, {}, rollback_s, rounding=rounding, error=error)
+    token_s, round_s = _split(seconds, draft)
     found = yield from _examined(main, draft)
-    told = (found.per_pass, found.misread) if found is not None else (None, "")
-    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, rounding, *told)
+    per_pass, misread = (found.per_pass, found.misread) if found is not None else (None, "")
+    draft_s, rounds_s = {draft.source: token_s}, {draft.source: round_s}
+    return Calibration(verify_s, draft_s, rollback_s, rounds_s, rounding, per_pass, misread, error)
 
 
 def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
@@ -158,51 +168,91 @@ def _logprobs(model: LoadedModel, caches: CacheSet, tokens: mx.array) -> mx.arra
     return logprobs
 
 
-def _rehearsal_s(draft: LoadedModel) -> Generator[None, None, tuple[float, float]]:
-    """What a drafter's draft takes for each token, and however short it is."""
-    caches, longest = draft.make_caches(), draft.network.tokens
-    times = {1: math.inf, longest: math.inf}
-    for _ in range(_REPEATS):
-        for length, shortest in times.items():
-            yield
-            started = time.perf_counter()
-            mx.eval(draft.network.rehearse(length, caches))
-            times[length] = min(shortest, time.perf_counter() - started)
-    token_s = max(0.0, times[longest] - times[1]) / max(1, longest - 1)
-    return max(token_s, 1e-9), max(times[1] - token_s, 1e-9)
+def _compared(
+    one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]
+) -> Generator[None, None, tuple[dict[Timed, float], float]]:
+    """Seconds of each and of a forward over one token, and by how much one beside another may be off, as a share.
 
-
-def _forward_times(
-    model: LoadedModel, caches: CacheSet, widths: tuple[int, ...]
-) -> Generator[None, None, dict[int, float]]:
-    """The shortest of several, taken in turn: what else goes on can only add to a time, and hits all widths alike.
-
-    A width that saves next to nothing over as many forwards of one token is measured once: it will not be drafted.
+    Each is compared with the forwards over one token right before and after it; the median of several counts, and the
+    shortest of the latter. MEASURED: a machine is slower for longer than a forward, and by a half: the shortest of four
+    each was off by 10 %, these by 4 %.
     """
-    _forward_s(model, caches, _CONTEXT_TOKENS)
-    caches.commit(_CONTEXT_TOKENS)
-    times = dict.fromkeys(widths, math.inf)
-    for _ in range(_REPEATS):
-        for width in widths:
-            if times[width] < math.inf and times[width] > _HOPELESS * width * times[1] and width > 1:
+    shares = {key: list[float]() for key in timed}
+    yield
+    shortest = before = max(one_token_s(), _LEAST_S)
+    for _ in range(_MOST_COMPARISONS):
+        for key, seconds in timed.items():
+            if _is_settled(key, shares[key]):
                 continue
             yield
-            times[width] = min(times[width], _forward_s(model, caches, width))
-            caches.commit(0)
-    return times
+            took = seconds()
+            yield
+            after = max(one_token_s(), _LEAST_S)
+            shares[key].append(2 * took / (before + after))
+            shortest, before = min(shortest, after), after
+    errors = [_error(values) for values in shares.values() if len(values) >= _LEAST_COMPARISONS]
+    return {1: shortest} | {key: shortest * median(shares[key]) for key in timed}, median(errors) if errors else 0.0
 
 
-def _rollback_s(model: LoadedModel, caches: CacheSet) -> Generator[None, None, float]:
+def _is_settled(key: Timed, shares: Sequence[float]) -> bool:
+    """A width that saves next to nothing over as many forwards of one token will not be drafted.
+
+    Its very first forward says little: on a GPU it may have compiled what it needs.
+    """
+    if isinstance(key, int) and len(shares) > 1 and min(shares) > _HOPELESS * key:
+        return True
+    return len(shares) >= _LEAST_COMPARISONS and _error(shares) < _SETTLED
+
+
+def _error(values: Sequence[float]) -> float:
+    """The standard error of their median as a share of it, by their median deviation, which outliers do not touch."""
+    middle = median(values)
+    deviation = median(abs(value - middle) for value in values)
+    return _MEDIAN_ERROR * deviation / (middle * math.sqrt(len(values))) if middle else 0.0
+
+
+def _timed_drafts(draft: LoadedModel) -> dict[Timed, Callable[[], float]]:
+    if draft.info.drafter is None:
+        return {_DRAFT: partial(_step_s, draft, _after_a_context(draft), 1)}
+    caches, lengths = draft.make_caches(), {_DRAFT: 1, _LONG_DRAFT: draft.network.tokens}
+    return {key: partial(_rehearsal_s, draft, caches, length) for key, length in lengths.items()}
+
+
+def _split(seconds: Mapping[Timed, float], draft: LoadedModel) -> tuple[float, float]:
+    """What a token of a draft takes, and a draft however short it is."""
+    if draft.info.drafter is None:
+        return seconds[_DRAFT], 0.0
+    token_s = max(0.0, seconds[_LONG_DRAFT] - seconds[_DRAFT]) / max(1, draft.network.tokens - 1)
+    return max(token_s, _LEAST_S), max(seconds[_DRAFT] - token_s, _LEAST_S)
+
+
+def _rehearsal_s(draft: LoadedModel, caches: CacheSet, length: int) -> float:
+    started = time.perf_counter()
+    mx.eval(draft.network.rehearse(length, caches))
+    return time.perf_counter() - started
+
+
+def _rollback_s(model: LoadedModel, caches: CacheSet) -> float:
     """What forgetting all but the first token of a forward takes beyond keeping it."""
-    shortest = math.inf
-    for _ in range(_REPEATS):
-        yield
-        _forward_s(model, caches, _ROLLBACK_WIDTH)
-        started = time.perf_counter()
-        caches.commit(1)
-        caches.evaluate()
-        shortest = min(shortest, time.perf_counter() - started)
-    return shortest
+    _forward_s(model, caches, _ROLLBACK_WIDTH)
+    started = time.perf_counter()
+    caches.commit(1)
+    caches.evaluate()
+    return time.perf_counter() - started
+
+
+def _after_a_context(model: LoadedModel) -> CacheSet:
+    caches = model.make_caches()
+    _forward_s(model, caches, _CONTEXT_TOKENS)
+    caches.commit(_CONTEXT_TOKENS)
+    return caches
+
+
+def _step_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
+    """Of a forward, which is forgotten again."""
+    seconds = _forward_s(model, caches, width)
+    caches.commit(0)
+    return seconds
 
 
 def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
@@ -258,13 +308,14 @@ def _calibration(kept: dict[str, Any]) -> Calibration | None:
         rounding = float(kept["rounding"])
         per_pass = None if kept["per_pass"] is None else float(kept["per_pass"])
         misread = str(kept["misread"])
+        error = float(kept["error"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
     measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
-    others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding))
+    others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding, error))
     if not measured or not others or not set(WIDTHS) <= set(verify_s):
         return None
-    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, per_pass, misread)
+    return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, per_pass, misread, error)
 
 
 def _write(path: Path | None, kept: dict[str, Any]) -> None:

@@ -42,6 +42,7 @@ class Calibration:
     rounding: float = 0.0  # by how much a logit differs between a wide forward and narrow ones
     per_pass: float | None = None  # of a drafter, on replies of its main model
     misread: str = ""  # what of it seems to be read the wrong way round
+    error: float = 0.0  # of one of its times beside another, as a share
 
     def shared_by(self, replies: int) -> Calibration:
         """Of a batch: a forward over so many tokens of each reply, and a draft for each.
@@ -53,7 +54,7 @@ class Calibration:
             {source: replies * seconds for source, seconds in times.items()} for times in (self.draft_s, self.round_s)
         )
         draft_s, round_s = drafts
-        return Calibration(verify_s, draft_s, self.rollback_s, round_s)
+        return Calibration(verify_s, draft_s, self.rollback_s, round_s, error=self.error)
 
 
 class RoundCosts:
@@ -76,7 +77,7 @@ class RoundCosts:
         """Forgets the rounds seen before, for they were compared with another calibration."""
         self._calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
-        self._padded = _padded_widths(self._forward_s, calibration.rollback_s)
+        self._padded = _padded_widths(self._forward_s, calibration)
         # The latest rounds: source, drafted tokens, log of what they took beyond the price known then.
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
         self._beyond: dict[str, dict[int, tuple[float, int]]] = {}  # by source and length: log of the excess, meetings
@@ -133,7 +134,8 @@ class RoundCosts:
             tokens = self._token_share.get(source, (0.0, 0))[1]
             return _GUESS_ERROR / math.sqrt(1 + tokens)
         _, meetings = self._beyond.get(source, {}).get(drafted, (0.0, 0))
-        return _CALIBRATION_ERROR / math.sqrt(1 + meetings / _CALIBRATION_MEETINGS) + _LEAST_ERROR
+        calibrated = max(_CALIBRATION_ERROR, self._calibration.error)
+        return calibrated / math.sqrt(1 + meetings / _CALIBRATION_MEETINGS) + _LEAST_ERROR
 
     def longest_priced(self, source: str) -> int:
         """Drafts of up to so many tokens have a price that can be relied on."""
@@ -265,10 +267,11 @@ def _continued(seconds: Mapping[int, float], width: int) -> float:
     return seconds[widest] + (width - widest) * steepness
 
 
-def _padded_widths(forward_s: tuple[float, ...], rollback_s: float) -> tuple[int, ...]:
-    padded = []
+def _padded_widths(forward_s: tuple[float, ...], calibration: Calibration) -> tuple[int, ...]:
+    """Nothing is padded for a difference that may be the calibration's error."""
+    padded, gain = [], _PADDING_GAIN - calibration.error
     for width in range(len(forward_s)):
         best = min(range(width, len(forward_s)), key=lambda wider: forward_s[wider])
-        pays = forward_s[best] + rollback_s < _PADDING_GAIN * forward_s[width]
+        pays = forward_s[best] + calibration.rollback_s < gain * forward_s[width]
         padded.append(best if pays and width else width)
     return tuple(padded)

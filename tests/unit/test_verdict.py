@@ -188,6 +188,12 @@ def test_what_is_measured_is_more_certain_than_a_guess_and_meetings_make_it_more
     assert costs.in_plain_rounds({("draft", 3): 10})[1] == pytest.approx(unmet[1])  # another length has met none
 
 
+def test_a_calibration_whose_times_did_not_agree_is_relied_on_less() -> None:
+    for error, certainty in ((0.01, 0.08), (0.2, 0.22)):
+        costs = RoundCosts(Calibration({1: 1.0, 33: 1.0}, {"draft": 0.5}, error=error))
+        assert costs.in_plain_rounds({("draft", 2): 10}) == pytest.approx((20.0, certainty))
+
+
 def test_a_reply_whose_only_drafted_round_drew_the_end_has_no_verdict() -> None:
     stats = RequestStats(generated_tokens=1, rounds=2, draft_rounds=1, drafted=3, plain_rounds=1.4)
     assert (stats.speed_up, stats.saved_s, stats.plain_tokens_per_second) == (None, None, None)
