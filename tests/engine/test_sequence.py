@@ -122,7 +122,10 @@ def test_tokens_beyond_the_vocabulary_are_read_as_its_last() -> None:
     assert within_vocabulary(given_tokens, model("qwen3")).tolist() == [0, last - 1, last, last, last]
 
 
-@given(st.lists(st.integers(0, 2), max_size=8), st.lists(st.integers(0, 2), max_size=8))
-def test_the_common_beginning_is_the_longest_that_both_have(a: list[int], b: list[int]) -> None:
+@given(st.lists(st.integers(0, 2), max_size=8), st.lists(st.integers(0, 2), max_size=8), st.integers(1018, 1026))
+def test_the_common_beginning_is_the_longest_that_both_have(a: list[int], b: list[int], before: int) -> None:
+    """Also of long ones, and of a list and a tuple."""
     shared = max(length for length in range(9) if length <= min(len(a), len(b)) and a[:length] == b[:length])
-    assert common_prefix(a, b) == common_prefix(b, a) == shared
+    assert common_prefix(a, b) == common_prefix(b, a) == common_prefix(tuple(a), b) == shared
+    long = [5] * before
+    assert common_prefix(long + a, long + b) == common_prefix(tuple(long + a), long + b) == before + shared
