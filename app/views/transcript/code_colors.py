@@ -18,7 +18,7 @@ from app.markup.highlight import Role, Span, has_lexer, spans
 from app.theme import Palette
 
 _SLICE_S = 0.001
-_LINES_PER_STEP = 5
+_LINES_PER_STEP = 2
 _LOOK_AGAIN_MS = 5  # whether the lexer is made
 
 _Colored = tuple[tuple[int, int, Role], ...]  # start, length and role on one line
