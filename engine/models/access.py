@@ -50,6 +50,14 @@ class ModelAccess:
         return logits[0]
 
     @cached_property
+    def norm(self) -> Any:
+        """What stands behind the last layer. The only part that is found by its name."""
+        found = getattr(self._body, "norm", None)
+        if not isinstance(found, nn.Module):
+            raise NoAccess("nothing is called the norm behind the layers")
+        return found
+
+    @cached_property
     def caps_logits(self) -> bool:
         """Whether what the head makes of a state has a limit, however large the state is."""
         like = self.embed(mx.array([0]))

@@ -245,7 +245,8 @@ def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> Mtp
         return None
     mtp = _mtp(config, tensors, in_main=True)
     names = {_head_tensor(mtp, name) for name in tensors}
-    if not {f"{part}.weight" for part in _MTP_PARTS} <= names:
+    parts = _MTP_PARTS[:-1] if FAMILIES[mtp.family].main_norm else _MTP_PARTS
+    if not {f"{part}.weight" for part in parts} <= names:
         return None
     convolutions = [tensor for name, tensor in tensors.items() if name.endswith("conv1d.weight")]
     return replace(mtp, raw_norms=any(tensor.shape[-1] != 1 for tensor in convolutions))
@@ -256,7 +257,8 @@ def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False)
     text = dict(inner) or dict(config)
     width, layers, rows = (whole(text, key) for key in ("hidden_size", "num_hidden_layers", "vocab_size"))
     family = family_of(str(config.get("model_type", "")), text)
-    mtp = MtpConfig(DrafterInfo(DrafterKind.MTP, width, layers, rows, (BODY,)), family, text, in_main)
+    reads = layers - 1 if family in FAMILIES and FAMILIES[family].main_norm else BODY
+    mtp = MtpConfig(DrafterInfo(DrafterKind.MTP, width, layers, rows, (reads,)), family, text, in_main)
     names = {_head_tensor(mtp, name) for name in tensors} if family in FAMILIES else set()
     return replace(
         mtp,

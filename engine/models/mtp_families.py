@@ -6,7 +6,7 @@ behind. Its tensors lie in the main model's own repository, which mlx-lm passes 
 Not here, and so refused by name:
 
 - step3p5: three heads, one a depth, of sliding layers, each with an output layer of its own
-- mimo_v2_flash, ernie4_5_moe, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their
+- mimo_v2_flash, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their
   layout was not at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
 - deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
 """
@@ -30,6 +30,7 @@ class Family:
     state_first: bool = False  # the state, then the embedding
     zero_centred: bool = False  # norms of raw shards lack 1, and are known by convolutions that nobody turned round
     mask_array: bool = False  # its attention adds to the mask
+    main_norm: bool = False  # no norm of its own behind the layer: the main model's stands behind its states and these
 
 
 _SPECULATORS = {  # what they call the head of any main model, in a folder of its own
@@ -102,6 +103,15 @@ _NEMOTRON = Family(
     },
     changes=_nemotron_layers,
 )
+# As its authors train it. vLLM gives it normed states, and puts no norm before the head.
+_ERNIE = Family(
+    prefixes=("mtp_",),
+    own_prefixes=("mtp_", ""),
+    names={"linear_proj.0": "join", "emb_norm.0": "token_norm", "hidden_norm.0": "state_norm"},
+    layers=("block.0.",),
+    changes=lambda config: {"num_hidden_layers": 1, "moe_layer_start_index": 1},  # without experts
+    main_norm=True,
+)
 FAMILIES: dict[str, Family] = {
     "qwen3": _QWEN3,
     "qwen3_next": _QWEN,
@@ -114,6 +124,7 @@ FAMILIES: dict[str, Family] = {
     "glm_moe_dsa": _DEEPSEEK,
     "mimo": _MIMO,
     "nemotron_h": _NEMOTRON,
+    "ernie4_5_moe": _ERNIE,
 }
 
 

@@ -35,7 +35,8 @@ def copied_head(family: str) -> tuple[Any, MtpDrafter]:
     taken, ignored = mx.eye(width), mx.zeros((width, width))
     state_first = FAMILIES[family].state_first
     head.join.weight = mx.concatenate([ignored, taken] if state_first else [taken, ignored], axis=1)
-    head.norm.weight = (body.norm_f if family == "nemotron_h" else body.norm).weight
+    if not FAMILIES[family].main_norm:
+        head.norm.weight = (body.norm_f if family == "nemotron_h" else body.norm).weight
     return main, head
 
 

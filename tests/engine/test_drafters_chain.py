@@ -103,6 +103,7 @@ FIGURES: dict[str, list[list[int]]] = {
     "deepseek_v32": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
     "glm_moe_dsa": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
     "nemotron_h": [[202, 32, 253, 104], [228, 50, 241, 12], [242, 217, 245, 13]],
+    "ernie4_5_moe": [[122, 263, 229, 212], [22, 206, 107, 87], [134, 52, 265, 167]],
 }
 
 
@@ -250,6 +251,31 @@ def test_a_row_is_made_of_a_state_and_of_the_token_after_it(main_network: Any) -
 
 def test_a_head_of_the_main_models_own_reads_what_its_output_does() -> None:
     assert mtp_head("mimo").reads == (BODY,)
+
+
+def test_ernies_head_goes_through_the_main_models_norm() -> None:
+    """As its authors train it: it reads what the last layer returns, and its own is normed as that is, by one norm."""
+    main, weights = heads.build_main("ernie4_5_moe"), heads.head_weights("ernie4_5_moe")
+    head = mtp_head("ernie4_5_moe", weights)
+    assert head.reads == (len(main.layers) - 1,)
+    mx.random.seed(3)
+    tokens, states = mx.random.randint(0, 250, (7,)), mx.random.normal((7, head.reads_width))
+
+    def normed(rows: mx.array, weight: mx.array) -> mx.array:
+        return rows * mx.rsqrt((rows * rows).mean(axis=-1, keepdims=True) + 1e-6) * weight
+
+    layer = main.layers[0]  # of those without experts, as the head's is
+    layer.load_weights([(name.removeprefix("block.0."), w) for name, w in weights.items() if name.startswith("block")])
+    parts = [
+        normed(main.model.embed_tokens(tokens), weights["emb_norm.0.weight"]),
+        normed(states, weights["hidden_norm.0.weight"]),
+    ]
+    joined = mx.concatenate(parts, axis=-1) @ weights["linear_proj.0.weight"].T
+    made = layer(joined[None], "causal", None)[0]
+    expected = normed(made, main.model.norm.weight) @ main.lm_head.weight.T
+    own = head.read(tokens, states, CacheMaker(head)())
+    assert mx.allclose(own, made, atol=1e-4)
+    assert mx.allclose(head.logits(own), expected, atol=1e-4)
 
 
 def test_a_rehearsal_takes_as_many_steps_as_a_draft_of_that_length(main_network: Any) -> None:
@@ -448,7 +474,7 @@ def engine() -> Iterator[EngineClient]:
 @pytest.mark.parametrize(
     "family",
     fair(
-        ["qwen3_5", "qwen3_5_moe", "glm4_moe_lite", "glm_moe_dsa", "mimo", "nemotron_h"],
+        ["qwen3_5", "qwen3_5_moe", "glm4_moe_lite", "glm_moe_dsa", "mimo", "nemotron_h", "ernie4_5_moe"],
         "qwen3_5_moe",
         "glm4_moe_lite",
         "nemotron_h",

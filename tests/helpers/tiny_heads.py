@@ -106,6 +106,16 @@ MAINS: dict[str, dict[str, Any]] = {
     "mimo": _COMMON | {"model_type": "mimo", "head_dim": 12},
     "deepseek_v32": _LATENT | _CHOOSING | {"model_type": "deepseek_v32"},
     "glm_moe_dsa": _LATENT | _CHOOSING | {"model_type": "glm_moe_dsa", "rope_parameters": {"rope_theta": 10000.0}},
+    "ernie4_5_moe": _COMMON
+    | {
+        "model_type": "ernie4_5_moe",
+        "use_bias": False,
+        "moe_num_experts": 4,
+        "moe_k": 2,
+        "moe_intermediate_size": 32,
+        "moe_layer_start_index": 1,
+        "num_nextn_predict_layers": 1,
+    },
     "nemotron_h": _COMMON
     | {
         "model_type": "nemotron_h",
@@ -180,7 +190,7 @@ def head_weights(family: str, seed: int = 7, *, own_ends: bool = False) -> Weigh
     named = {}
     for name, weight in weights.items():
         part, _, kind = name.rpartition(".")
-        ordinary = name if layers[0] == "layers.0." else name.removeprefix("layers.0.")
+        ordinary = name if layers[0] == "layers.0." else layers[-1] + name.removeprefix("layers.0.")
         named[f"{theirs[part]}.{kind}" if part in theirs else ordinary] = weight
     return named
 

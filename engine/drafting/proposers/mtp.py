@@ -44,7 +44,8 @@ class MtpDrafter(nn.Module):
         self.join = nn.Linear(2 * width, width, bias=False)
         self.token_norm = nn.RMSNorm(width, eps=eps)
         self.state_norm = nn.RMSNorm(width, eps=eps)
-        self.norm = nn.RMSNorm(width, eps=eps)
+        if not self._family.main_norm:
+            self.norm = nn.RMSNorm(width, eps=eps)
         self.layers = self._one.layers
         if config.own_embedding:
             self.embed_tokens = nn.Embedding(rows, width)
@@ -101,6 +102,8 @@ class MtpDrafter(nn.Module):
         return self.read(token, state, caches)
 
     def logits(self, state: mx.array) -> mx.array:
+        if self._family.main_norm:
+            state = self._main.norm(state)
         return self.lm_head(state) if self._config.own_head else self._main.logits(state)
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
@@ -124,7 +127,8 @@ class MtpDrafter(nn.Module):
         kept = iter(caches)
         for layer in self.layers:
             rows = layer(rows, mask, next(kept) if _keeps_rows(layer) else None)
-        return self.norm(rows)[0]
+        made: mx.array = rows if self._family.main_norm else self.norm(rows)
+        return made[0]
 
 
 def _keeps_rows(layer: Any) -> bool:
