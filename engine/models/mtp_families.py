@@ -6,7 +6,7 @@ behind. Its tensors lie in the main model's own repository, which mlx-lm passes 
 Not here, and so refused by name:
 
 - step3p5: three heads, one a depth, of sliding layers, each with an output layer of its own
-- mimo_v2_flash, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3, exaone_moe: their
+- mimo_v2_flash, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3: their
   layout was not at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
 - deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
 """
@@ -103,6 +103,17 @@ _NEMOTRON = Family(
     },
     changes=_nemotron_layers,
 )
+
+
+def _exaone_layer(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Without experts; that the main model's layers slide keeps rotations from one that does not."""
+    kind = next(iter(config.get("mtp_layer_types") or ()), "full_attention")
+    if kind != "full_attention":
+        raise ValueError(f"config.json: mtp_layer_types {str(kind)[:40]}")
+    return {"num_hidden_layers": 1, "layer_types": [kind, *config["layer_types"]], "is_moe_layer": [False]}
+
+
+_EXAONE = replace(_QWEN, prefixes=("mtp.",), changes=_exaone_layer, zero_centred=False)
 # As its authors train it. vLLM gives it normed states, and puts no norm before the head.
 _ERNIE = Family(
     prefixes=("mtp_",),
@@ -125,6 +136,7 @@ FAMILIES: dict[str, Family] = {
     "mimo": _MIMO,
     "nemotron_h": _NEMOTRON,
     "ernie4_5_moe": _ERNIE,
+    "exaone_moe": _EXAONE,
 }
 
 

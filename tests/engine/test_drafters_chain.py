@@ -103,6 +103,7 @@ FIGURES: dict[str, list[list[int]]] = {
     "deepseek_v32": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
     "glm_moe_dsa": [[172, 32, 16, 133], [94, 230, 287, 287], [70, 278, 100, 136]],
     "nemotron_h": [[202, 32, 253, 104], [228, 50, 241, 12], [242, 217, 245, 13]],
+    "exaone_moe": [[28, 167, 259, 71], [87, 132, 128, 26], [107, 151, 28, 71]],
     "ernie4_5_moe": [[122, 263, 229, 212], [22, 206, 107, 87], [134, 52, 265, 167]],
 }
 
@@ -251,6 +252,15 @@ def test_a_row_is_made_of_a_state_and_of_the_token_after_it(main_network: Any) -
 
 def test_a_head_of_the_main_models_own_reads_what_its_output_does() -> None:
     assert mtp_head("mimo").reads == (BODY,)
+
+
+def test_exaones_head_attends_over_all_and_turns_nothing() -> None:
+    """As the main model's layers that do not slide; one that slides is refused."""
+    assert not mtp_head("exaone_moe").layers[0].self_attn.use_rope
+    config = heads.parsed_head("exaone_moe")
+    sliding = replace(config, text_config=dict(config.text_config) | {"mtp_layer_types": ["sliding_attention"]})
+    with pytest.raises(ValueError, match="mtp_layer_types"):
+        MtpDrafter(sliding, ModelAccess(heads.build_main("exaone_moe")))
 
 
 def test_ernies_head_goes_through_the_main_models_norm() -> None:
@@ -474,7 +484,7 @@ def engine() -> Iterator[EngineClient]:
 @pytest.mark.parametrize(
     "family",
     fair(
-        ["qwen3_5", "qwen3_5_moe", "glm4_moe_lite", "glm_moe_dsa", "mimo", "nemotron_h", "ernie4_5_moe"],
+        ["qwen3_5", "qwen3_5_moe", "glm4_moe_lite", "glm_moe_dsa", "mimo", "nemotron_h", "ernie4_5_moe", "exaone_moe"],
         "qwen3_5_moe",
         "glm4_moe_lite",
         "nemotron_h",

@@ -116,6 +116,17 @@ MAINS: dict[str, dict[str, Any]] = {
         "moe_layer_start_index": 1,
         "num_nextn_predict_layers": 1,
     },
+    "exaone_moe": _COMMON
+    | _EXPERTS
+    | {
+        "model_type": "exaone_moe",
+        "num_shared_experts": 1,
+        "sliding_window": 8,
+        "layer_types": ["sliding_attention", "full_attention"],
+        "is_moe_layer": [False, True],
+        "mtp_layer_types": ["full_attention"],
+        "num_nextn_predict_layers": 1,
+    },
     "nemotron_h": _COMMON
     | {
         "model_type": "nemotron_h",
