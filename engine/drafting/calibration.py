@@ -17,7 +17,7 @@ from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
+from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
@@ -117,6 +117,7 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     if caches.can_roll_back:
         timed[_ROLLBACK] = partial(_rollback_s, main, caches)
     if draft is not None:
+        yield
         timed |= _timed_drafts(draft)
     seconds, error = yield from _compared(partial(_step_s, main, caches, 1), timed)
     rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
@@ -190,31 +191,39 @@ def _compared(
             after = max(one_token_s(), _LEAST_S)
             shares[key].append(2 * took / (before + after))
             shortest, before = min(shortest, after), after
-    errors = [_error(values) for values in shares.values() if len(values) >= _LEAST_COMPARISONS]
-    return {1: shortest} | {key: shortest * median(shares[key]) for key in timed}, median(errors) if errors else 0.0
+    compared = [values for key, values in shares.items() if key != _ROLLBACK and len(values) >= _LEAST_COMPARISONS]
+    error = median(map(_error, compared)) if compared else 0.0
+    return {1: shortest} | {key: shortest * median_low(shares[key]) for key in timed}, error
 
 
 def _is_settled(key: Timed, shares: Sequence[float]) -> bool:
     """A width that saves next to nothing over as many forwards of one token will not be drafted.
 
-    Its very first forward says little: on a GPU it may have compiled what it needs.
+    Its very first forward says little: on a GPU it may have compiled what it needs. A rollback is short, and its time
+    the least certain of all; little depends on it.
     """
     if isinstance(key, int) and len(shares) > 1 and min(shares) > _HOPELESS * key:
         return True
-    return len(shares) >= _LEAST_COMPARISONS and _error(shares) < _SETTLED
+    return len(shares) >= _LEAST_COMPARISONS and (key == _ROLLBACK or _error(shares) < _SETTLED)
 
 
 def _error(values: Sequence[float]) -> float:
-    """The standard error of their median as a share of it, by their median deviation, which outliers do not touch."""
-    middle = median(values)
+    """The standard error of the median of three or more as a share of it, by their median deviation.
+
+    Outliers do not touch that. Of few values it is too small: hence the last factor, found by simulation.
+    """
+    middle, count = median(values), len(values)
     deviation = median(abs(value - middle) for value in values)
-    return _MEDIAN_ERROR * deviation / (middle * math.sqrt(len(values))) if middle else 0.0
+    if not middle:
+        return 0.0
+    return _MEDIAN_ERROR * deviation / (middle * math.sqrt(count)) * count / (count - 1.7)
 
 
 def _timed_drafts(draft: LoadedModel) -> dict[Timed, Callable[[], float]]:
     if draft.info.drafter is None:
         return {_DRAFT: partial(_step_s, draft, _after_a_context(draft), 1)}
-    caches, lengths = draft.make_caches(), {_DRAFT: 1, _LONG_DRAFT: draft.network.tokens}
+    caches, longest = draft.make_caches(), draft.network.tokens
+    lengths = {_DRAFT: 1} | ({_LONG_DRAFT: longest} if longest > 1 else {})
     return {key: partial(_rehearsal_s, draft, caches, length) for key, length in lengths.items()}
 
 
@@ -222,7 +231,8 @@ def _split(seconds: Mapping[Timed, float], draft: LoadedModel) -> tuple[float, f
     """What a token of a draft takes, and a draft however short it is."""
     if draft.info.drafter is None:
         return seconds[_DRAFT], 0.0
-    token_s = max(0.0, seconds[_LONG_DRAFT] - seconds[_DRAFT]) / max(1, draft.network.tokens - 1)
+    longer_s = seconds.get(_LONG_DRAFT, seconds[_DRAFT]) - seconds[_DRAFT]
+    token_s = max(0.0, longer_s) / max(1, draft.network.tokens - 1)
     return max(token_s, _LEAST_S), max(seconds[_DRAFT] - token_s, _LEAST_S)
 
 

@@ -268,8 +268,8 @@ def _continued(seconds: Mapping[int, float], width: int) -> float:
 
 
 def _padded_widths(forward_s: tuple[float, ...], calibration: Calibration) -> tuple[int, ...]:
-    """Nothing is padded for a difference that may be the calibration's error."""
-    padded, gain = [], _PADDING_GAIN - calibration.error
+    """Nothing is padded for a difference that may well be the calibration's error: the cheapest of many looks lucky."""
+    padded, gain = [], _PADDING_GAIN - 2 * calibration.error
     for width in range(len(forward_s)):
         best = min(range(width, len(forward_s)), key=lambda wider: forward_s[wider])
         pays = forward_s[best] + calibration.rollback_s < gain * forward_s[width]

@@ -248,9 +248,12 @@ class Worker:
 
     def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
         """A draft stays until the next one is loaded, unless memory is too short for both."""
-        loaded = [model for model in (self._scheduler.main, self._scheduler.draft) if model is not None]
-        if role is ModelRole.DRAFT and self._scheduler.draft is not None and not has_room(weight_bytes, *loaded):
+        if role is ModelRole.DRAFT and self._scheduler.draft is not None and not self._has_room(weight_bytes):
             self._drop_draft(sink)
+
+    def _has_room(self, weight_bytes: int) -> bool:
+        pair = (self._scheduler.main, self._scheduler.draft)
+        return has_room(weight_bytes, *(model for model in pair if model is not None))
 
     def _drop_draft(self, sink: Sink) -> None:
         self._scheduler.set_draft(None)

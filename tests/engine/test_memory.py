@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from engine import (
     Failed,
     Finished,
     FinishReason,
+    ModelFailed,
     ModelLoading,
     ModelReady,
     ModelTooLarge,
@@ -34,7 +36,7 @@ from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
-from tests.helpers.engine_client import EngineClient
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.tiny_families import FAMILIES, WINDOW, save_family
 from tests.helpers.tiny_models import build, qwen3_config, save
 
@@ -107,6 +109,10 @@ def test_a_draft_has_to_fit_beside_its_main_model(
         load_draft(folders["dense"], main)
 
 
+class Handful(list[mx.array]):
+    """Weights that are to be read."""
+
+
 @pytest.mark.parametrize("there_is_room", [True, False])
 def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
     zoo: Zoo, monkeypatch: pytest.MonkeyPatch, there_is_room: bool
@@ -116,24 +122,34 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
     client.load(zoo.main, draft)
     asked = Request(tokens=PROMPT, max_tokens=60, sampling=Sampling(temperature=0), speculation=Speculation.off())
     plain = client.run(asked).tokens
+    main = load_model(zoo.main)
+    both = main.need.at(2048) + load_draft(draft, main).need.at(2048)
     told: list[type] = []
+    ready = threading.Event()
+    handfuls, evaluate = loading.handfuls, mx.eval
 
-    def note_reading(network: Any) -> int:
-        told.append(LoadedModel)
-        return main.logit_width
+    def noted(*arrays: Any) -> None:
+        if isinstance(arrays[0], Handful):
+            told.append(Handful)
+        evaluate(*arrays)
+
+    def hear(event: Event) -> None:
+        told.append(type(event))
+        if isinstance(event, ModelReady | ModelFailed):
+            ready.set()
 
     def swap(_request: RequestId, event: Event) -> None:
         if isinstance(event, TextDelta) and not told:
             told.append(TextDelta)
-            client.engine.set_draft(draft, lambda event: told.append(type(event)))
+            client.engine.set_draft(draft, hear)
 
-    main = load_model(zoo.main)
-    both = main.need.at(2048) + load_draft(draft, main).need.at(2048)
     monkeypatch.setattr(loading, "available_bytes", lambda: both + there_is_room * main.need.weight_bytes)
-    monkeypatch.setattr(loading, "_logit_width", note_reading)
+    monkeypatch.setattr(loading, "handfuls", lambda network: ((Handful(w), told) for w, told in handfuls(network)))
+    monkeypatch.setattr(mx, "eval", noted)
     assert client.run(replace(asked, speculation=Speculation.fixed(4)), swap).tokens == plain
+    assert ready.wait(PATIENCE_S)
     assert client.engine.close()
-    gone = [LoadedModel, ModelUnloaded] if there_is_room else [ModelUnloaded, LoadedModel]
+    gone = [Handful, ModelUnloaded] if there_is_room else [ModelUnloaded, Handful]
     assert told == [TextDelta, ModelLoading, *gone, ModelReady]
 
 

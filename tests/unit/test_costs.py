@@ -30,7 +30,7 @@ def test_nothing_is_padded_beyond_the_widest_forward_with_a_price() -> None:
 def test_padding_must_gain_more_than_noise() -> None:
     assert costs({1: 10.0, 2: 9.75, 33: 100.0}).padded(1) == 1
     assert costs({1: 10.0, 2: 9.65, 33: 100.0}).padded(1) == 2
-    for gained, padded in ((9.3, 1), (9.1, 2)):
+    for gained, padded in ((8.8, 1), (8.6, 2)):
         assert RoundCosts(Calibration({1: 10.0, 2: gained, 33: 100.0}, error=0.05)).padded(1) == padded
 
 
