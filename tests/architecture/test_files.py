@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from tests.architecture.project import ROOT, name_of, project_files, python_files
@@ -58,5 +59,6 @@ def test_packaging_is_not_a_package() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
 
 
+@cache
 def _text(path: Path) -> str:
     return path.read_bytes().decode("utf-8", errors="ignore").lower()

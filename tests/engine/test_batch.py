@@ -396,7 +396,7 @@ def breakable(main: LoadedModel) -> LoadedModel:
     return replace(main, network=Network())
 
 
-@pytest.mark.parametrize("drafts", [False, True])
+@pytest.mark.parametrize("drafts", fair([False, True], True))
 def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
     """INVARIANT: pulled out of the batch at any step, a row's cache holds all committed tokens but the last."""
     speculation = Speculation.fixed(5) if drafts else Speculation.off()

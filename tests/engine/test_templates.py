@@ -15,6 +15,7 @@ from transformers import PreTrainedTokenizerFast
 from engine.models import templates
 from engine.models.templates import ChatTemplate, TemplateTooCostly
 from tests.helpers.bad_templates import BAD_TEMPLATES
+from tests.helpers.samples import fair
 from tests.helpers.tiny_models import CHAT_TEMPLATE, byte_tokenizer
 
 TURNS = [
@@ -126,7 +127,7 @@ def test_a_long_chat_is_no_bad_template() -> None:
 HOLDS_UP = ["a long program", "pattern of names", "pattern of braces", "join letters", "sort letters", "group letters"]
 
 
-@pytest.mark.parametrize("name", HOLDS_UP)
+@pytest.mark.parametrize("name", fair(HOLDS_UP, *HOLDS_UP[1:]))
 def test_a_step_that_would_hold_up_other_threads_is_refused(name: str) -> None:
     """Seen: 8.5 s for a pattern of 125,000 names, 0.4 s for a list of five million letters, in a single call."""
     with pytest.raises(TemplateTooCostly):

@@ -64,6 +64,15 @@ def pair(measured: dict[str, Path], tmp_path: Path) -> Path:
     return Path(shutil.copytree(measured["pair"], tmp_path, dirs_exist_ok=True))
 
 
+MOST_COMPARISONS = calibration._MOST_COMPARISONS
+
+
+@pytest.fixture(autouse=True)
+def compares_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forwards of tiny networks take so little that their times never agree."""
+    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", calibration._LEAST_COMPARISONS)
+
+
 class Clock:
     """Goes on only by what is evaluated: each forward is work of known seconds, which waits until then."""
 
@@ -416,6 +425,7 @@ def test_a_spell_in_which_all_is_slower_changes_nothing(
         slower = (1.7 if number in slow else 1.0) * (40.0 if number % 31 == 0 else 1.0)
         return slower * true.get(width, 9.0)
 
+    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
     told = tuned(Tuner(), main, None)[0].calibration
@@ -433,6 +443,7 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
         caches.width = width
         return (1 + width / 10) * math.exp(drawn.gauss(0, noise))
 
+    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(calibration, "_rollback_s", lambda *_: 1e-4 * math.exp(drawn.gauss(0, 1)))
     monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
@@ -453,6 +464,7 @@ def test_times_that_never_agree_are_told_as_uncertain(main: LoadedModel, monkeyp
         caches.width = width
         return next(times)
 
+    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
     monkeypatch.setattr(calibration, "_forward_s", forward_s)
     monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
     assert tuned(Tuner(), main, None)[0].calibration.error > 0.1

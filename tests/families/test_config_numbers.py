@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.families.configs import FAMILIES
+from tests.helpers.samples import fair
 
 MOST_S = 25.0  # of processor time, for a single load
 _ROOT = Path(__file__).resolve().parents[2]
@@ -49,7 +50,7 @@ def test_a_sample_of_other_kinds(tmp_path: Path) -> None:
     assert not [answer for answer in answers if answer[3] > MOST_S]
 
 
-@pytest.mark.parametrize("family", ["qwen3", "gpt2"])
+@pytest.mark.parametrize("family", fair(["qwen3", "gpt2"], "gpt2"))
 def test_a_sample_of_them(family: str, tmp_path: Path) -> None:
     answers = bombed(family, tmp_path, 0.15)
     assert answers

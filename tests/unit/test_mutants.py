@@ -120,6 +120,7 @@ class Nested:
 _FIRST_LINE_IN_A_FUNCTION = 7
 
 
+@pytest.mark.slow
 def test_a_fault_in_a_function_is_put_into_what_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One in what runs at the import changes nothing: constants, attributes, defaults."""
     monkeypatch.chdir(tmp_path)
