@@ -54,8 +54,9 @@ def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> 
 
 
 def _bits_text(bits: float) -> str:
-    """With a hyphen at which no line ends."""
-    return fill(QCoreApplication.translate("Models", "%1-bit"), number(bits)).replace("-", "\N{NON-BREAKING HYPHEN}")
+    """With a hyphen, or a space, at which no line ends."""
+    text = fill(QCoreApplication.translate("Models", "%1-bit"), number(bits))
+    return text.replace("-", "\N{NON-BREAKING HYPHEN}").replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def fit_text(level: FitLevel) -> str:

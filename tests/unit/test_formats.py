@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtCore import QLocale
 
+from app.words import models
 from app.words.formats import size
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -38,3 +41,10 @@ def test_a_size_is_written_as_the_language_has_it(language: str, words: str) -> 
         assert size(8_812_000_000) == words.replace(" ", NBSP)
     finally:
         QLocale.setDefault(before)
+
+
+@pytest.mark.parametrize(("sentence", "words"), [("%1-bit", "4\u2011bit"), ("%1 ビット", f"4{NBSP}ビット")])
+def test_no_line_ends_between_bits_and_their_number(sentence: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "QCoreApplication", SimpleNamespace(translate=lambda *_: sentence))
+    assert models.precision_text(4) == words
+    assert models.precision_text(4, method="MXFP4") == f"{words} MXFP4"
