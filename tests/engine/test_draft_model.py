@@ -61,9 +61,14 @@ def test_nothing_is_drafted_behind_an_end(model: LoadedModel, floor: float | Non
         assert guesses == free[:until] or (floor is None and until > LIMIT - 2 and guesses == free)
 
 
-def test_it_stops_where_the_rule_says(model: LoadedModel) -> None:
-    assert len(drafted(model, stop_below(1.1))) == 1
-    assert len(drafted(model, StopRule((0.0, 0.0, 1.1), Worth().by_grade))) == 3
+@pytest.mark.parametrize(("device", "ahead"), [(mx.cpu, 0), (mx.gpu, 1)])
+def test_it_stops_where_the_rule_says(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch, device: mx.DeviceType, ahead: int
+) -> None:
+    """On a GPU one token further: that one is under way."""
+    monkeypatch.setattr(mx, "default_device", lambda: device)
+    assert len(drafted(model, stop_below(1.1))) == 1 + ahead
+    assert len(drafted(model, StopRule((0.0, 0.0, 1.1), Worth().by_grade))) == 3 + ahead
     assert len(drafted(model, stop_below(0.0))) == LIMIT
 
 
@@ -186,9 +191,10 @@ def test_little_is_drafted_behind_an_end_before_it_is_seen(model: LoadedModel) -
 
 
 def test_a_draft_that_may_stop_waits_for_each_token_and_one_that_will_not_for_the_one_before(
-    model: LoadedModel,
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How many tokens it drafts behind the one at which its rule stops: none where it had doubts, one where none."""
+    monkeypatch.setattr(mx, "default_device", lambda: mx.cpu)
     sure, unsure = (1.0,) * len(Worth().by_grade), (0.5,) * len(Worth().by_grade)
     for worth, floors, length in (
         (sure, (0.0, 0.0, 1.1, 1.1, 1.1), 4),
