@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QResizeEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
@@ -148,6 +148,24 @@ def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBo
     qtbot.waitUntil(is_whole)
     listed.resize(500, 200)
     qtbot.waitUntil(is_whole)
+
+
+@pytest.mark.parametrize("height", range(150, 300, 25))
+def test_a_list_that_opens_at_its_chosen_option_cuts_none_at_its_top(qtbot: QtBot, height: int) -> None:
+    listed = OptionList(Theme())
+    qtbot.addWidget(listed)
+    listed.resize(500, height)
+    listed.set_options([Option(f"Model {number}", str(number), "4.3 MB") for number in range(24)], "15")
+    listed.show()
+    listed.show_checked()
+
+    def is_as_it_should_be() -> None:
+        first = listed.visualRect(listed.indexAt(QPoint(0, 0)))
+        assert listed.verticalScrollBar().value() > 0
+        assert first.top() == 0
+        assert listed.viewport().rect().contains(listed.visualRect(listed.currentIndex()))
+
+    qtbot.waitUntil(is_as_it_should_be)
 
 
 def press(listed: OptionList, key: Qt.Key) -> str:

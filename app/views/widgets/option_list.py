@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFont,
     QFontMetrics,
@@ -85,13 +85,20 @@ class OptionList(ChoiceList):
         """Has the keyboard begin at the chosen option, and that in sight."""
         if (index := self._index_of(self.checked)).isValid():
             self.setCurrentIndex(index)
-            self.scrollTo(index)
+            self._bring_into_sight(index)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """What the keyboard is at stays in sight, also where something below the list takes of its height."""
         super().resizeEvent(event)
         if self.currentIndex().isValid():
-            self.scrollTo(self.currentIndex())
+            self._bring_into_sight(self.currentIndex())
+
+    def _bring_into_sight(self, index: QModelIndex) -> None:
+        """And the row at the top whole, unless the list ends before that."""
+        self.scrollTo(index)
+        first = self.visualRect(self.indexAt(QPoint(0, 0)))
+        if first.top() < 0 and self.visualRect(index).top() > first.bottom():
+            self.verticalScrollBar().setValue(self.verticalScrollBar().value() + first.bottom() + 1)
 
     def _index_of(self, value: str | None) -> QModelIndex:
         for row in range(self._items.rowCount()):
