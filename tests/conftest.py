@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -26,7 +26,8 @@ from pytestqt.qtbot import QtBot
 
 _THREAD_END_S = 60.0
 _PATIENCE_MS = 60_000
-_FULL_COLLECTION_EVERY = 25  # tests
+_LOOK_MS = 1
+_FULL_COLLECTION_EVERY = 100  # tests
 
 # Set while this file is imported: libraries read the environment when they are.
 _HOME = Path(tempfile.mkdtemp(prefix="hunch-tests-"))
@@ -59,6 +60,14 @@ settings.register_profile("hunch", settings.get_profile("drills"), derandomize=T
 # For the same reason what is waited for without a limit of its own may take longer than pytest-qt's five seconds.
 for _wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed, QtBot.waitActive):
     _wait.__kwdefaults__ = {**(_wait.__kwdefaults__ or {}), "timeout": _PATIENCE_MS}
+
+
+def _wait_between_looks(bot: QtBot, _ms: int, wait: Callable[[QtBot, int], None] = QtBot.wait) -> None:
+    wait(bot, _LOOK_MS)
+
+
+# What is waited for takes less than pytest-qt's 10 ms between two looks, mostly. No test calls `wait` itself.
+QtBot.wait = _wait_between_looks  # type: ignore[assignment]
 
 
 def _refuse_strangers(event: str, args: tuple[object, ...]) -> None:

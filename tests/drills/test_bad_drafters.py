@@ -40,4 +40,4 @@ def test_no_damage_to_a_drafter_changes_a_text_or_ends_the_process(kind: str, tm
 
 
 def test_a_sample_of_them(tmp_path: Path) -> None:
-    judge(attacked("a head of mimo", tmp_path, 0.02))
+    judge(attacked("a head of mimo", tmp_path, 0.01))

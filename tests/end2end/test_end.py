@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 120
 
@@ -17,6 +19,8 @@ PATIENCE_S = 120
 _RUN = """
 import sys, threading
 from pathlib import Path
+
+import pytest
 from app import application
 from app.storage import Storage
 from app.settings import Settings
@@ -159,6 +163,7 @@ Telling.__init__ = ask
     assert "did not end" not in (tmp_path / "logs" / "hunch.log").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_signal_ends_a_window_that_hangs(tmp_path: Path) -> None:
     freeze = """
 from PySide6.QtCore import QTimer
@@ -173,6 +178,7 @@ Telling.__init__ = freezing
         assert process.wait(PATIENCE_S) == 1
 
 
+@pytest.mark.slow
 def test_a_start_does_not_hand_over_to_a_process_that_is_ending(tmp_path: Path) -> None:
     """It waits until that one has gone, and opens a window of its own."""
     slow = """
@@ -196,6 +202,8 @@ def test_a_home_that_cannot_be_written_opens_a_window_all_the_same(tmp_path: Pat
     code = """
 import sys
 from pathlib import Path
+
+import pytest
 from app import application
 class Telling(application.Application):
     def __init__(self, *parts):

@@ -117,7 +117,7 @@ def test_a_timed_round_counts_the_work_of_the_draft_as_the_drafts() -> None:
 
     def timed() -> Round:
         sequence, sampler = begun("qwen3")
-        factor = mx.random.normal((700, 700))
+        factor = mx.random.normal((400, 400))
         work = factor
         for _ in range(6):
             work = mx.tanh(work @ factor)

@@ -62,7 +62,8 @@ def test_colours_take_linear_time(setup: GrowthSetup, language: str, unit: str) 
     assert growth(partial(setup.color, language), unit, 4_000) < MOST_GROWTH
 
 
-@pytest.mark.parametrize("unit", [LINES[0], *(pytest.param(unit, marks=pytest.mark.slow) for unit in LINES[1:4])])
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", LINES[:4])
 def test_a_line_without_end_takes_linear_time(setup: GrowthSetup, unit: str) -> None:
     for show in (setup.paste, setup.prompt, setup.ask, setup.open):
         assert growth(show, unit, 50_000) < MOST_GROWTH
