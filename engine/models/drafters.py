@@ -29,7 +29,7 @@ from engine.models.safetensors_header import Tensor
 _NAMES = {kind.value for kind in DrafterKind}
 _MARKOV_HEADS = ("vanilla", "gated")
 _RAW_HEADS = ("mtp.", "mtp_layers.")
-_MTP_PARTS = ("join", "token_norm", "state_norm", "norm")
+_MTP_INPUTS = ("join", "token_norm", "state_norm")
 _ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 _ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
@@ -245,8 +245,8 @@ def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> Mtp
         return None
     mtp = _mtp(config, tensors, in_main=True)
     names = {_head_tensor(mtp, name) for name in tensors}
-    parts = _MTP_PARTS[:-1] if FAMILIES[mtp.family].main_norm else _MTP_PARTS
-    if not {f"{part}.weight" for part in parts} <= names:
+    own_norm = () if FAMILIES[mtp.family].main_norm else ("norm",)
+    if not {f"{part}.weight" for part in (*_MTP_INPUTS, *own_norm)} <= names:
         return None
     convolutions = [tensor for name, tensor in tensors.items() if name.endswith("conv1d.weight")]
     return replace(mtp, raw_norms=any(tensor.shape[-1] != 1 for tensor in convolutions))
