@@ -66,6 +66,21 @@ def test_another_version_of_the_last_reply_is_shown_to_its_end(open_transcript: 
     assert harness.value == harness.bottom
 
 
+@pytest.mark.parametrize("delta", [120, -120])
+def test_a_message_is_read_a_step_before_it_is_shown(open_transcript: Opener, delta: int) -> None:
+    """To read and to show one in the same step took twice as long."""
+    harness = open_transcript(long_chat(60))
+    harness.scroll_to(harness.bottom // 2)
+    items = harness.view.items
+    for step in range(30):
+        before = {item.message.id for item in items if item.is_read}
+        wheel(harness.view.viewport(), delta)
+        shown = {part.message_id for part, _ in harness.view.visible_parts.shown()}
+        if step > 2:  # it has just come here
+            assert shown <= before
+            assert sum(item.is_read for item in items) <= len(before) + 1
+
+
 def test_another_chat_opens_at_its_end_wherever_the_last_one_stood(open_transcript: Opener) -> None:
     harness = open_transcript(long_chat(20))
     harness.scroll_to(100)

@@ -271,10 +271,10 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         bar.setValue(top)
         bar.setEnabled(self._bottom_px() > 0)
 
-    def scrollContentsBy(self, _dx: int, dy: int) -> None:
-        """The parts are moved where they are placed."""
+    def scrollContentsBy(self, _dx: int, dy: int) -> None:  # the parts are moved where they are placed
         if not self._settling:
             self._hold.scrolled(self.top_px(), self._bottom_px(), up=dy > 0)
+            self.visible_parts.read_ahead(self._column, self.top_px(), self.page_px(), self.column_px())
             self._settle()
 
     def _on_slider_action(self, action: int) -> None:

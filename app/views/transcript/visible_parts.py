@@ -85,6 +85,14 @@ class VisibleParts(QObject):
                 changed = row
         return changed
 
+    def read_ahead(self, column: MessageColumn, top_px: int, page_px: int, width_px: int) -> None:
+        """Reads one message that will soon be in sight, so that no step of scrolling both reads and shows one."""
+        rows = column.rows_between(top_px - 2 * MARGIN_PX, top_px + page_px + 2 * MARGIN_PX)
+        row = next((row for row in rows if not column.items[row].is_read), None)
+        if row is not None:
+            column.items[row].sync(width_px)
+            column.arrange(row, self._context.theme.scale)
+
     def show_grown(self, item: MessageItem, width_px: int) -> bool:
         """Shows once more what has changed of a message; returns whether it has to be placed anew."""
         number, before_px = item.message.id, item.height_px
