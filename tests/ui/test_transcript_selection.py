@@ -194,11 +194,32 @@ def test_it_scrolls_at_the_edges(open_transcript: Opener, qtbot: QtBot) -> None:
     mouse(harness, "mouseMove", QPoint(300, -80))
     qtbot.waitUntil(lambda: harness.value < before - 700, timeout=60_000)
     mouse(harness, "mouseRelease", QPoint(300, -80))
+    pointer = harness.view.pointer
+    assert isinstance(pointer, SelectionPointer)
+    qtbot.waitUntil(lambda: not pointer.is_pressed)
     held = harness.value
-    text = copied(harness)
-    assert len(text) > 500
-    QApplication.processEvents()
+    assert len(copied(harness)) > 500
+    qtbot.wait(100)  # three steps of scrolling
     assert harness.value == held
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+def test_a_drag_ends_also_where_nobody_is_told_that_the_button_is_up(
+    open_transcript: Opener, qtbot: QtBot, comes_back: bool
+) -> None:
+    """The text that was pressed has scrolled out of sight: Qt told that one, or none."""
+    harness = open_transcript(long_chat(20))
+    pointer = harness.view.pointer
+    assert isinstance(pointer, SelectionPointer)
+    pointer.press(QPoint(300, 300), extend=False)
+    pointer.move(QPoint(300, 200 if comes_back else -80))
+    before = copied(harness)
+    if comes_back:
+        mouse(harness, "mouseMove", QPoint(300, 100))
+    qtbot.waitUntil(lambda: not pointer.is_pressed)
+    held = harness.value
+    qtbot.wait(100)
+    assert (harness.value, copied(harness)) == (held, before)
 
 
 def test_it_survives_scrolling_out_of_sight_and_no_other_text_inherits_it(open_transcript: Opener) -> None:

@@ -38,6 +38,8 @@ class SelectionPointer(QObject):
         """Events of texts, and of the area: what other widgets leave alone comes to it in the end."""
         at = widget.mapTo(self._area, event.position().toPoint())
         if event.type() == QEvent.Type.MouseMove:
+            if not event.buttons() & Qt.MouseButton.LeftButton:
+                self.release()
             return self.is_pressed and self.move(at)
         if event.button() is not Qt.MouseButton.LeftButton:
             return False
@@ -116,6 +118,10 @@ class SelectionPointer(QObject):
         return min(0, self._at.y()) + max(0, self._at.y() - self._area.height() + 1)
 
     def _scroll_on(self) -> None:
+        if not QApplication.mouseButtons() & Qt.MouseButton.LeftButton:
+            # Nobody was told: the text that was pressed is out of sight, and Qt sends the end of a drag there.
+            self.release()
+            return
         step = max(-_MOST_SCROLL_PX, min(_MOST_SCROLL_PX, self._edge_px()))
         self._bar.setValue(self._bar.value() + step)
         self._select(extend=True)
