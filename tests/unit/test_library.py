@@ -552,12 +552,17 @@ def test_a_hubs_cache_on_another_disk_can_be_added(tmp_path: Path, store: QuickS
         assert {model.source for model in found.values()} == {ModelSource.ADDED}
 
 
+@pytest.fixture
+def left_by_an_earlier_run(tmp_path: Path) -> Path:
+    """Asked for before the store, whose first work is to remove a download that holds no bytes yet."""
+    staging = tmp_path / "models" / ".downloads" / "org--tiny"
+    return write_folder(staging, {"download.json": b'{"repository": "org/tiny"}', "files/x.part": b"x"})
+
+
 def test_removing_what_an_earlier_run_left_holds_nobody_up(
-    tmp_path: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+    left_by_an_earlier_run: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may have to wait for another program; the window asks the store for other things meanwhile."""
-    staging = tmp_path / "models" / ".downloads" / "org--tiny"
-    write_folder(staging, {"download.json": b'{"repository": "org/tiny"}', "files/x.part": b"x"})
     store.scan()
     left = recorder.wait_for(DownloadStopped)
     free: list[bool] = []
@@ -573,7 +578,7 @@ def test_removing_what_an_earlier_run_left_holds_nobody_up(
     store.cancel(left.download)
     assert recorder.wait_for(DownloadStopped).kept_bytes == 0
     assert free == [True]
-    assert not staging.exists()
+    assert not left_by_an_earlier_run.exists()
 
 
 @pytest.mark.parametrize(
