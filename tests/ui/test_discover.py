@@ -472,6 +472,7 @@ def test_large_text_scrolls_instead_of_lying_over_other_text(
     places = [QRect(widget.mapTo(panel, QPoint()), widget.size()) for widget in shown]
     assert not [(a, b) for a, b in combinations(places, 2) if a.intersects(b)]
     assert panel.status.height() >= panel.status.heightForWidth(panel.status.width())
+    assert panel.status.width() == panel.text.width()  # the sentence has the whole column, the button stands below
 
 
 def test_large_text_wraps_the_details_of_a_row(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

@@ -86,15 +86,13 @@ class DiscoverPanel(Translated, QWidget):
         filters = Flow()
         for widget in (self.family, self.bits, self.size_limit, self.kind, self.sort, fits):
             filters.addWidget(widget)
-        below = QHBoxLayout()
-        below.addWidget(self.status, 1)
-        below.addWidget(self.again_button)
         column = self._found.column
         column.setContentsMargins(28, 24, 28, 12)
         column.addWidget(self.text)
         column.addLayout(filters)
         column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addLayout(below)
+        column.addWidget(self.status)
+        column.addWidget(self.again_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.list, 1)
         self._stack.addWidget(self._found)
         self._stack.addWidget(self.page)
