@@ -82,6 +82,11 @@ class DownloadController(QObject):
     def entries(self) -> list[DownloadEntry]:
         return [self._entry(row) for row in self._rows.values()]
 
+    @property
+    def coming(self) -> list[str]:
+        """Main models that were asked for and did not fail."""
+        return [entry.repository for entry in self.entries if entry.state is not DownloadState.FAILED]
+
     def install(self, repository: str, revision: str = NEWEST, *, as_draft: bool = False) -> int:
         return self._install((repository.strip(),), revision, as_draft=as_draft)
 

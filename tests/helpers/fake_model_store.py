@@ -6,6 +6,7 @@ import itertools
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from engine import (
@@ -196,7 +197,7 @@ class FakeModelStore:
             self._end(download, DownloadFailed(download, repository, self.failures[repository], done))
             return
         info = model_info(f"/models/{repository.rpartition('/')[2]}")
-        self._models.append(installed(info))
+        self._models.append(replace(installed(info), repository=repository))
         self._end(download, DownloadFinished(download, repository, info.folder))
 
     def _answer(self, search: SearchId) -> None:

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
-from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry
 from app.views.settings.hub_card import HubCard
@@ -91,8 +90,7 @@ class ModelsPage(Translated, Page):
 
     def _show_offers(self) -> None:
         offers = self._models.library.offers(self._language())
-        entries = self._models.downloads.entries
-        coming = [entry.repository for entry in entries if entry.state is not DownloadState.FAILED]
+        coming = self._models.downloads.coming
         if (offers, coming) != self._shown_offers:
             self._shown_offers = offers, coming
             self.recommended.show_offers(offers, coming)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRectF, Qt
@@ -48,11 +49,11 @@ class SettingsButton(Translated, IconButton):
 
 
 class ChatSettingsWiring(QObject):
+    """The panel is made when it is first opened, and holds the values that apply only while it is."""
+
     def __init__(self, window: MainWindow, theme: Theme) -> None:
         super().__init__(window)
-        self._window = window
-        self.panel = ChatSettings(theme, window)
-        self.panel.focus_before.otherwise = window.composer.take_focus
+        self._window, self._theme = window, theme
         self.button = SettingsButton(theme)
         self.action = window.menu.add("chat", SHORTCUT)
         header = window.header.layout()
@@ -69,32 +70,51 @@ class ChatSettingsWiring(QObject):
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
         self._options, self._models = chats.options, models
-        options, panel, presets = chats.options, self.panel, self.panel.presets
-        panel.put_requested.connect(options.put)
-        panel.drop_requested.connect(lambda scope, names: options.drop(scope, *names))
-        panel.scope_changed.connect(self.show)
-        panel.opened.connect(lambda opened: None if opened else options.keep())
-        presets.chosen.connect(options.choose_preset)
-        presets.saved.connect(options.save_preset)
-        presets.updated.connect(options.update_preset)
-        presets.renamed.connect(options.rename_preset)
-        presets.deleted.connect(options.delete_preset)
-        options.changed.connect(self.show)
-        chats.chat_left.connect(lambda _chat_id: panel.hide())  # what is being typed is that chat's
+        chats.options.changed.connect(self.show)
+        chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
         models.pair_changed.connect(self.show)
         self.button.setEnabled(True)
         self.action.setEnabled(True)
         self.show()
 
+    @cached_property
+    def panel(self) -> ChatSettings:
+        options, panel = self._options, ChatSettings(self._theme, self._window)
+        panel.focus_before.otherwise = self._window.composer.take_focus
+        panel.put_requested.connect(options.put)
+        panel.drop_requested.connect(lambda scope, names: options.drop(scope, *names))
+        panel.scope_changed.connect(self.show)
+        panel.opened.connect(lambda opened: None if opened else options.keep())
+        panel.presets.chosen.connect(options.choose_preset)
+        panel.presets.saved.connect(options.save_preset)
+        panel.presets.updated.connect(options.update_preset)
+        panel.presets.renamed.connect(options.rename_preset)
+        panel.presets.deleted.connect(options.delete_preset)
+        return panel
+
     def toggle(self) -> None:
+        if not self._is_open:
+            self._show_values()
         self.panel.toggle(self.button)
 
     def show(self) -> None:
-        self.panel.show_options(self._options.view(self.panel.scope), self._models.pair.main_name)
+        if self._is_open:
+            self._show_values()
         self.button.set_differs(self._options.differs)
 
+    @property
+    def _is_open(self) -> bool:
+        return "panel" in vars(self) and self.panel.isVisible()
+
+    def _show_values(self) -> None:
+        self.panel.show_options(self._options.view(self.panel.scope), self._models.pair.main_name)
+
+    def _close(self) -> None:
+        if self._is_open:
+            self.panel.hide()
+
     def _follow_button(self) -> None:
-        if self.panel.isVisible():
+        if self._is_open:
             self.panel.open_under(self.button)
 
     def _retranslate(self) -> None:

@@ -52,7 +52,7 @@ class EmptyChat(Translated, QScrollArea):
         for button in self.questions:
             button.setVisible(starter and has_model)
         self._card.setVisible(starter or not has_model)
-        self._describe_offer()
+        self._offer_best()
 
     def bind(self, models: ModelController) -> None:
         """Offers the best pair for this machine, unless it is here or on its way."""
@@ -61,22 +61,18 @@ class EmptyChat(Translated, QScrollArea):
         models.downloads.changed.connect(self._offer_best)
 
     def _offer_best(self) -> None:
-        if self._models is None:
-            return
-        coming = {entry.repository for entry in self._models.downloads.entries}
-        best = next(iter(self._models.library.offers(QLocale().name())), None)
-        self.offer_pair(None if best is None or best.installed or best.main in coming else best)
+        """Nothing while the card is hidden: finding the best pair takes ten milliseconds."""
+        if self._models is not None and not self._card.isHidden():
+            best = next(iter(self._models.library.offers(QLocale().name())), None)
+            unwanted = best is None or best.installed or best.main in self._models.downloads.coming
+            self._pair = None if unwanted else best
+        self._describe_offer()
 
     def _install_pair(self) -> None:
         """Where it can be watched."""
         if self._models is not None and self._pair is not None:
             self._models.install_pair(self._pair.main, self._pair.draft)
             self.models_requested.emit()
-
-    def offer_pair(self, pair: PairOffer | None) -> None:
-        """One that suits this machine and is not here yet; None where there is none, or where it is on its way."""
-        self._pair = pair
-        self._describe_offer()
 
     def _arrange(self) -> None:
         self.setFrameShape(QScrollArea.Shape.NoFrame)

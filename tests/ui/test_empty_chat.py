@@ -1,0 +1,85 @@
+"""What a chat without messages offers: questions of the starter pair, and the best pair for this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QLocale
+from pytestqt.qtbot import QtBot
+
+from app.controllers import library
+from app.view_models.downloads import DownloadState
+from app.view_models.installed_list import PairOffer
+from app.view_models.model_list import PairState
+from app.views.shell.chat_settings import ChatSettings
+from app.views.shell.empty_chat import EmptyChat
+from engine import HubSilence, HubUnreachable
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot, with_starter=True) as harness:
+        yield harness
+
+
+@pytest.fixture
+def empty(harness: AppHarness) -> EmptyChat:
+    return harness.window.empty_chat
+
+
+def best(harness: AppHarness) -> PairOffer:
+    return harness.models.library.offers(QLocale().name())[0]
+
+
+def test_the_best_pair_is_installed_where_one_can_watch(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+    offer = best(harness)
+    assert empty.install_button.isVisible()
+    assert offer.main_name in empty.install_button.accessibleName()
+    assert offer.main_name in empty.offer_reason.text()
+    empty.install_button.click()
+    (entry,) = harness.models.downloads.entries
+    assert entry.repositories == (offer.main, offer.draft)
+    qtbot.waitUntil(lambda: not empty.install_button.isVisible())
+    window = harness.application.show_settings("")
+    assert window is not None
+    assert window.models.isVisible()
+
+
+def test_what_failed_is_offered_again(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+    offer = best(harness)
+    for half in (offer.main, offer.draft):
+        harness.store.failures[half] = HubUnreachable(half, "https://hub.test", "", HubSilence.NAME)
+    empty.install_button.click()
+    qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
+    assert empty.install_button.isVisible()
+
+
+def test_what_is_here_is_not_offered(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+    empty.install_button.click()
+    qtbot.waitUntil(lambda: best(harness).installed)
+    assert not empty.install_button.isVisible()
+    assert empty.offer_button.isVisible()
+
+
+def test_nothing_is_worked_out_for_what_is_not_shown(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The best pair is found among hundreds, and the panel of a chat's settings has many parts."""
+    asked: list[str] = []
+
+    def offers(_catalog: object, language: str, *_: object, **__: object) -> Sequence[PairOffer]:
+        asked.append(language)
+        return []
+
+    monkeypatch.setattr(library, "pair_offers", offers)
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Hello")
+        assert asked == []
+        assert not harness.window.findChildren(ChatSettings)
+        harness.models.delete(MAIN.folder)
+        qtbot.waitUntil(lambda: harness.models.pair.state is PairState.NO_MODEL)
+        assert asked
