@@ -209,6 +209,7 @@ def test_rounds_before_a_change_of_draft_keep_their_price() -> None:
     account.count("draft", 2)
     before = account.total(1.0)
     assert before[0] == pytest.approx(4.0)
+    assert before == pytest.approx(free.in_plain_rounds({("", 0): 1, ("draft", 2): 1}, 1.0))
     account.change_draft(dear, 1.0)
     assert account.total(0.0) == pytest.approx(before)
     account.count("draft", 2)
