@@ -10,7 +10,7 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from engine import DrafterExamined, Message, MessageRole, Request
+from engine import DrafterExamined, DrafterInfo, DrafterKind, Message, MessageRole, Request
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.decoding.text import prompt_tokens
@@ -131,6 +131,42 @@ def test_a_reading_that_is_right_further_is_named(
     assert DrafterExamined("/d", found.per_pass, found.misread).poor is (told or right == 0)
 
 
+@pytest.mark.parametrize(
+    ("layers", "shifted"),
+    [
+        ((1, 3), {"layers -1": (0, 2), "layers +1": (2, 4)}),
+        ((0, 2), {"layers +1": (1, 3)}),
+        ((1, 4), {"layers -1": (0, 3)}),
+        ((0, 4), {}),
+        ((-1,), {}),  # what the head is given
+    ],
+)
+@pytest.mark.parametrize("counts", [False, True], ids=["told", "in the network, too"])
+def test_layers_of_a_main_model_of_five_are_read_one_off_where_there_are_such(
+    main: LoadedModel, layers: tuple[int, ...], shifted: dict[str, tuple[int, ...]], counts: bool
+) -> None:
+    network: Any = SimpleNamespace(_reads=layers) if counts else SimpleNamespace()
+    info = replace(main.info, drafter=DrafterInfo(DrafterKind.EAGLE3, 64, 5, 100, layers))
+    found = list(examined._other_readings(replace(main, network=network, info=info), layers, 5))
+    told = {each.name: each.draft.info.drafter for each in found}
+    assert {name: drafter.layers for name, drafter in told.items() if drafter is not None} == shifted
+    for each in found:
+        with each.applied():
+            assert vars(network) == ({"_reads": shifted[each.name]} if counts else {})
+    assert not list(examined._other_readings(replace(main, network=network), layers, 5))  # a chat model
+
+
+@pytest.mark.parametrize("best", ["first", "second"])
+def test_of_several_better_readings_the_best_is_named(
+    main: LoadedModel, chats: list[list[int]], best: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposer = Scripted(chats, 2)
+    others: dict[str, Changes] = {
+        name: ((proposer, "right", 6 if name == best else 4),) for name in ("first", "second")
+    }
+    assert run(main, proposer, monkeypatch, others) == Examined(3, best)
+
+
 def test_a_reading_that_falls_behind_is_given_up(
     main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +186,22 @@ def test_what_may_be_chance_is_no_better_reading() -> None:
     assert examined._gain([each + 1 for each in own], own) == pytest.approx(1)
     assert examined._gain([each + (at % 24 == 0) for at, each in enumerate(own)], own) == 0  # one in 24
     assert examined._gain([each + (4 if at % 2 else -3) for at, each in enumerate(own)], own) == 0  # now more, now less
+
+
+@pytest.mark.parametrize(("places", "told"), [(100, False), (200, True)])
+def test_so_large_a_gain_is_chance_where_few_places_show_it(places: int, told: bool) -> None:
+    """Two standard errors at 100 places, 2.8 at 200; each is 5/2 over the root of their number."""
+    own = [2] * places
+    gain = examined._gain([each + (3 if at % 2 else -2) for at, each in enumerate(own)], own)
+    assert gain == (pytest.approx(0.5) if told else 0)
+
+
+@pytest.mark.parametrize(("missing", "told"), [(0, True), (1, False)])
+def test_fewer_places_than_needed_say_too_little(
+    main: LoadedModel, chats: list[list[int]], missing: int, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examined, "_LEAST_PLACES", len(chats) * PLACES + missing)
+    assert (run(main, Scripted(chats, 3), monkeypatch) is not None) is told
 
 
 def test_a_short_reply_says_too_little(
