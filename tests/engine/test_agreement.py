@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from engine import DrafterExamined, DrafterInfo, DrafterKind, Message, MessageRole, Request
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
+from engine.decoding.sequence import Sequence as TokenSequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting import agreement as examined
 from engine.drafting.agreement import Changes, Examined
@@ -60,9 +62,10 @@ class Scripted:
     def __init__(self, chats: list[list[int]], right: int) -> None:
         self.chats, self.right = chats, right
         self.rows = self.asked = 0
+        self.seen: list[int] = []
 
     def begin(self) -> Scripted:
-        self.rows = 0
+        self.rows, self.seen = 0, []
         return self
 
     def receive_states(self, position: int, states: mx.array) -> None:
@@ -76,13 +79,15 @@ class Scripted:
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         assert plan == Plan(self.name, LONGEST)
+        assert not self.seen or list(tokens) == self.seen
         self.asked += 1
-        (chat,) = (chat for chat in self.chats if chat[: len(tokens)] == list(tokens))
+        self.seen = list(tokens)
+        (chat,) = (chat for chat in self.chats if chat[: len(tokens)] == self.seen)
         ahead = chat[len(tokens) : len(tokens) + LONGEST]
         return Draft(mx.array([token + (at >= self.right) for at, token in enumerate(ahead)]))
 
     def commit(self, emitted: Sequence[int]) -> None:
-        pass
+        self.seen += emitted
 
     def close(self) -> None:
         pass
@@ -131,6 +136,30 @@ def test_a_reading_that_is_right_further_is_named(
     assert DrafterExamined("/d", found.per_pass, found.misread).poor is (told or right == 0)
 
 
+def test_a_slice_is_one_forward_or_one_draft(
+    main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message that is sent meanwhile waits for no more than that."""
+    work: list[str] = []
+    for owner, name in ((TokenSequence, "prefill_chunk"), (examined, "plain_round"), (Scripted, "propose")):
+        noted = noting(getattr(owner, name), work)
+        monkeypatch.setattr(owner, name, noted)
+    monkeypatch.setattr(examined, "proposer_of", lambda *_: Scripted(chats, 3))
+    draft: Any = SimpleNamespace(network=None, info=SimpleNamespace(drafter=None), source="scripted")
+    done = [len(work) for _ in examined.examination(main, draft)]
+    assert done[0] == 0
+    assert max(after - before for before, after in pairwise(done)) == 1
+    assert {"prefill_chunk", "plain_round", "propose"} <= set(work)
+
+
+def noting(function: Any, work: list[str]) -> Any:
+    def noted(*args: Any) -> Any:
+        work.append(function.__name__)
+        return function(*args)
+
+    return noted
+
+
 @pytest.mark.parametrize(
     ("layers", "shifted"),
     [
@@ -174,6 +203,11 @@ def test_a_reading_that_falls_behind_is_given_up(
     others: dict[str, Changes] = {"worse": ((proposer, "right", 1),), "alike": ((proposer, "right", 5),)}
     assert run(main, proposer, monkeypatch, others) == Examined(7)
     assert proposer.asked == (2 * len(chats) + 1) * PLACES
+
+
+@pytest.mark.parametrize(("places", "right", "given_up"), [(7, 0, False), (8, 0, True), (8, 7, False), (8, 6, True)])
+def test_a_reading_is_given_up_once_enough_places_show_it(places: int, right: int, given_up: bool) -> None:
+    assert examined._falls_behind([right] * places, [10] * places) is given_up
 
 
 @pytest.mark.parametrize(("per_pass", "poor"), [(1.0, True), (1.19, True), (1.5, False), (4.0, False)])
