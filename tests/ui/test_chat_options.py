@@ -247,6 +247,21 @@ def opened(app: AppHarness) -> ChatSettings:
     return app.window.chat_settings.panel
 
 
+def test_in_a_hidden_window_the_panel_follows_and_closes_with_its_chat(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Hello")
+    panel = opened(app)
+    app.window.hide()
+    app.chats.options.put(CHAT, "temperature", 1.5)
+    app.window.show()
+    temperature = panel.fields["temperature"]
+    assert isinstance(temperature, NumberOption)
+    assert temperature.number.value() == 1.5
+    app.window.hide()
+    app.chats.new_chat()
+    app.window.show()
+    assert panel.isHidden()
+
+
 def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness, qtbot: QtBot) -> None:
     panel, button = opened(app), app.window.chat_settings.button
     before, name = button.grab().toImage(), button.accessibleName()

@@ -104,7 +104,8 @@ class ChatSettingsWiring(QObject):
 
     @property
     def _is_open(self) -> bool:
-        return "panel" in vars(self) and self.panel.isVisible()
+        """Also while the window itself is hidden."""
+        return "panel" in vars(self) and not self.panel.isHidden()
 
     def _show_values(self) -> None:
         self.panel.show_options(self._options.view(self.panel.scope), self._models.pair.main_name)
