@@ -168,6 +168,7 @@ def noting(function: Any, work: list[str]) -> Any:
         ((1, 4), {"layers -1": (0, 3)}),
         ((0, 4), {}),
         ((-1,), {}),  # what the head is given
+        ((-1, 3), {}),
     ],
 )
 @pytest.mark.parametrize("counts", [False, True], ids=["told", "in the network, too"])
@@ -272,6 +273,11 @@ def test_a_question_of_one_token_tells_nothing(
 ) -> None:
     monkeypatch.setattr(examined, "prompt_tokens", lambda *_: tokens)
     assert run(main, Scripted([tokens], 2), monkeypatch) is None
+
+
+def test_a_question_of_two_tokens_is_asked(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examined, "prompt_tokens", lambda *_: [65, 66])
+    assert run(main, Scripted([greedy(main, [65, 66])], 2), monkeypatch) == Examined(3)
 
 
 def test_a_drafter_that_reads_no_states_is_not_examined(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
