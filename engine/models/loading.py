@@ -19,9 +19,10 @@ from typing import Any
 
 import mlx.core as mx
 import mlx.nn as nn
+from huggingface_hub.errors import StrictDataclassError
 from mlx.utils import tree_flatten
 from mlx_lm import utils as mlx_utils
-from transformers import PreTrainedTokenizerBase
+from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
 from engine.api.errors import (
     DraftCannotRewind,
@@ -41,6 +42,7 @@ from engine.models.first_use import FirstUse
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
 from engine.models.model_files import JsonObject
+from engine.models.mtp_families import kept_head
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.translation import Translation
@@ -250,7 +252,7 @@ class _Literal(PosixPath):
 def _build_network(path: Path) -> Any:
     """With weights that nobody has read yet."""
     network, _ = mlx_utils.load_model(
-        _Literal(path), lazy=True, get_model_classes=checked_classes, trust_remote_code=False
+        _Literal(path), lazy=True, get_model_classes=_classes_without_head, trust_remote_code=False
     )
     if widens():
         network.set_dtype(mx.float32)
@@ -265,6 +267,20 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
     return network, arguments
 
 
+def _classes_without_head(config: JsonObject) -> tuple[type, type]:
+    """With a network that leaves out the tensors of a head in its folder, where mlx-lm does not do so."""
+    network, arguments = checked_classes(config)
+    is_head = kept_head(config)
+    if is_head is None:
+        return network, arguments
+
+    def sanitize(self: Any, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+        own = {name: weight for name, weight in weights.items() if not is_head(name)}
+        return network.sanitize(self, own)  # type: ignore[attr-defined, no-any-return]
+
+    return type(network.__name__, (network,), {"sanitize": sanitize, "__module__": network.__module__}), arguments
+
+
 def _logit_width(network: Any) -> int:
     """One token through the network: proves that it runs at all, too."""
     logits = network(mx.array([[0]]))
@@ -274,14 +290,24 @@ def _logit_width(network: Any) -> int:
 
 def _load_tokenizer(path: Path, width: int) -> Any:
     """Without ends that no network of that width can write."""
-    eos = _token_ids(mlx_utils.load_config(path).get("eos_token_id"), width)
-    tokenizer = mlx_utils.load_tokenizer(path, {"trust_remote_code": False}, eos_token_ids=eos)
+    config = mlx_utils.load_config(path)
+    eos = _token_ids(config.get("eos_token_id"), width)
+    load = partial(mlx_utils.load_tokenizer, path, eos_token_ids=eos)
+    try:
+        tokenizer = load({"trust_remote_code": False})
+    except StrictDataclassError:  # transformers refuses a config that mlx-lm reads, such as lists with a head's layer
+        tokenizer = load({"trust_remote_code": False, "config": _usual_config(str(config.get("model_type")))})
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
     texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply has a copy of it
     if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for what pads the output layer
         texts += [b""] * (width - len(texts))
     return tokenizer
+
+
+def _usual_config(model_type: str) -> PreTrainedConfig:
+    """Of a tokenizer only the kind of model is asked for."""
+    return CONFIG_MAPPING[model_type]() if model_type in CONFIG_MAPPING else PreTrainedConfig()
 
 
 def _token_ids(value: object, width: int) -> list[int] | None:

@@ -5,10 +5,11 @@ behind. Its tensors lie in the main model's own repository, which mlx-lm passes 
 
 Not here, and so refused by name:
 
-- step3p5: three heads, one a depth, of sliding layers, each with an output layer of its own
-- mimo_v2_flash, deepseek_v41, kimi_k3, kimi_linear, longcat_flash, bailing_moe_v3: their
-  layout was not at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
+- deepseek_v41, kimi_k3, kimi_linear, bailing_moe_linear, longcat_flash_ngram: no folder with a head, or no layout of
+  it, was at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
 - deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
+
+Of families with several heads, one a depth (step3p5, mimo_v2_flash), the first drafts at every depth.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ class Family:
     state_first: bool = False  # the state, then the embedding
     zero_centred: bool = False  # norms of raw shards lack 1, and are known by convolutions that nobody turned round
     mask_array: bool = False  # its attention adds to the mask
-    main_norm: bool = False  # no norm of its own behind the layer: the main model's stands behind its states and these
+    before_norm: bool = False  # the states that it reads and passes on are those before the norm
+    main_norm: bool = False  # that norm is the main model's: the head has none of its own
+    raw_mark: str = ""  # stands in names of raw shards only, whose norms lack 1
+    window: Callable[[Mapping[str, Any]], int] = lambda config: 0  # how far its layer looks back; 0: over all
+    passed_over: bool = True  # by mlx-lm, where its tensors lie among the main model's
+    factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of weights of its layer, by how names end
 
 
 _SPECULATORS = {  # what they call the head of any main model, in a folder of its own
@@ -121,7 +127,108 @@ _ERNIE = Family(
     names={"linear_proj.0": "join", "emb_norm.0": "token_norm", "hidden_norm.0": "state_norm"},
     layers=("block.0.",),
     changes=lambda config: {"num_hidden_layers": 1, "moe_layer_start_index": 1},  # without experts
+    before_norm=True,
     main_norm=True,
+)
+_LING = Family(
+    prefixes=("layers.{layers}.",),
+    own_prefixes=("layers.{layers}.", "mtp.", ""),
+    names={"eh_proj": "join", "enorm": "token_norm", "hnorm": "state_norm", "final_layernorm": "norm"},
+    layers=("",),
+    changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0, "norm_head": False},
+)
+_LING_HYBRID = replace(
+    _LING,
+    changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0, "layer_group_size": 1},
+    mask_array=True,
+)
+_MIMO_V2 = Family(
+    prefixes=("mtp.layers.0.",),
+    own_prefixes=("mtp.layers.0.", "layers.0.", ""),
+    names={**_LING.names, "pre_mlp_layernorm": "layers.0.post_attention_layernorm"},
+    layers=("",),
+    # A sliding layer without experts; the other kind stands in the pattern because the family looks for one of each.
+    changes=lambda config: {"num_hidden_layers": 1, "hybrid_layer_pattern": [1, 0], "moe_layer_freq": [0]},
+    window=lambda config: int(config["sliding_window_size"]),
+)
+
+
+def _longcat_layer(config: Mapping[str, Any]) -> dict[str, Any]:
+    """No layer of its own family, which holds two and experts, but DeepSeek's."""
+    return {
+        "model_type": "deepseek_v3",
+        "num_hidden_layers": 1,
+        "n_routed_experts": None,
+        "intermediate_size": config["ffn_hidden_size"],
+    }
+
+
+def _longcat_factors(config: Mapping[str, Any]) -> dict[str, float]:
+    """What its family multiplies the queries and the latent rows by, which are linear in these norms' weights."""
+    parts = (
+        ("q_a_layernorm", "mla_scale_q_lora", "q_lora_rank"),
+        ("kv_a_layernorm", "mla_scale_kv_lora", "kv_lora_rank"),
+    )
+    return {
+        f"{norm}.weight": float(config["hidden_size"] / config[rank]) ** 0.5
+        for norm, scaled, rank in parts
+        if config.get(scaled) and config.get(rank)
+    }
+
+
+_LONGCAT = Family(
+    prefixes=("mtp.layers.0.", "mtp."),
+    own_prefixes=("mtp.layers.0.", "mtp.", ""),
+    names={
+        "eh_proj": "join",
+        "enorm.m": "token_norm",
+        "hnorm.m": "state_norm",
+        "norm": "norm",
+        "embed_tokens": "embed_tokens",
+    },
+    layers=("transformer_layer.", ""),
+    changes=_longcat_layer,
+    mask_array=True,
+    factors=_longcat_factors,
+)
+
+
+def _step_layer(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Its lists go on behind the main model's layers. Without experts."""
+    at = int(config["num_hidden_layers"])
+    lists = ("layer_types", "rope_theta", "partial_rotary_factors", "swiglu_limits", "swiglu_limits_shared")
+    found = {name: config[name] for name in lists if isinstance(config.get(name), list)}
+    return {
+        "num_hidden_layers": 1,
+        "moe_layers_enum": "",
+        **{name: each[at : at + 1] or each[-1:] for name, each in found.items()},
+    }
+
+
+def _step_window(config: Mapping[str, Any]) -> int:
+    kinds = _step_layer(config).get("layer_types", ["sliding_attention"])
+    return int(config.get("sliding_window", 512)) if kinds == ["sliding_attention"] else 0
+
+
+_STEP = Family(
+    prefixes=("layers.{layers}.",),
+    own_prefixes=("layers.{layers}.", "mtp.", ""),
+    names={
+        "eh_proj": "join",
+        "enorm": "token_norm",
+        "hnorm": "state_norm",
+        "transformer.shared_head.norm": "norm",
+        "shared_head.norm": "norm",
+        "transformer.shared_head.output": "lm_head",
+        "shared_head.output": "lm_head",
+        "shared_head.head": "lm_head",
+    },
+    layers=("transformer.", "mtp_block.", ""),
+    changes=_step_layer,
+    zero_centred=True,
+    before_norm=True,
+    raw_mark=".moe.",
+    window=_step_window,
 )
 FAMILIES: dict[str, Family] = {
     "qwen3": _QWEN3,
@@ -137,6 +244,12 @@ FAMILIES: dict[str, Family] = {
     "nemotron_h": _NEMOTRON,
     "ernie4_5_moe": _ERNIE,
     "exaone_moe": _EXAONE,
+    "bailing_moe": replace(_LING, passed_over=False),
+    "bailing_hybrid": _LING_HYBRID,
+    "bailing_moe_v3": _LING_HYBRID,
+    "mimo_v2_flash": _MIMO_V2,
+    "longcat_flash": _LONGCAT,
+    "step3p5": _STEP,
 }
 
 
@@ -145,6 +258,15 @@ def family_of(model_type: str, config: Mapping[str, Any]) -> str:
     named = str(config.get("model_type") or model_type).removesuffix("_mtp").removesuffix("_text")
     name = named if named in FAMILIES else model_type.removesuffix("_mtp").removesuffix("_text")
     return "qwen3_5_moe" if name == "qwen3_5" and config.get("num_experts") else name
+
+
+def kept_head(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
+    """Which tensors of a main model's folder are its head's, where mlx-lm takes them for the model's own; else None."""
+    family = FAMILIES.get(family_of(str(config.get("model_type", "")), config))
+    if family is None or family.passed_over:
+        return None
+    layers = int(config.get("num_hidden_layers", 0))
+    return lambda name: own_name(family, name, layers, in_main=True) is not None
 
 
 def own_name(family: Family, name: str, layers: int, *, in_main: bool) -> str | None:

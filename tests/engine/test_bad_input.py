@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from huggingface_hub.errors import StrictDataclassError
 from tokenizers import Regex, Tokenizer, pre_tokenizers
+from transformers import AutoTokenizer
 
 from engine import (
     MAX_DRAFT_TOKENS,
@@ -41,9 +43,10 @@ from engine import (
     TokenizerBroken,
 )
 from engine.decoding.sampling import Sampler
+from engine.models.loading import _load_tokenizer
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
-from tests.helpers.tiny_models import byte_tokenizer, save_tokenizer
+from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, save_tokenizer
 
 GOOD = Request(tokens=(65, 66, 67), sampling=Sampling(temperature=0), max_tokens=4, speculation=Speculation.off())
 
@@ -115,6 +118,23 @@ def test_a_bad_folder_is_refused_by_type_and_the_engine_goes_on(
     assert type(answer.error) is expected
     assert isinstance(client.load(zoo.main), ModelReady)
     assert len(client.run(GOOD).tokens) == 4
+
+
+@pytest.mark.parametrize("model_type", ["qwen3", "step3p5"])
+def test_a_config_that_only_transformers_refuses_is_no_fault_of_the_tokenizer(
+    zoo: Zoo, tmp_path: Path, model_type: str
+) -> None:
+    """Such as one whose lists say something of a head's layer, too; mlx-lm reads that far and no further."""
+    shutil.copytree(zoo.main, tmp_path / "model")
+    usual = _load_tokenizer(tmp_path / "model", VOCABULARY)
+    edit_config(tmp_path / "model", layer_types=["full_attention"] * 9, model_type=model_type)
+    with pytest.raises(StrictDataclassError):
+        AutoTokenizer.from_pretrained(tmp_path / "model")
+
+    tokenizer = _load_tokenizer(tmp_path / "model", VOCABULARY)
+
+    assert tokenizer.encode("Hello, 한국") == usual.encode("Hello, 한국")
+    assert tokenizer.eos_token_ids == usual.eos_token_ids
 
 
 def test_a_tokenizer_that_panics_fails_the_request_only(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:

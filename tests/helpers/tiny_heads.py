@@ -14,6 +14,7 @@ from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafters import MtpConfig, drafter_config
 from engine.models.mtp_families import FAMILIES
+from tests.families.configs import config as usual_config
 from tests.helpers.tiny_families import FAMILIES as TINY
 from tests.helpers.tiny_families import scaled
 from tests.helpers.tiny_models import VOCABULARY, save
@@ -156,6 +157,17 @@ MAINS: dict[str, dict[str, Any]] = {
         "routed_scaling_factor": 1.0,
     },
 }
+_USUAL = ("bailing_moe", "bailing_hybrid", "bailing_moe_v3", "mimo_v2_flash", "longcat_flash", "step3p5")
+for _family in _USUAL:
+    MAINS[_family] = {**usual_config(_family), "vocab_size": VOCABULARY}
+    del MAINS[_family]["rope_scaling"]
+MAINS["step3p5"] |= {  # what the lists say last is the head's
+    "layer_types": ["full_attention", "sliding_attention"] * 2 + ["sliding_attention"],
+    "rope_theta": [10000.0] * 4 + [500.0],
+    "partial_rotary_factors": [0.5, 1.0] * 2 + [1.0],
+    "swiglu_limits_shared": [0.0] * 4 + [2.0],
+    "num_nextn_predict_layers": 3,
+}
 
 
 def text_of(config: dict[str, Any]) -> dict[str, Any]:
@@ -228,7 +240,7 @@ def speculators_weights(family: str, weights: Weights) -> Weights:
 
 def head_prefix(family: str) -> str:
     prefix = FAMILIES[family].prefixes[0].format(layers=text_of(MAINS[family])["num_hidden_layers"])
-    return prefix if prefix.startswith("mtp.") else f"model.{prefix}"
+    return prefix if prefix == "mtp." else f"model.{prefix}"
 
 
 def save_main_with_head(family: str, folder: Path, weights: Weights, **changes: Any) -> Path:

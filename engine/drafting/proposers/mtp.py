@@ -14,7 +14,7 @@ from typing import Any
 import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.base import create_attention_mask
-from mlx_lm.models.cache import make_prompt_cache
+from mlx_lm.models.cache import KVCache, make_prompt_cache
 
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import arrays_in
@@ -27,7 +27,7 @@ from engine.models.loading import checked_classes
 from engine.models.mtp_families import FAMILIES, own_name
 
 _EXPERT = re.compile(r"(.*)\.experts\.(\d+)\.(\w+)\.(\w+)")
-_EPS_NAMES = ("rms_norm_eps", "layer_norm_epsilon")
+_EPS_NAMES = ("rms_norm_eps", "layer_norm_epsilon", "layernorm_epsilon")
 
 
 class MtpDrafter(nn.Module):
@@ -39,7 +39,7 @@ class MtpDrafter(nn.Module):
     def __init__(self, config: MtpConfig, main: ModelAccess) -> None:
         super().__init__()
         self._config, self._main, self._family = config, main, FAMILIES[config.family]
-        self._one = _OneLayer(config)
+        self._one, self._window = _OneLayer(config), self._family.window(config.text_config)
         width, rows, eps = config.info.main_width, config.info.vocabulary_rows, _norm_eps(config)
         self.join = nn.Linear(2 * width, width, bias=False)
         self.token_norm = nn.RMSNorm(width, eps=eps)
@@ -69,7 +69,8 @@ class MtpDrafter(nn.Module):
         return sum(array.nbytes // array.shape[-2] for array in kept)
 
     def make_cache(self) -> list[Any]:
-        return self._one.make_cache()
+        """Of a layer that slides all rows are kept: drafts are taken back further than a window's rows reach."""
+        return [KVCache()] if self._window else self._one.make_cache()
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Names as here, experts and projections as mlx-lm has them, norms as they are multiplied by."""
@@ -77,6 +78,8 @@ class MtpDrafter(nn.Module):
         layer = {name: weight for name, weight in named.items() if name.startswith("layers.")}
         rest = {name: weight for name, weight in named.items() if name not in layer}
         rest |= self._one.translated(_with_experts_together(layer) if self._family.zero_centred else layer)
+        for end, factor in self._family.factors(self._config.text_config).items():
+            rest |= {name: weight * factor for name, weight in rest.items() if name.endswith(end)}
         if self._family.zero_centred and self._config.raw_norms:
             return {name: weight + 1 if name.endswith("norm.weight") else weight for name, weight in rest.items()}
         return rest
@@ -102,8 +105,8 @@ class MtpDrafter(nn.Module):
         return self.read(token, state, caches)
 
     def logits(self, state: mx.array) -> mx.array:
-        if self._family.main_norm:
-            state = self._main.norm(state)
+        if self._family.before_norm:
+            state = self._main.norm(state) if self._family.main_norm else self.norm(state)
         return self.lm_head(state) if self._config.own_head else self._main.logits(state)
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
@@ -123,11 +126,12 @@ class MtpDrafter(nn.Module):
 
     def _rows(self, joined: mx.array, caches: list[Any]) -> mx.array:
         rows = joined[None]
-        mask = create_attention_mask(rows, next(leaves(caches)), return_array=self._family.mask_array)
+        cache, window = next(leaves(caches)), self._window or None
+        mask = create_attention_mask(rows, cache, window_size=window, return_array=self._family.mask_array)
         kept = iter(caches)
         for layer in self.layers:
             rows = layer(rows, mask, next(kept) if _keeps_rows(layer) else None)
-        made: mx.array = rows if self._family.main_norm else self.norm(rows)
+        made: mx.array = rows if self._family.before_norm else self.norm(rows)
         return made[0]
 
 
