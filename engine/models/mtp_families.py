@@ -130,6 +130,19 @@ _ERNIE = Family(
     before_norm=True,
     main_norm=True,
 )
+
+
+def _mellum_kind(config: Mapping[str, Any]) -> str:
+    return str(next(iter(config.get("mtp_layer_types") or ()), "sliding_attention"))
+
+
+_MELLUM = replace(
+    _EXAONE,
+    # The other kind stands in the list because the family looks for one that attends over all.
+    changes=lambda config: {"num_hidden_layers": 1, "layer_types": [_mellum_kind(config), "full_attention"]},
+    window=lambda config: int(config["sliding_window"]) if _mellum_kind(config) == "sliding_attention" else 0,
+    passed_over=False,
+)
 _LING = Family(
     prefixes=("layers.{layers}.",),
     own_prefixes=("layers.{layers}.", "mtp.", ""),
@@ -244,6 +257,7 @@ FAMILIES: dict[str, Family] = {
     "nemotron_h": _NEMOTRON,
     "ernie4_5_moe": _ERNIE,
     "exaone_moe": _EXAONE,
+    "mellum": _MELLUM,
     "bailing_moe": replace(_LING, passed_over=False),
     "bailing_hybrid": _LING_HYBRID,
     "bailing_moe_v3": _LING_HYBRID,

@@ -8,6 +8,7 @@ from typing import Any
 
 import mlx.core as mx
 import pytest
+from mlx.utils import tree_flatten
 
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.eagle3 import EagleDrafter
@@ -19,7 +20,10 @@ from tests.helpers.taught_heads import Taught, knows, norms_swapped, offsets_off
 
 EMBEDDINGS = ("embed_tokens", "embeddings", "word_embeddings")
 # A main model that cannot do with one layer has another, which changes nothing.
-OF_TWO: dict[str, dict[str, Any]] = {"mimo_v2_flash": {"num_hidden_layers": 2, "moe_layer_freq": [0, 0]}}
+OF_TWO: dict[str, dict[str, Any]] = {
+    "mimo_v2_flash": {"num_hidden_layers": 2, "moe_layer_freq": [0, 0]},
+    "mellum": {"num_hidden_layers": 2},
+}
 
 
 def copied_head(family: str) -> tuple[Any, MtpDrafter]:
@@ -30,9 +34,9 @@ def copied_head(family: str) -> tuple[Any, MtpDrafter]:
     changes = FAMILIES[family].changes(heads.text_of(heads.MAINS[family]))
     main = heads.build_main(family, **changes | OF_TWO.get(family, {}))
     for idle in main.layers[1:] if family in OF_TWO else ():
-        idle.self_attn.o_proj.weight, idle.mlp.down_proj.weight = (
-            mx.zeros_like(part.weight) for part in (idle.self_attn.o_proj, idle.mlp.down_proj)
-        )
+        last = ("o_proj.weight", "down_proj.weight")
+        parts: list[tuple[str, mx.array]] = tree_flatten(idle.parameters())  # type: ignore[assignment]
+        idle.load_weights([(name, mx.zeros_like(w)) for name, w in parts if name.endswith(last)], strict=False)
     access, body = ModelAccess(main), body_of(main)
     embedding = next(getattr(body, name) for name in EMBEDDINGS if hasattr(body, name))
     table = embedding.weight

@@ -33,7 +33,7 @@ from engine.runtime.sharing import Way
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.round_law import check_rounds
-from tests.helpers.tiny_families import FAMILIES, save_family
+from tests.helpers.tiny_families import FAMILIES, STATE_SPACE, save_family
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))
 QUESTION = tuple(60 + (5 * n) % 80 for n in range(11))
@@ -61,19 +61,20 @@ GEMMA_BLOCK = "dspark of gemma"  # with that family's layers
 
 
 _GEMMAS = tuple(tiny_assistants.MAINS)
-_FAMILIES_OF = {OWN_HEAD: ("qwen3_5", "glm4_moe"), ASSISTANT: _GEMMAS, GEMMA_BLOCK: _GEMMAS[1:]}
+MAINS = FAMILIES | STATE_SPACE
+_FAMILIES_OF = {OWN_HEAD: ("qwen3_5", "glm4_moe", "nemotron_h"), ASSISTANT: _GEMMAS, GEMMA_BLOCK: _GEMMAS[1:]}
 
 
 def _pairs(fair: Collection[str], slow: Collection[str] = ()) -> Iterator[Any]:
     """Every one; those that are neither `fair` nor `slow` are drills."""
     for kind in (*tiny_drafters.KINDS, *_FAMILIES_OF):
-        for family in _FAMILIES_OF.get(kind, tuple(FAMILIES)):
+        for family in _FAMILIES_OF.get(kind, tuple(MAINS)):
             name = f"{kind}-{family}"
             mark = pytest.mark.slow if name in slow else pytest.mark.drill
             yield pytest.param((kind, family), id=name, marks=[] if name in fair else [mark])
 
 
-_EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{family}" for family in FAMILIES)]
+_EVERY_KIND = [*(f"{kind}-hybrid" for kind in tiny_drafters.KINDS), *(f"dflash-{family}" for family in MAINS)]
 of_every_kind = list(
     _pairs(["dflash-hybrid", "eagle3-hybrid", f"{OWN_HEAD}-qwen3_5", f"{ASSISTANT}-gemma4"], slow=_EVERY_KIND)
 )
@@ -104,7 +105,7 @@ def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
         return Pair(main, drafter, DrafterKind.DSPARK)
     if not main.exists():
         save_family(family, main)
-    drafter = tiny_drafters.save_kind(kind, folder / f"{kind}-{family}", FAMILIES[family])
+    drafter = tiny_drafters.save_kind(kind, folder / f"{kind}-{family}", MAINS[family])
     return Pair(main, drafter, DrafterKind(kind))
 
 

@@ -69,6 +69,7 @@ class Wiring:
     changes: dict[str, Any] = field(default_factory=dict)
     window: int = 0
     before_norm: bool = False  # what is read and passed on
+    join: str = "eh_proj"
     token_norm: str = "enorm"
     state_norm: str = "hnorm"
     norm: str = "final_layernorm"
@@ -77,6 +78,15 @@ class Wiring:
 
 
 WIRINGS = {
+    "mellum": Wiring(
+        lambda main: main.layers[0],
+        window=WINDOW,
+        join="fc",
+        token_norm="pre_fc_norm_embedding",
+        state_norm="pre_fc_norm_hidden",
+        norm="norm",
+        before="layers.0.",
+    ),
     "bailing_moe": Wiring(_of_ling),
     "bailing_hybrid": Wiring(_of_ling),
     "bailing_moe_v3": Wiring(_of_ling),
@@ -123,7 +133,7 @@ class Reference:
             normed(self._embedding[tokens], weights[f"{wiring.token_norm}.weight"]),
             normed(states, weights[f"{wiring.state_norm}.weight"]),
         ]
-        joined = mx.concatenate(parts, axis=-1) @ weights["eh_proj.weight"].T
+        joined = mx.concatenate(parts, axis=-1) @ weights[f"{wiring.join}.weight"].T
         at = mx.arange(tokens.size)
         back = at[:, None] - at[None]
         mask = (back >= 0) & (back < (wiring.window or tokens.size))
@@ -139,7 +149,7 @@ class Reference:
 
     def _of_layer(self) -> Any:
         wiring = self._wiring
-        others = {"eh_proj", wiring.token_norm, wiring.state_norm, wiring.norm}
+        others = {wiring.join, wiring.token_norm, wiring.state_norm, wiring.norm}
         for name, weight in self._weights.items():
             part, _, kind = name.rpartition(".")
             if part not in others:

@@ -48,10 +48,30 @@ FAMILIES: dict[str, dict[str, Any]] = {
     },
 }
 
+# Beside them, for what is worth its time: states of another kind, with attention in between.
+STATE_SPACE: dict[str, dict[str, Any]] = {
+    "ssm": _COMMON
+    | {
+        "model_type": "nemotron_h",
+        "hybrid_override_pattern": "M*M*",
+        "attention_bias": False,
+        "mamba_num_heads": 4,
+        "mamba_head_dim": 16,
+        "mamba_proj_bias": False,
+        "ssm_state_size": 16,
+        "conv_kernel": 4,
+        "n_groups": 2,
+        "mlp_bias": False,
+        "layer_norm_epsilon": 1e-6,
+        "use_bias": False,
+        "use_conv_bias": True,
+    }
+}
+
 
 def save_family(kind: str, folder: Path, seed: int = 0, scale: float = 3.0) -> Path:
     """Weights scaled up, so that the distribution is peaked enough to vary with the context."""
-    config = FAMILIES[kind]
+    config = (FAMILIES | STATE_SPACE)[kind]
     classes = mlx_utils._get_classes(config)
     mx.random.seed(seed)
     network = classes[0](classes[1].from_dict(config))

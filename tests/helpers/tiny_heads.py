@@ -157,7 +157,7 @@ MAINS: dict[str, dict[str, Any]] = {
         "routed_scaling_factor": 1.0,
     },
 }
-_USUAL = ("bailing_moe", "bailing_hybrid", "bailing_moe_v3", "mimo_v2_flash", "longcat_flash", "step3p5")
+_USUAL = ("mellum", "bailing_moe", "bailing_hybrid", "bailing_moe_v3", "mimo_v2_flash", "longcat_flash", "step3p5")
 for _family in _USUAL:
     MAINS[_family] = {**usual_config(_family), "vocab_size": VOCABULARY}
     del MAINS[_family]["rope_scaling"]
@@ -195,16 +195,16 @@ def head_config(family: str, **changes: Any) -> dict[str, Any]:
     return {"model_type": f"{family.removesuffix('_moe')}_mtp", "text_config": text_of(with_changes(family, **changes))}
 
 
-def parsed_head(family: str, tensors: Any = ()) -> MtpConfig:
-    parsed = drafter_config(head_config(family), tensors)
+def parsed_head(family: str, tensors: Any = (), **changes: Any) -> MtpConfig:
+    parsed = drafter_config(head_config(family, **changes), tensors)
     assert isinstance(parsed, MtpConfig)
     return parsed
 
 
-def head_weights(family: str, seed: int = 7, *, own_ends: bool = False) -> Weights:
+def head_weights(family: str, seed: int = 7, *, own_ends: bool = False, **changes: Any) -> Weights:
     """Random ones under the family's names, in the layout of mlx-lm and without what stands before them."""
     ends = ("embed_tokens.weight", "shared_head.head.weight") if own_ends else ()
-    head = MtpDrafter(parsed_head(family, ends), ModelAccess(build_main(family)))
+    head = MtpDrafter(parsed_head(family, ends, **changes), ModelAccess(build_main(family, **changes)))
     mx.random.seed(seed)
     arrays: list[tuple[str, mx.array]] = tree_flatten(head.parameters())  # type: ignore[assignment]
     weights = {name: _random(name, array) for name, array in arrays}

@@ -16,6 +16,7 @@ from tests.parity.authors import author_cases
 from tests.parity.blocks import block_cases
 from tests.parity.deepspec import deepspec_cases
 from tests.parity.eagle3 import eagle_cases
+from tests.parity.layers import layer_cases
 from tests.parity.mtp import mtp_cases
 
 
@@ -36,6 +37,7 @@ def cases() -> Iterator[tuple[str, int, int, float]]:
     yield from mtp_cases()
     yield from assistant_cases()
     yield from author_cases()
+    yield from layer_cases()
     yield from deepspec_cases()
 
 

@@ -70,7 +70,7 @@ class MtpDrafter(nn.Module):
 
     def make_cache(self) -> list[Any]:
         """Of a layer that slides all rows are kept: drafts are taken back further than a window's rows reach."""
-        return [KVCache()] if self._window else self._one.make_cache()
+        return [KVCache()] if self._window else self._one.make_cache()[: len(self.layers)]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
         """Names as here, experts and projections as mlx-lm has them, norms as they are multiplied by."""
