@@ -10,9 +10,9 @@ from typing import Any
 
 import mlx.core as mx
 import torch
-from transformers import AutoModelForCausalLM, Glm4MoeConfig, LongcatFlashConfig, MellumConfig, MiMoV2FlashConfig
+import transformers
 from transformers.modeling_layers import MtpLayer
-from transformers.models.longcat_flash import modeling_longcat_flash as longcat
+from transformers.models.longcat_flash import modeling_longcat_flash
 
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
@@ -21,6 +21,8 @@ from tests.helpers import tiny_heads as heads
 from tests.parity.authors import chain, to_torch
 
 _DEPTH = 5
+configs: Any = transformers  # its classes take more than their signatures say
+longcat: Any = modeling_longcat_flash
 _MIMO = {"num_key_value_heads": 1, "swa_num_key_value_heads": 2, "attention_value_scale": 0.7}
 _PARTS = {"join": "eh_proj", "token_norm": "enorm", "state_norm": "hnorm", "norm": "post_norm"}
 
@@ -36,7 +38,7 @@ def _compared(family: str, changes: dict[str, Any]) -> tuple[int, int, float]:
     ours = MtpDrafter(heads.parsed_head(family, weights, **changes), ModelAccess(main))
     ours.load_weights(list(ours.sanitize(weights).items()), strict=True)
     config, kind = _config(family, heads.text_of(heads.with_changes(family, **changes)))
-    theirs = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    theirs = configs.AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
     body = theirs.get_decoder()
     layer = MtpLayer(config, _LongcatLayer if family == "longcat_flash" else type(body.layers[0]), type(body.norm), 0)
     layer.load_state_dict({name: to_torch(w) for name, w in _theirs(family, weights)}, strict=True)
@@ -75,7 +77,7 @@ def _config(family: str, text: dict[str, Any]) -> tuple[Any, dict[str, str]]:
     rope = {"rope_type": "default", "rope_theta": text["rope_theta"]}
     if family == "mellum":
         both = {"full_attention": rope, "sliding_attention": rope}
-        return MellumConfig(**said | sliding | {"mlp_layer_types": ["sparse"], "rope_parameters": both}), {
+        return configs.MellumConfig(**said | sliding | {"mlp_layer_types": ["sparse"], "rope_parameters": both}), {
             "layer_type": "sliding_attention"
         }
     if family == "mimo_v2_flash":
@@ -84,7 +86,7 @@ def _config(family: str, text: dict[str, Any]) -> tuple[Any, dict[str, str]]:
         known |= {
             name: said[name] for name in ("num_key_value_heads", "head_dim", "v_head_dim", "attention_value_scale")
         }
-        return MiMoV2FlashConfig(
+        return configs.MiMoV2FlashConfig(
             **known,
             **sliding,
             num_hidden_layers=1,
@@ -93,12 +95,14 @@ def _config(family: str, text: dict[str, Any]) -> tuple[Any, dict[str, str]]:
             rope_parameters={"full_attention": part, "sliding_attention": part},
         ), {"layer_type": "sliding_attention"}
     if family == "longcat_flash":
-        return LongcatFlashConfig(**said | {"num_key_value_heads": text["num_attention_heads"], "num_layers": 1}), {}
+        return configs.LongcatFlashConfig(
+            **said | {"num_key_value_heads": text["num_attention_heads"], "num_layers": 1}
+        ), {}
     part = rope | {"partial_rotary_factor": text["partial_rotary_factor"]}
-    return Glm4MoeConfig(**said | {"first_k_dense_replace": 0, "rope_parameters": part}), {}
+    return configs.Glm4MoeConfig(**said | {"first_k_dense_replace": 0, "rope_parameters": part}), {}
 
 
-class _LongcatLayer(torch.nn.Module):
+class _LongcatLayer(torch.nn.Module):  # type: ignore[misc]
     """One half of a layer of theirs, without the experts."""
 
     def __init__(self, config: Any, layer_idx: int) -> None:
