@@ -37,8 +37,8 @@ class LoadedPair:
     """`main_folder` and `draft_folder` were requested; `main` and `draft` are loaded."""
 
     def __init__(self) -> None:
-        self.main_folder = ""
-        self.draft_folder = ""
+        self.main_folder = self._main_name = ""
+        self.draft_folder = self._draft_name = ""
         self.main: ModelInfo | None = None
         self.draft: ModelInfo | None = None
         self.state = PairState.NO_MODEL
@@ -51,14 +51,14 @@ class LoadedPair:
         self.is_off: IsOff = lambda _main, _draft: False
 
     def begin_loading(self, main_folder: str, draft_folder: str) -> None:
-        self.main_folder = main_folder
+        self.main_folder, self._main_name = main_folder, _name(main_folder)
         self.outdated.clear()
         self.state, self.main, self._main_error = PairState.LOADING, None, None
         self._loaded_share = 0.0
         self.begin_loading_draft(draft_folder)
 
     def begin_loading_draft(self, draft_folder: str) -> None:
-        self.draft_folder = draft_folder
+        self.draft_folder, self._draft_name = draft_folder, _name(draft_folder)
         self.outdated &= {self.main_folder}
         self.draft, self._draft_error = None, None
         self._draft_loading = bool(draft_folder)
@@ -118,8 +118,8 @@ class LoadedPair:
             speculation = replace(speculation, mode=SpeculationMode.OFF)
         draft_state, drafting = self._draft_view(speculation.mode)
         return PairView(
-            main_name=_name(self.main, self.main_folder),
-            draft_name=_name(self.draft, self.draft_folder),
+            main_name=self._main_name if self.main is None else self.main.name,
+            draft_name=self._draft_name if self.draft is None else self.draft.name,
             speculation=speculation,
             state=self.state,
             draft_state=draft_state,
@@ -170,7 +170,5 @@ class LoadedPair:
         return DraftState.REFUSED if refused else DraftState.PARKED, drafting
 
 
-def _name(info: ModelInfo | None, folder: str) -> str:
-    if info is not None:
-        return info.name
+def _name(folder: str) -> str:
     return model_name(Path(folder)) if folder else ""

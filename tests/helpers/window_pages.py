@@ -31,7 +31,7 @@ def inspector(app: AppHarness) -> QWidget:
 
 
 def picker(app: AppHarness) -> QWidget:
-    app.window.open_picker()
+    app.window.pairs.open()
     return app.window
 
 

@@ -52,7 +52,7 @@ def search(harness: ScreenshotHarness) -> QWidget:
 
 def picker(harness: ScreenshotHarness) -> QWidget:
     chat(harness)
-    harness.application.window.open_picker()
+    harness.application.window.pairs.open()
     return harness.application.window
 
 

@@ -19,6 +19,9 @@ from app.storage import ChatStore, Database, MessageStore, Stores
 from app.storage.trash import KEPT_S
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
+from app.views.shell.chat_settings import ChatSettings
+from app.views.shell.inspector import InspectorPanel
+from app.views.shell.picker import Picker
 from app.views.shell.rename_field import RenameField
 from engine import ModelTooLarge, OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
@@ -58,6 +61,12 @@ def test_a_message_sent_while_the_model_loads_waits_and_is_answered(tmp_path: Pa
         assert harness.ask(qtbot, "Quick")
 
 
+def test_a_start_makes_no_panel_that_nobody_has_opened(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        for panel in (Picker, InspectorPanel, ChatSettings):
+            assert not harness.window.findChildren(panel)
+
+
 def test_a_question_of_the_empty_chat_is_asked_with_one_click(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
         question = harness.window.empty_chat.questions[0]
@@ -74,8 +83,8 @@ def test_without_the_starter_pair_nothing_is_offered_that_nobody_can_answer(tmp_
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
         assert not any(question.isVisible() for question in harness.window.empty_chat.questions)
-        harness.window.open_picker()
-        assert harness.window.picker.mains.model().index(0, 0).data() == "Nothing is installed yet."
+        harness.window.pairs.open()
+        assert harness.window.pairs.picker.mains.model().index(0, 0).data() == "Nothing is installed yet."
 
 
 def test_with_another_model_the_empty_chat_does_not_speak_of_the_starter_pair(harness: AppHarness) -> None:
@@ -94,8 +103,8 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         assert harness.window.banner.isVisible()
         assert harness.window.empty_chat.offer.text() == "No model is loaded"
         QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-        assert harness.window.picker.isVisible()
-        harness.window.picker.close()
+        assert harness.window.pairs.picker.isVisible()
+        harness.window.pairs.picker.close()
 
 
 @pytest.mark.parametrize("place", ["composer", "transcript", "list"])

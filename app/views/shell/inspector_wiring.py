@@ -5,6 +5,7 @@ Here: showing and hiding it, and telling it which reply is in focus. Not here: w
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Signal
@@ -25,7 +26,10 @@ _CHAT_NEEDS_PX = 400
 
 
 class InspectorWiring(QObject):
-    """INVARIANT: the panel is seen if the person wants it and the chat keeps the room that it needs."""
+    """INVARIANT: the panel is seen if the person wants it and the chat keeps the room that it needs.
+
+    It is made when it is first wanted.
+    """
 
     turn_off_requested = Signal()
     race_requested = Signal(int)  # the reply that is shown
@@ -37,27 +41,36 @@ class InspectorWiring(QObject):
         self._settings = settings
         self._inspector: Inspector | None = None
         self._has_room_of_sidebar = False
-        self.panel = InspectorPanel(theme, window)
         self.button = IconButton(theme, "panel-right", parent=window.header)
         self.action = window.menu.add("view", SHORTCUT)
         self.action.setCheckable(True)
         self.button.setCheckable(True)
-        layout, header = window.layout(), window.header.layout()
-        assert layout is not None
+        header = window.header.layout()
         assert header is not None
-        layout.addWidget(self.panel)
         header.addWidget(self.button)
         window.header.let_give_way(self.button)
         self.button.clicked.connect(self.set_wanted)
         self.action.triggered.connect(self.set_wanted)
-        self.panel.turn_off_requested.connect(self.turn_off_requested)
-        self.panel.race_requested.connect(self._race)
         theme.changed.connect(self._fit)
         window.resized.connect(self._fit)
         window.language_changed.connect(self._retranslate)
         window.sidebar.installEventFilter(self)
         self._fit()
         self._retranslate()
+
+    @cached_property
+    def panel(self) -> InspectorPanel:
+        panel, layout = InspectorPanel(self._theme, self._window), self._window.layout()
+        assert layout is not None
+        panel.hide()
+        layout.addWidget(panel)
+        panel.turn_off_requested.connect(self.turn_off_requested)
+        panel.race_requested.connect(self._race)
+        return panel
+
+    @property
+    def _is_shown(self) -> bool:
+        return "panel" in vars(self) and self.panel.isVisibleTo(self._window)
 
     def bind(self, chats: ChatController, view: TranscriptView) -> None:
         inspector = self._inspector = Inspector(chats.transcript, chats.replies, self)
@@ -103,14 +116,15 @@ class InspectorWiring(QObject):
 
     def _fit(self) -> None:
         shown = bool(self._settings.inspector_visible) and self._fits()
-        self.panel.setVisible(shown)
+        if shown != self._is_shown:
+            self.panel.setVisible(shown)
         for toggle in (self.button, self.action):
             toggle.setChecked(shown)
         self._watch()
 
     def _watch(self) -> None:
         if self._inspector is not None:
-            self._inspector.watch(self.panel.isVisibleTo(self._window))
+            self._inspector.watch(self._is_shown)
 
     def _race(self) -> None:
         if self.message_id:

@@ -27,7 +27,7 @@ from app.views.shell.inspector_wiring import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.message_wiring import MessageWiring
-from app.views.shell.picker import Picker
+from app.views.shell.picker_wiring import PickerWiring
 from app.views.shell.sidebar import Sidebar
 from app.views.shell.sidebar_wiring import SidebarWiring
 from app.views.widgets.banner import Banner, BannerText
@@ -75,7 +75,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.empty_chat = EmptyChat(theme, self)
         self.composer = Composer(theme, self)
         self.banner = Banner(theme, self)
-        self.picker = Picker(theme, self)
+        self.pairs = PickerWiring(self, theme)
         self.menu = MenuBar(self)
         self._arrange()
         self._connect_parts()
@@ -115,7 +115,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.sidebar.chats.chat_clicked.connect(self.composer.take_focus)
         self.sidebar.hide_requested.connect(self.toggle_sidebar)
         self.header.sidebar_requested.connect(self.toggle_sidebar)
-        self.header.pair_requested.connect(self.open_picker)
+        self.header.pair_requested.connect(self.pairs.open)
         self.banner.appeared.connect(self._place_banner)
         self.composer.resized.connect(self._place_banner)
         self.composer.send_requested.connect(self._send)
@@ -123,9 +123,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
         self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
-        self.picker.models_requested.connect(lambda: self.settings_requested.emit("models"))
-        self.picker.search_requested.connect(self.draft_search_requested)
-        self.picker.tuning_requested.connect(lambda: self.settings_requested.emit("speculation"))
 
     def _connect_menu(self) -> None:
         menu = self.menu
@@ -138,7 +135,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         menu.search.triggered.connect(self.focus_search)
         menu.sidebar.triggered.connect(self.toggle_sidebar)
         menu.write.triggered.connect(self.composer.take_focus)
-        menu.pair.triggered.connect(self.open_picker)
+        menu.pair.triggered.connect(self.pairs.open)
 
     # Controllers
 
@@ -199,10 +196,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.main_waits.connect(lambda name: self._show_wait(models, name))
-        self.picker.main_chosen.connect(models.choose_main)
-        self.picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
-        self.picker.check_requested.connect(models.check_pair)
-        self.picker.eject_requested.connect(models.eject)
+        self.pairs.bind(models)
 
     # What the controllers say
 
@@ -231,16 +225,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.composer.ring.set_room(*self.models.context_room())
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
-        if self.picker.isVisible():
-            self._fill_picker()
-
-    def _fill_picker(self) -> None:
-        assert self.models is not None
-        self.picker.show_models(self.models.models, self.models.drafts_for_main(), self.models.pair)
-        if self.chats is not None:
-            options, controls = self.chats.options, self.picker.speculation
-            drafting = options.pair_here(self.models.pair).speculation
-            controls.set_values(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
+        self.pairs.refresh()
 
     def _show_wait(self, models: ModelController, name: str) -> None:
         """Another model was chosen, or none (""), while a reply is written."""
@@ -259,7 +244,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
-            self.open_picker()
+            self.pairs.open()
         elif action == NoticeAction.OPEN_MODELS:
             self.settings_requested.emit("models")
         elif action == NoticeAction.NEW_CHAT:
@@ -293,11 +278,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
         if self.chats is not None:
             self.chats.new_chat()
         self.composer.take_focus()
-
-    def open_picker(self) -> None:
-        if self.models is not None:
-            self._fill_picker()
-            self.picker.open_under(self.header.chip)
 
     def focus_search(self) -> None:
         self.show_sidebar(True)

@@ -1,0 +1,59 @@
+"""When the picker is shown, and what follows from a choice in it. Not here: the picker itself (`picker.py`)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.models import ModelController
+from app.theme import Theme
+from app.views.shell.picker import Picker
+
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+
+
+class PickerWiring(QObject):
+    """The picker is made when it is first opened, and holds what is installed only while it is."""
+
+    speculation_chosen = Signal(str, int)  # mode, tokens
+
+    def __init__(self, window: MainWindow, theme: Theme) -> None:
+        super().__init__(window)
+        self._window, self._theme = window, theme
+        self._models: ModelController | None = None
+
+    def bind(self, models: ModelController) -> None:
+        self._models = models
+
+    @cached_property
+    def picker(self) -> Picker:
+        window, models, picker = self._window, self._models, Picker(self._theme, self._window)
+        assert models is not None
+        picker.main_chosen.connect(models.choose_main)
+        picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
+        picker.check_requested.connect(models.check_pair)
+        picker.eject_requested.connect(models.eject)
+        picker.models_requested.connect(lambda: window.settings_requested.emit("models"))
+        picker.search_requested.connect(window.draft_search_requested)
+        picker.tuning_requested.connect(lambda: window.settings_requested.emit("speculation"))
+        picker.speculation.chosen.connect(self.speculation_chosen)
+        return picker
+
+    def open(self) -> None:
+        if self._models is not None:
+            self._fill(self._models)
+            self.picker.open_under(self._window.header.chip)
+
+    def refresh(self) -> None:
+        if "picker" in vars(self) and self._models is not None and self.picker.isVisible():
+            self._fill(self._models)
+
+    def _fill(self, models: ModelController) -> None:
+        self.picker.show_models(models.models, models.drafts_for_main(), models.pair)
+        if self._window.chats is not None:
+            options = self._window.chats.options
+            drafting = options.pair_here(models.pair).speculation
+            self.picker.speculation.set_values(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
