@@ -101,8 +101,8 @@ LACKING = {  # why, and which
     """,
     "its main model was trained to be quantized, and is not named": "mlx-community/gemma-4-12B-it-qat-assistant-4bit",
     "the same drafter as mlx-community's in half precision": """
-        google/gemma-4-E4B-it-assistant google/gemma-4-12B-it-assistant google/gemma-4-26B-A4B-it-assistant
-        google/gemma-4-31B-it-assistant
+        google/gemma-4-E2B-it-assistant google/gemma-4-E4B-it-assistant google/gemma-4-12B-it-assistant
+        google/gemma-4-26B-A4B-it-assistant google/gemma-4-31B-it-assistant
     """,
     "the two may be those that were published as a loss": """
         mlx-community/DeepSeek-R1-Distill-Llama-70B-4bit mlx-community/DeepSeek-R1-Distill-Llama-8B-4bit
