@@ -96,9 +96,6 @@ LACKING = {  # why, and which
     "the same model as Meta-Llama-3.1-8B-Instruct-4bit": "mlx-community/Llama-3.1-8B-Instruct-4bit",
     "the same drafter as incoai/Qwen3.8-27B-DFlash2": "z-lab/Qwen3.8-27B-DFlash2",
     "no safetensors": "incoai/Qwen3.8-27B-DFlash2-GGUF",
-    "its main model is here to draft alone": """
-        mlx-community/gemma-4-E2B-it-assistant-bf16 google/gemma-4-E2B-it-assistant
-    """,
     "its main model was trained to be quantized, and is not named": "mlx-community/gemma-4-12B-it-qat-assistant-4bit",
     "the same drafter as mlx-community's in half precision": """
         google/gemma-4-E2B-it-assistant google/gemma-4-E4B-it-assistant google/gemma-4-12B-it-assistant
