@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from engine.models.architectures import SAME_AS
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -245,10 +247,10 @@ _STEP = Family(
 )
 FAMILIES: dict[str, Family] = {
     "qwen3": _QWEN3,
-    "qwen3_next": _QWEN,
+    "qwen3_next": replace(_QWEN, passed_over=False),  # mlx-lm takes a converted one's
     "qwen3_5": _QWEN,
     "qwen3_5_moe": _QWEN,
-    "deepseek_v3": _DEEPSEEK,
+    "deepseek_v3": replace(_DEEPSEEK, passed_over=False),  # mlx-lm passes over layer 61 alone
     "glm4_moe": _DEEPSEEK,
     "glm4_moe_lite": _DEEPSEEK,
     "deepseek_v32": _DEEPSEEK,
@@ -271,6 +273,7 @@ def family_of(model_type: str, config: Mapping[str, Any]) -> str:
     """The name of the family of a main model's text part, known here or not."""
     named = str(config.get("model_type") or model_type).removesuffix("_mtp").removesuffix("_text")
     name = named if named in FAMILIES else model_type.removesuffix("_mtp").removesuffix("_text")
+    name = name if name in FAMILIES else SAME_AS.get(name, name)
     return "qwen3_5_moe" if name == "qwen3_5" and config.get("num_experts") else name
 
 

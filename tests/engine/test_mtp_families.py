@@ -16,6 +16,7 @@ from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafters import BODY, MtpConfig, own_drafter_config
 from engine.models.loading import at_once, load_model
+from engine.models.mtp_families import family_of
 from engine.models.safetensors_header import Tensor
 from tests.families.configs import WINDOW
 from tests.helpers import tiny_heads as heads
@@ -181,6 +182,20 @@ def test_a_head_computes_what_its_wiring_says(family: str) -> None:
         tokens, states = mx.concatenate([tokens, token]), mx.concatenate([states, expected[-1:]])
         state, expected = head.step(token, state, caches), reference.states(tokens, states)
         assert mx.allclose(state, expected[-1:], atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "text", "family"),
+    [
+        ("step3p5", {}, "step3p5"),
+        ("step3p5_mtp", {"model_type": "step3p5"}, "step3p5"),
+        ("joyai_llm_flash", {"model_type": "joyai_llm_flash"}, "deepseek_v3"),
+        ("bailing_hybrid", {"model_type": "bailing_hybrid"}, "bailing_hybrid"),
+        ("kimi_k3", {}, "kimi_k3"),
+    ],
+)
+def test_types_that_share_a_family_s_code_share_its_head(model_type: str, text: dict[str, Any], family: str) -> None:
+    assert family_of(model_type, text) == family
 
 
 @pytest.mark.parametrize("family", WIRINGS)
