@@ -203,6 +203,13 @@ def test_where_a_turn_has_no_end_of_its_own_all_but_the_last_token_stays(model: 
     assert turn_end(request, replace(other, announcements={}), prompt, exact=False) == len(prompt) - 1
 
 
+def test_where_a_short_question_fails_the_announcement_counts_as_one_token(model: LoadedModel) -> None:
+    short = "{% if messages[0].content == 'x' %}{{ raise_exception('say more') }}{% endif %}hello"
+    other, request = replace(model, template=ChatTemplate(short, {}), announcements={}), chat((USER, "hello"))
+    prompt = prompt_tokens(request, other)
+    assert turn_end(request, other, prompt, exact=False) == len(prompt) - 1
+
+
 def test_the_announcement_is_found_out_once(model: LoadedModel) -> None:
     fresh, request = replace(model, announcements={}), chat((USER, "hello"))
     prompt = prompt_tokens(request, fresh)
