@@ -24,12 +24,23 @@ _DEPTH = 5
 configs: Any = transformers  # its classes take more than their signatures say
 longcat: Any = modeling_longcat_flash
 _MIMO = {"num_key_value_heads": 1, "swa_num_key_value_heads": 2, "attention_value_scale": 0.7}
+_CALLED = {
+    "attention_sink_bias": "sinks",
+    "attention.": "self_attn.",
+    ".dense.": ".o_proj.",
+    "expert_bias": "e_score_correction_bias",
+}
 _PARTS = {"join": "eh_proj", "token_norm": "enorm", "state_norm": "hnorm", "norm": "post_norm"}
 
 
 def layer_cases() -> Iterator[tuple[str, int, int, float]]:
     torch.set_grad_enabled(False)
-    for family, changes in (("mellum", {}), ("glm4_moe", {}), ("mimo_v2_flash", _MIMO), ("longcat_flash", {})):
+    cases: dict[str, dict[str, Any]] = {
+        "mimo_v2_flash": _MIMO,
+        "bailing_moe_v3": {"q_lora_rank": None, "rms_norm_eps": 1e-6},
+    }
+    for family in ("mellum", "glm4_moe", "longcat_flash", *cases):
+        changes = cases.get(family, {})
         yield f"transformers MTP, {family}", *_compared(family, changes)
 
 
@@ -43,7 +54,7 @@ def _compared(family: str, changes: dict[str, Any]) -> tuple[int, int, float]:
     layer = MtpLayer(config, _LongcatLayer if family == "longcat_flash" else type(body.layers[0]), type(body.norm), 0)
     layer.load_state_dict({name: to_torch(w) for name, w in _theirs(family, weights)}, strict=True)
     layer.eval()
-    embedding, head = to_torch(main.model.embed_tokens.weight), to_torch(main.lm_head.weight)
+    embedding, head = (to_torch(part) for part in (_embedding(main), main.lm_head.weight))
     window = FAMILIES[family].window(heads.text_of(heads.with_changes(family, **changes)))
 
     def logits(tokens: list[int], states: mx.array, at: int, steps: int) -> list[mx.array]:
@@ -67,6 +78,13 @@ def _compared(family: str, changes: dict[str, Any]) -> tuple[int, int, float]:
         return drafted
 
     return chain(ours, logits, _DEPTH)
+
+
+def _embedding(main: Any) -> mx.array:
+    """Of its embedding."""
+    body = main.model
+    table: mx.array = (body.word_embeddings if hasattr(body, "word_embeddings") else body.embed_tokens).weight
+    return table
 
 
 def _config(family: str, text: dict[str, Any]) -> tuple[Any, dict[str, str]]:
@@ -94,6 +112,11 @@ def _config(family: str, text: dict[str, Any]) -> tuple[Any, dict[str, str]]:
             sliding_window=text["sliding_window_size"],
             rope_parameters={"full_attention": part, "sliding_attention": part},
         ), {"layer_type": "sliding_attention"}
+    if family == "bailing_moe_v3":
+        known = said | {"layer_types": ["full_attention"], "mlp_layer_types": ["sparse"], "rope_parameters": rope}
+        return configs.BailingHybridConfig(
+            **known | {"pad_token_id": None, "eos_token_id": None, "num_local_experts": said["num_experts"]}
+        ), {}
     if family == "longcat_flash":
         return configs.LongcatFlashConfig(
             **said | {"num_key_value_heads": text["num_attention_heads"], "num_layers": 1}
@@ -122,10 +145,10 @@ def _theirs(family: str, weights: heads.Weights) -> Iterator[tuple[str, mx.array
     """The head's tensors by their names."""
     ours = FAMILIES[family].names
     named = dict(weights)
-    if "self_attn.embed_q.weight" in named:
-        keys, values = named.pop("self_attn.embed_q.weight"), named.pop("self_attn.unembed_out.weight")
+    for at in [name.removesuffix(".embed_q.weight") for name in named if name.endswith(".embed_q.weight")]:
+        keys, values = named.pop(f"{at}.embed_q.weight"), named.pop(f"{at}.unembed_out.weight")
         together = mx.concatenate([keys.swapaxes(-1, -2), values], axis=1)
-        named["self_attn.kv_b_proj.weight"] = together.reshape(-1, together.shape[-1])
+        named[f"{at}.kv_b_proj.weight"] = together.reshape(-1, together.shape[-1])
     for at in {name.split(".switch_mlp.")[0] for name in named if ".switch_mlp." in name}:
         gate, up, down = (named.pop(f"{at}.switch_mlp.{part}_proj.weight") for part in ("gate", "up", "down"))
         named |= {f"{at}.experts.gate_up_proj": mx.concatenate([gate, up], axis=1), f"{at}.experts.down_proj": down}
@@ -135,5 +158,7 @@ def _theirs(family: str, weights: heads.Weights) -> Iterator[tuple[str, mx.array
         if place in _PARTS:
             yield f"{_PARTS[place]}.{kind}", weight
         else:
-            own = f"{place.removeprefix('layers.0.')}.{kind}".replace("attention_sink_bias", "sinks")
+            own = f"{place.removeprefix('layers.0.')}.{kind}"
+            for here, there in _CALLED.items():
+                own = own.replace(here, there)
             yield f"mtp_block.{own}", weight
