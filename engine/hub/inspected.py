@@ -19,7 +19,7 @@ from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, M
 from engine.models.inspect import inspect_model
 from engine.models.model_files import INDEX_LIMIT_BYTES, FileError, object_at, read_object
 
-_READING = 2  # goes up whenever inspect_model reads more out of the same files
+_READING = 3  # goes up whenever inspect_model reads more out of the same files
 
 
 @dataclass(frozen=True, slots=True)

@@ -244,13 +244,16 @@ def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> Mtp
     if family_of(str(config.get("model_type", "")), object_at(config, "text_config") or config) not in FAMILIES:
         return None
     mtp = _mtp(config, tensors, in_main=True)
+    if mtp.family not in FAMILIES:
+        return None
     names = {_head_tensor(mtp, name) for name in tensors}
     own_norm = () if FAMILIES[mtp.family].main_norm else ("norm",)
     if not {f"{part}.weight" for part in (*_MTP_INPUTS, *own_norm)} <= names:
         return None
-    turned = [tensor.shape[-1] == 1 for name, tensor in tensors.items() if name.endswith("conv1d.weight")]
+    convolutions = [tensor for name, tensor in tensors.items() if name.endswith("conv1d.weight")]
     mark = FAMILIES[mtp.family].raw_mark
-    return replace(mtp, raw_norms=not all(turned) or (mark != "" and any(mark in name for name in tensors)))
+    raw = any(tensor.shape[-1:] != (1,) for tensor in convolutions)
+    return replace(mtp, raw_norms=raw or (mark != "" and any(mark in name for name in tensors)))
 
 
 def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False) -> MtpConfig:
@@ -258,7 +261,8 @@ def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False)
     text = dict(inner) or dict(config)
     width, layers, rows = (whole(text, key) for key in ("hidden_size", "num_hidden_layers", "vocab_size"))
     family = family_of(str(config.get("model_type", "")), text)
-    reads = layers - 1 if family in FAMILIES and FAMILIES[family].before_norm else BODY
+    before_norm = family in FAMILIES and FAMILIES[family].before_norm
+    reads = positive(text, "num_hidden_layers") - 1 if before_norm else BODY
     mtp = MtpConfig(DrafterInfo(DrafterKind.MTP, width, layers, rows, (reads,)), family, text, in_main)
     names = {_head_tensor(mtp, name) for name in tensors} if family in FAMILIES else set()
     return replace(

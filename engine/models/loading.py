@@ -42,7 +42,7 @@ from engine.models.first_use import FirstUse
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
 from engine.models.model_files import JsonObject
-from engine.models.mtp_families import kept_head
+from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.translation import Translation
@@ -270,7 +270,7 @@ def checked_classes(config: JsonObject) -> tuple[type, type]:
 def _classes_without_head(config: JsonObject) -> tuple[type, type]:
     """With a network that leaves out the tensors of a head in its folder, where mlx-lm does not do so."""
     network, arguments = checked_classes(config)
-    is_head = kept_head(config)
+    is_head = head_to_leave_out(config)
     if is_head is None:
         return network, arguments
 

@@ -14,6 +14,7 @@ Of families with several heads, one a depth (step3p5, mimo_v2_flash), the first 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +24,10 @@ from engine.models.architectures import SAME_AS
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Where a head's tensors lie and what they are called. `{layers}` is how many layers the main model has."""
+    """Where a head's tensors lie and what they are called.
+
+    "#" stands for the head's number: behind "layers." it goes on from the main model's layers, else it begins at 0.
+    """
 
     prefixes: tuple[str, ...]  # in the main model's repository
     own_prefixes: tuple[str, ...]  # in a folder of its own; "": none
@@ -37,7 +41,7 @@ class Family:
     main_norm: bool = False  # that norm is the main model's: the head has none of its own
     raw_mark: str = ""  # stands in names of raw shards only, whose norms lack 1
     window: Callable[[Mapping[str, Any]], int] = lambda config: 0  # how far its layer looks back; 0: over all
-    passed_over: bool = True  # by mlx-lm, where its tensors lie among the main model's
+    left_out: bool = True  # mlx-lm leaves the head's tensors out of the main model
     factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of weights of its layer, by how names end
 
 
@@ -49,7 +53,7 @@ _SPECULATORS = {  # what they call the head of any main model, in a folder of it
 }
 _QWEN = Family(
     prefixes=("mtp.", "language_model.mtp."),
-    own_prefixes=("mtp_layers.0.", "mtp.", ""),
+    own_prefixes=("mtp_layers.#.", "mtp.", ""),
     names={
         "fc": "join",
         "pre_fc_norm_embedding": "token_norm",
@@ -64,8 +68,8 @@ _QWEN = Family(
     zero_centred=True,
 )
 _DEEPSEEK = Family(
-    prefixes=("layers.{layers}.",),
-    own_prefixes=("layers.{layers}.", "mtp.", ""),
+    prefixes=("layers.#.",),
+    own_prefixes=("layers.#.", "mtp.", ""),
     names={
         "eh_proj": "join",
         "enorm": "token_norm",
@@ -81,8 +85,8 @@ _DEEPSEEK = Family(
     mask_array=True,
 )
 _QWEN3 = Family(
-    prefixes=("mtp_layers.0.",),
-    own_prefixes=("mtp_layers.0.", ""),
+    prefixes=("mtp_layers.#.",),
+    own_prefixes=("mtp_layers.#.", ""),
     names=_SPECULATORS,
     layers=("",),
     changes=lambda config: {"num_hidden_layers": 1},
@@ -143,11 +147,11 @@ _MELLUM = replace(
     # The other kind stands in the list because the family looks for one that attends over all.
     changes=lambda config: {"num_hidden_layers": 1, "layer_types": [_mellum_kind(config), "full_attention"]},
     window=lambda config: int(config["sliding_window"]) if _mellum_kind(config) == "sliding_attention" else 0,
-    passed_over=False,
+    left_out=False,
 )
 _LING = Family(
-    prefixes=("layers.{layers}.",),
-    own_prefixes=("layers.{layers}.", "mtp.", ""),
+    prefixes=("layers.#.",),
+    own_prefixes=("layers.#.", "mtp.", ""),
     names={"eh_proj": "join", "enorm": "token_norm", "hnorm": "state_norm", "final_layernorm": "norm"},
     layers=("",),
     changes=lambda config: {"num_hidden_layers": 1, "first_k_dense_replace": 0, "norm_head": False},
@@ -158,8 +162,8 @@ _LING_HYBRID = replace(
     mask_array=True,
 )
 _MIMO_V2 = Family(
-    prefixes=("mtp.layers.0.",),
-    own_prefixes=("mtp.layers.0.", "layers.0.", ""),
+    prefixes=("mtp.layers.#.",),
+    own_prefixes=("mtp.layers.#.", ""),
     names={**_LING.names, "pre_mlp_layernorm": "layers.0.post_attention_layernorm"},
     layers=("",),
     # A sliding layer without experts; the other kind stands in the pattern because the family looks for one of each.
@@ -192,8 +196,8 @@ def _longcat_factors(config: Mapping[str, Any]) -> dict[str, float]:
 
 
 _LONGCAT = Family(
-    prefixes=("mtp.layers.0.", "mtp."),
-    own_prefixes=("mtp.layers.0.", "mtp.", ""),
+    prefixes=("mtp.layers.#.", "mtp."),
+    own_prefixes=("mtp.layers.#.", "mtp.", ""),
     names={
         "eh_proj": "join",
         "enorm.m": "token_norm",
@@ -226,8 +230,8 @@ def _step_window(config: Mapping[str, Any]) -> int:
 
 
 _STEP = Family(
-    prefixes=("layers.{layers}.",),
-    own_prefixes=("layers.{layers}.", "mtp.", ""),
+    prefixes=("layers.#.",),
+    own_prefixes=("layers.#.", "mtp.", ""),
     names={
         "eh_proj": "join",
         "enorm": "token_norm",
@@ -247,10 +251,10 @@ _STEP = Family(
 )
 FAMILIES: dict[str, Family] = {
     "qwen3": _QWEN3,
-    "qwen3_next": replace(_QWEN, passed_over=False),  # mlx-lm takes a converted one's
+    "qwen3_next": replace(_QWEN, left_out=False),  # those of a converted folder are not
     "qwen3_5": _QWEN,
     "qwen3_5_moe": _QWEN,
-    "deepseek_v3": replace(_DEEPSEEK, passed_over=False),  # mlx-lm passes over layer 61 alone
+    "deepseek_v3": replace(_DEEPSEEK, left_out=False),  # layer 61 alone is
     "glm4_moe": _DEEPSEEK,
     "glm4_moe_lite": _DEEPSEEK,
     "deepseek_v32": _DEEPSEEK,
@@ -260,7 +264,7 @@ FAMILIES: dict[str, Family] = {
     "ernie4_5_moe": _ERNIE,
     "exaone_moe": _EXAONE,
     "mellum": _MELLUM,
-    "bailing_moe": replace(_LING, passed_over=False),
+    "bailing_moe": replace(_LING, left_out=False),
     "bailing_hybrid": _LING_HYBRID,
     "bailing_moe_v3": _LING_HYBRID,
     "mimo_v2_flash": _MIMO_V2,
@@ -271,28 +275,44 @@ FAMILIES: dict[str, Family] = {
 
 def family_of(model_type: str, config: Mapping[str, Any]) -> str:
     """The name of the family of a main model's text part, known here or not."""
-    named = str(config.get("model_type") or model_type).removesuffix("_mtp").removesuffix("_text")
-    name = named if named in FAMILIES else model_type.removesuffix("_mtp").removesuffix("_text")
-    name = name if name in FAMILIES else SAME_AS.get(name, name)
+    inner = _family_name(str(config.get("model_type") or model_type))
+    name = inner if inner in FAMILIES else _family_name(model_type)
     return "qwen3_5_moe" if name == "qwen3_5" and config.get("num_experts") else name
 
 
-def kept_head(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
-    """Which tensors of a main model's folder are its head's, where mlx-lm takes them for the model's own; else None."""
-    family = FAMILIES.get(family_of(str(config.get("model_type", "")), config))
-    if family is None or family.passed_over:
+def _family_name(model_type: str) -> str:
+    name = model_type.removesuffix("_mtp").removesuffix("_text")
+    return name if name in FAMILIES else SAME_AS.get(name, name)
+
+
+def head_to_leave_out(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
+    """Which tensors of a main model's folder are a head's, where mlx-lm would take them for its own; else None."""
+    family, layers = FAMILIES.get(family_of(str(config.get("model_type", "")), config)), config.get("num_hidden_layers")
+    if family is None or family.left_out or type(layers) is not int:
         return None
-    layers = int(config.get("num_hidden_layers", 0))
-    return lambda name: own_name(family, name, layers, in_main=True) is not None
+    return lambda name: _head_and_name(family, name, layers, in_main=True) is not None
 
 
 def own_name(family: Family, name: str, layers: int, *, in_main: bool) -> str | None:
-    """What tensor `name` of a folder is called here; None for one that is not the head's."""
+    """What tensor `name` of a folder is called here; None for one that is not the first head's.
+
+    `layers`: how many the main model has.
+    """
+    found = _head_and_name(family, name, layers, in_main=in_main)
+    return _renamed(family, found[1]) if found is not None and found[0] == 0 else None
+
+
+def _head_and_name(family: Family, name: str, layers: int, *, in_main: bool) -> tuple[int, str] | None:
+    """The number of the head that a tensor is of, and its name in there."""
     name = name.removeprefix("model.")
-    prefixes = family.prefixes if in_main else family.own_prefixes
-    for prefix in (prefix.format(layers=layers) for prefix in prefixes):
-        if name.startswith(prefix):
-            return _renamed(family, name.removeprefix(prefix))
+    for prefix in family.prefixes if in_main else family.own_prefixes:
+        before, numbered, _ = prefix.partition("#.")
+        if not numbered and name.startswith(prefix):
+            return 0, name.removeprefix(prefix)
+        if numbered and (match := re.fullmatch(rf"{re.escape(before)}(\d{{1,6}})\.(.+)", name)):
+            number = int(match[1]) - (layers if before == "layers." else 0)
+            if number >= 0:
+                return number, match[2]
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,12 +14,15 @@ import pytest
 from engine.caches.making import CacheMaker
 from engine.drafting.drafters import loading_any_draft
 from engine.drafting.proposers.mtp import MtpDrafter
+from engine.hub import inspected
 from engine.models.access import ModelAccess
-from engine.models.drafters import BODY, MtpConfig, own_drafter_config
+from engine.models.drafters import BODY, MtpConfig, drafter_config, own_drafter_config
 from engine.models.loading import at_once, load_model
-from engine.models.mtp_families import family_of
+from engine.models.model_files import FileError
+from engine.models.mtp_families import FAMILIES, family_of, head_to_leave_out
 from engine.models.safetensors_header import Tensor
 from tests.families.configs import WINDOW
+from tests.helpers import tiny_drafters
 from tests.helpers import tiny_heads as heads
 
 _EPS = 1e-5
@@ -192,6 +196,7 @@ def test_a_head_computes_what_its_wiring_says(family: str) -> None:
         ("joyai_llm_flash", {"model_type": "joyai_llm_flash"}, "deepseek_v3"),
         ("bailing_hybrid", {"model_type": "bailing_hybrid"}, "bailing_hybrid"),
         ("kimi_k3", {}, "kimi_k3"),
+        ("wrapper", {"model_type": "joyai_llm_flash"}, "deepseek_v3"),
     ],
 )
 def test_types_that_share_a_family_s_code_share_its_head(model_type: str, text: dict[str, Any], family: str) -> None:
@@ -215,6 +220,67 @@ def test_a_head_in_its_main_models_folder_is_found_and_loaded(family: str, tmp_p
     tokens, states = mx.arange(6), mx.random.normal((6, own.reads_width), key=mx.random.key(1))
     read = own.read(tokens, states, CacheMaker(own)())
     assert mx.allclose(read, other.read(tokens, states, CacheMaker(other)()), atol=1e-4)
+
+
+@pytest.mark.parametrize("family", ["step3p5", "mimo_v2_flash", "bailing_moe", "deepseek_v3"])
+@pytest.mark.parametrize("alone", [False, True], ids=["in the main model's folder", "in a folder of their own"])
+def test_of_several_heads_the_first_drafts(family: str, alone: bool, tmp_path: Path) -> None:
+    weights = heads.head_weights(family)
+    folder = heads.save_main_with_head(family, tmp_path / "main", weights)
+    first, kept = heads.head_prefix(family), folder / "model.safetensors"
+    numbered = re.fullmatch(r"(.*?)(\d+)\.", first)
+    assert numbered is not None
+    second = f"{numbered[1]}{int(numbered[2]) + 1}."
+    others = {second + name: weight * 2 for name, weight in weights.items()}
+    held: Any = mx.load(str(kept))
+    mx.save_safetensors(str(kept), held | others, {"format": "mlx"})
+    main = load_model(folder)
+    if alone:
+        folder = tiny_drafters.save_drafter(
+            tmp_path / "heads",
+            heads.head_config(family),
+            {name: weight for name, weight in (held | others).items() if name.startswith((first, second))},
+        )
+
+    own, other = at_once(loading_any_draft(folder, main)).network, head_of(family, weights)
+
+    tokens, states = mx.arange(6), mx.random.normal((6, own.reads_width), key=mx.random.key(1))
+    read = own.read(tokens, states, CacheMaker(own)())
+    assert mx.allclose(read, other.read(tokens, states, CacheMaker(other)()), atol=1e-4)
+
+
+def test_what_no_config_counts_the_layers_of_keeps_its_first_layer(tmp_path: Path) -> None:
+    """mlx-lm has a number for it; none of the model's own tensors are taken for a head's."""
+    assert head_to_leave_out({"model_type": "deepseek_v3"}) is None
+    is_head = head_to_leave_out({"model_type": "deepseek_v3", "num_hidden_layers": 30})
+    assert is_head is not None
+    assert [n for n in (0, 29, 30, 31) if is_head(f"model.layers.{n}.input_layernorm.weight")] == [30, 31]
+    assert not is_head("model.embed_tokens.weight")
+    assert head_to_leave_out({"model_type": "glm4_moe", "num_hidden_layers": 30}) is None
+
+
+def test_all_norms_of_a_head_can_be_read_otherwise() -> None:
+    """Some families have a class of norms of their own."""
+    head = head_of("step3p5")
+    norms = {name for name, module in head.named_modules() if name.rpartition(".")[2].endswith("norm")}
+    changed = head.other_readings()["norms lack 1"]
+    assert len(norms) == len(changed) == 7
+
+
+def test_an_odd_convolution_beside_a_head_is_no_error() -> None:
+    ends = [f"model.layers.4.{part}.weight" for part in ("eh_proj", "enorm", "hnorm", "transformer.shared_head.norm")]
+    tensors = {name: Tensor("F32", (8,), 0, 32) for name in ends} | {"x.conv1d.weight": Tensor("F32", (), 0, 4)}
+    assert own_drafter_config(heads.MAINS["step3p5"], tensors) is not None
+
+
+def test_a_head_that_reads_the_last_layer_needs_to_know_how_many_there_are() -> None:
+    with pytest.raises(FileError, match="num_hidden_layers"):
+        drafter_config({"model_type": "step3p5_mtp", "text_config": {"model_type": "step3p5", "hidden_size": 8}}, ())
+
+
+def test_what_was_found_in_folders_is_looked_at_anew_when_more_heads_are_known() -> None:
+    """Whoever adds a family raises the number, or heads in folders that are known already stay unseen."""
+    assert (inspected._READING, len(FAMILIES)) == (3, 20)
 
 
 def test_steps_norms_lack_one_in_shards_that_were_not_converted() -> None:

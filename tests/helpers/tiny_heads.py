@@ -239,7 +239,8 @@ def speculators_weights(family: str, weights: Weights) -> Weights:
 
 
 def head_prefix(family: str) -> str:
-    prefix = FAMILIES[family].prefixes[0].format(layers=text_of(MAINS[family])["num_hidden_layers"])
+    prefix, layers = FAMILIES[family].prefixes[0], text_of(MAINS[family]).get("num_hidden_layers", 0)
+    prefix = prefix.replace("#", str(layers if prefix == "layers.#." else 0))
     return prefix if prefix == "mtp." else f"model.{prefix}"
 
 

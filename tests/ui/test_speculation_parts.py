@@ -229,6 +229,32 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, q
     assert app.window.inspector.message_id == first
 
 
+def test_the_inspector_comes_below_what_is_open_over_the_chat(tmp_path: Path, qtbot: QtBot) -> None:
+    """It is made when it is first asked for, and what is made last lies on top."""
+    with open_app(tmp_path, qtbot, put_settings={"inspector_visible": False}) as app:
+        window = app.window
+        window.chat_settings.toggle()
+        over = window.chat_settings.panel
+        window.inspector.set_wanted(True)
+        qtbot.waitUntil(lambda: window.inspector.panel.geometry().intersects(over.geometry()))
+        shared = window.inspector.panel.geometry() & over.geometry()
+        top = window.childAt(shared.center())
+        assert top is not None
+        assert top is over or over.isAncestorOf(top)
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+def test_tab_goes_from_the_button_into_the_inspector(tmp_path: Path, qtbot: QtBot, at_start: bool) -> None:
+    with open_app(tmp_path, qtbot, put_settings={"inspector_visible": at_start}) as app:
+        inspector = app.window.inspector
+        inspector.set_wanted(True)
+        follower = inspector.button.nextInFocusChain()
+        while follower is not None and not follower.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            follower = follower.nextInFocusChain()
+        assert follower is not None
+        assert inspector.panel.isAncestorOf(follower)
+
+
 def test_the_menu_of_a_message_begins_a_race(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     view = app.window.transcript

@@ -6,9 +6,11 @@ Here: showing and hiding it, and telling it which reply is in focus. Not here: w
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.inspector import Inspector
@@ -28,7 +30,7 @@ _CHAT_NEEDS_PX = 400
 class InspectorWiring(QObject):
     """INVARIANT: the panel is seen if the person wants it and the chat keeps the room that it needs.
 
-    It is made when it is first wanted.
+    It is made when it is first asked for.
     """
 
     turn_off_requested = Signal()
@@ -64,6 +66,10 @@ class InspectorWiring(QObject):
         assert layout is not None
         panel.hide()
         layout.addWidget(panel)
+        panel.lower()  # below what opens over the chat
+        stops = [part for part in panel.findChildren(QWidget) if part.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        for before, after in pairwise([self.button, *stops]):
+            QWidget.setTabOrder(before, after)
         panel.turn_off_requested.connect(self.turn_off_requested)
         panel.race_requested.connect(self._race)
         return panel

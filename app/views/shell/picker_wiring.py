@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PickerWiring(QObject):
-    """The picker is made when it is first opened, and holds what is installed only while it is."""
+    """The picker is made when it is first opened, and kept up to date while it is open."""
 
     speculation_chosen = Signal(str, int)  # mode, tokens
 

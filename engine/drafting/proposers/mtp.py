@@ -112,7 +112,7 @@ class MtpDrafter(nn.Module):
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
         """Conventions that folders differ in: which attribute of what would be otherwise."""
         modules = [module for _, module in self.named_modules()]
-        norms = [module for module in modules if isinstance(module, nn.RMSNorm) and "weight" in module]
+        norms = [module for name, module in self.named_modules() if name.endswith("norm") and "weight" in module]
         family = self._family
         return {
             "rotation": rotated_otherwise(*modules),
