@@ -19,7 +19,7 @@ from engine.decoding.accept import integers
 from engine.decoding.hidden_states import HiddenStates
 from engine.drafting.drafters import KINDS, loading_any_draft
 from engine.drafting.proposers.assistant import AssistantDrafter
-from engine.models.access import ModelAccess
+from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import AssistantConfig, drafter_config
 from engine.models.loading import at_once, load_model
@@ -118,6 +118,25 @@ def test_a_part_of_the_vocabulary_has_the_logits_that_the_whole_has() -> None:
     looked_at = logits > -mx.inf
     assert looked_at.sum(axis=-1).tolist() == [12 * VOCABULARY // tiny.CLUSTERS] * 3
     assert mx.allclose(mx.where(looked_at, logits, 0), mx.where(looked_at, dense, 0), atol=1e-5)
+
+
+def test_a_head_of_its_own_is_used() -> None:
+    drafter = assistant("gemma4-large", tie_word_embeddings=False)
+    states = mx.random.normal((3, tiny.WIDTH), key=mx.random.key(1))
+    assert mx.allclose(drafter.logits(states), states @ drafter.lm_head.weight.T, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kinds", "reads"), [("ssf", (2, 1)), ("sfs", (1, 2)), ("sff", None), ("fss", None)])
+def test_it_reads_the_last_layer_of_each_kind_but_the_first_of_all(kinds: str, reads: tuple[int, ...] | None) -> None:
+    """Of that one nobody keeps what goes in."""
+    names = {"s": "sliding_attention", "f": "full_attention"}
+    changes = {"num_hidden_layers": 3, "layer_types": [names[kind] for kind in kinds]}
+    main = tiny.build_main("gemma4-large", **changes)
+    if reads is None:
+        with pytest.raises(NoAccess, match="behind its first"):
+            assistant("gemma4-large", main)
+    else:
+        assert assistant("gemma4-large", main)._sources == reads
 
 
 def tree_unflattened(part: AssistantDrafter) -> list[tuple[str, Any]]:

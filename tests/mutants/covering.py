@@ -61,7 +61,12 @@ _TESTS = {
         "engine/test_drafter_conventions",
     ),
     "engine/drafting/proposers/features": ("engine/test_features", "engine/test_drafters_block"),
-    "engine/drafting/proposers/mtp": ("engine/test_drafters_chain", "engine/test_drafter_conventions"),
+    "engine/drafting/proposers/assistant": ("engine/test_drafters_assistant",),
+    "engine/drafting/proposers/mtp": (
+        "engine/test_mtp_families",
+        "engine/test_drafters_chain",
+        "engine/test_drafter_conventions",
+    ),
     "engine/drafting/proposers/reduced": ("engine/test_drafters_block",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
