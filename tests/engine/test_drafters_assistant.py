@@ -130,7 +130,7 @@ def test_a_head_of_its_own_is_used() -> None:
 def test_it_reads_the_last_layer_of_each_kind_but_the_first_of_all(kinds: str, reads: tuple[int, ...] | None) -> None:
     """Of that one nobody keeps what goes in."""
     names = {"s": "sliding_attention", "f": "full_attention"}
-    changes = {"num_hidden_layers": 3, "layer_types": [names[kind] for kind in kinds]}
+    changes: dict[str, Any] = {"num_hidden_layers": 3, "layer_types": [names[kind] for kind in kinds]}
     main = tiny.build_main("gemma4-large", **changes)
     if reads is None:
         with pytest.raises(NoAccess, match="behind its first"):
