@@ -23,6 +23,7 @@ from engine.models.access import ModelAccess, NoAccess
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import AssistantConfig, drafter_config
 from engine.models.loading import at_once, load_model
+from engine.models.model_files import FileError
 from tests.helpers import tiny_assistants as tiny
 from tests.helpers.tiny_drafters import gemma_block_config, save_drafter
 from tests.helpers.tiny_models import VOCABULARY
@@ -137,6 +138,19 @@ def test_it_reads_the_last_layer_of_each_kind_but_the_first_of_all(kinds: str, r
             assistant("gemma4-large", main)
     else:
         assert assistant("gemma4-large", main)._sources == reads
+
+
+def test_it_is_told_the_token_after_each_state() -> None:
+    """For the last of them it drafts: that is the newest of the chat."""
+    assert assistant("gemma4").reads_next_token
+
+
+def test_numbers_of_its_layers_have_limits() -> None:
+    text = tiny.assistant_config("gemma4-large")["text_config"]
+    parsed = drafter_config(tiny.assistant_config("gemma4-large", text_config=text | {"global_head_dim": 2**40}))
+    assert parsed is not None
+    with pytest.raises(FileError, match="global_head_dim"):
+        KINDS[parsed.info.kind].network(parsed, ModelAccess(tiny.build_main("gemma4-large")))
 
 
 def tree_unflattened(part: AssistantDrafter) -> list[tuple[str, Any]]:

@@ -263,8 +263,11 @@ def test_all_norms_of_a_head_can_be_read_otherwise() -> None:
     """Some families have a class of norms of their own."""
     head = head_of("step3p5")
     norms = {name for name, module in head.named_modules() if name.rpartition(".")[2].endswith("norm")}
-    changed = head.other_readings()["norms lack 1"]
-    assert len(norms) == len(changed) == 7
+    for reading, step in (("norms lack 1", 1), ("norms have 1 too much", -1)):
+        changed = head.other_readings()[reading]
+        assert len(norms) == len(changed) == 7
+        for norm, name, weight in changed:
+            assert mx.array_equal(weight, getattr(norm, name) + step)
 
 
 def test_an_odd_convolution_beside_a_head_is_no_error() -> None:
