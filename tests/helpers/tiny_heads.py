@@ -16,7 +16,7 @@ from engine.models.drafters import MtpConfig, drafter_config
 from engine.models.mtp_families import FAMILIES
 from tests.families.configs import config as usual_config
 from tests.helpers.tiny_families import FAMILIES as TINY
-from tests.helpers.tiny_families import scaled
+from tests.helpers.tiny_families import STATE_SPACE, scaled
 from tests.helpers.tiny_models import VOCABULARY, save
 
 Weights = dict[str, mx.array]
@@ -128,24 +128,12 @@ MAINS: dict[str, dict[str, Any]] = {
         "mtp_layer_types": ["full_attention"],
         "num_nextn_predict_layers": 1,
     },
-    "nemotron_h": _COMMON
+    "nemotron_h": STATE_SPACE["ssm"]
     | {
-        "model_type": "nemotron_h",
         "hybrid_override_pattern": "M*E",
         "num_hidden_layers": 3,
         "mtp_hybrid_override_pattern": "*E",
         "num_nextn_predict_layers": 1,
-        "attention_bias": False,
-        "mamba_num_heads": 4,
-        "mamba_head_dim": 16,
-        "mamba_proj_bias": False,
-        "ssm_state_size": 16,
-        "conv_kernel": 4,
-        "n_groups": 2,
-        "mlp_bias": False,
-        "layer_norm_epsilon": 1e-6,
-        "use_bias": False,
-        "use_conv_bias": True,
         "n_routed_experts": 4,
         "n_shared_experts": 1,
         "num_experts_per_tok": 2,
