@@ -50,20 +50,20 @@ def test_it_is_chosen_swapped_and_cleared_in_the_picker(tmp_path: Path, qtbot: Q
         wait(partial(shows, person, folders["First-4L"], ""))
         window = person.application.window
         person.click(window.header.chip)
-        person.click_row(window.pairs.picker.drafts, "Stranger-2L")  # stands there once the files were compared
+        person.click_row(window.picker.panel.drafts, "Stranger-2L")  # stands there once the files were compared
         wait(partial(shows, person, folders["First-4L"], folders["Stranger-2L"]))
-        person.click_row(window.pairs.picker.mains, "Second-4L")
+        person.click_row(window.picker.panel.mains, "Second-4L")
         wait(partial(shows, person, folders["Second-4L"], folders["Stranger-2L"]))
-        window.pairs.picker.close()
+        window.picker.panel.close()
         person.ask("hello")
         stats = person.application.chats.transcript.messages[-1].stats
         assert stats is not None
         assert stats.drafted > 0
         person.click(window.header.chip)
-        person.click_row(window.pairs.picker.drafts, "No draft")
+        person.click_row(window.picker.panel.drafts, "No draft")
         wait(partial(shows, person, folders["Second-4L"], ""))
-        person.click_row(window.pairs.picker.mains, "First-4L")
+        person.click_row(window.picker.panel.mains, "First-4L")
         wait(lambda: person.application.models.pair.main_folder == folders["First-4L"])
-        window.pairs.picker.close()
+        window.picker.panel.close()
     finally:
         person.leave()

@@ -31,7 +31,7 @@ def inspector(app: AppHarness) -> QWidget:
 
 
 def picker(app: AppHarness) -> QWidget:
-    app.window.pairs.open()
+    app.window.picker.open()
     return app.window
 
 

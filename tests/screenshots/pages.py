@@ -52,7 +52,7 @@ def search(harness: ScreenshotHarness) -> QWidget:
 
 def picker(harness: ScreenshotHarness) -> QWidget:
     chat(harness)
-    harness.application.window.pairs.open()
+    harness.application.window.picker.open()
     return harness.application.window
 
 

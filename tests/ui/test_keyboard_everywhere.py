@@ -91,8 +91,8 @@ def test_in_the_chat_window_tab_goes_from_the_sidebar_to_the_header_to_the_foot(
 
 
 def open_picker(harness: AppHarness) -> QWidget:
-    harness.window.pairs.open()
-    return harness.window.pairs.picker
+    harness.window.picker.open()
+    return harness.window.picker.panel
 
 
 def open_quick_ask(harness: AppHarness) -> QWidget:

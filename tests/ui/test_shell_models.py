@@ -45,9 +45,9 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
     models = {model.folder: model for model in (MAIN, DRAFT, SMALLER, STRANGER)}
     store = [*(installed(model) for model in models.values()), BROKEN]
     with open_app(tmp_path, qtbot, models=models, installed=store) as harness:
-        harness.window.pairs.open()
+        harness.window.picker.open()
         yield harness
-        harness.window.pairs.picker.close()
+        harness.window.picker.panel.close()
 
 
 def options(listed: OptionList) -> list[Option]:
@@ -62,7 +62,7 @@ def click(listed: OptionList, value: str) -> None:
 
 
 def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness) -> None:
-    mains = harness.window.pairs.picker.mains
+    mains = harness.window.picker.panel.mains
     names = [option.text for option in options(mains)]
     drafts = names[names.index("Used as drafts") :]
     assert set(names) == {"Main-8B", "Main-4B", "Stranger-1B", "Broken", *drafts}
@@ -72,7 +72,7 @@ def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness)
 
 
 def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness) -> None:
-    listed = options(harness.window.pairs.picker.drafts)
+    listed = options(harness.window.picker.panel.drafts)
     assert [option.text for option in listed[:5]] == ["No draft", "Recommended", "Draft-1B", "Compatible", "Main-4B"]
     assert listed[5].text == "Not compatible"
     reasons = {option.text: option.reason for option in listed[6:]}
@@ -81,53 +81,53 @@ def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness) -> 
 
 
 def test_another_main_model_is_loaded_at_once(harness: AppHarness, qtbot: QtBot) -> None:
-    click(harness.window.pairs.picker.mains, SMALLER.folder)
+    click(harness.window.picker.panel.mains, SMALLER.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
-    qtbot.waitUntil(lambda: harness.window.pairs.picker.mains.checked == SMALLER.folder)
+    qtbot.waitUntil(lambda: harness.window.picker.panel.mains.checked == SMALLER.folder)
 
 
 def test_the_draft_is_dropped_and_chosen_again_without_loading_the_main_model(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
     loads = list(harness.engine.loads)
-    click(harness.window.pairs.picker.drafts, "")
+    click(harness.window.picker.panel.drafts, "")
     qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.NONE)
-    click(harness.window.pairs.picker.drafts, DRAFT.folder)
+    click(harness.window.picker.panel.drafts, DRAFT.folder)
     qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
     assert harness.engine.loads == loads
 
 
 def test_what_cannot_draft_cannot_be_chosen(harness: AppHarness, qtbot: QtBot) -> None:
-    drafts = harness.window.pairs.picker.drafts
+    drafts = harness.window.picker.panel.drafts
     drafts.scrollToBottom()
-    with qtbot.assertNotEmitted(harness.window.pairs.picker.draft_chosen):
+    with qtbot.assertNotEmitted(harness.window.picker.panel.draft_chosen):
         click(drafts, STRANGER.folder)
-    assert harness.window.pairs.picker.isVisible()
+    assert harness.window.picker.panel.isVisible()
     assert drafts.current_value == STRANGER.folder
 
 
 def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
-    drafts = harness.window.pairs.picker.drafts
+    drafts = harness.window.picker.panel.drafts
     drafts.setFocus()
     QTest.keyClick(drafts, Qt.Key.Key_Home)
-    with qtbot.waitSignal(harness.window.pairs.picker.draft_chosen) as chosen:
+    with qtbot.waitSignal(harness.window.picker.panel.draft_chosen) as chosen:
         QTest.keyClick(drafts, Qt.Key.Key_Return)
     assert chosen.args == [""]
 
 
 def test_escape_closes_the_picker(harness: AppHarness) -> None:
-    QTest.keyClick(harness.window.pairs.picker.drafts, Qt.Key.Key_Escape)
-    assert not harness.window.pairs.picker.isVisible()
+    QTest.keyClick(harness.window.picker.panel.drafts, Qt.Key.Key_Escape)
+    assert not harness.window.picker.panel.isVisible()
 
 
 def test_the_picker_fits_the_window_after_larger_text(harness: AppHarness) -> None:
-    window, picker, settings = harness.window, harness.window.pairs.picker, harness.application.settings
+    window, picker, settings = harness.window, harness.window.picker.panel, harness.application.settings
     widths = []
     for scale in (1.0, 2.0, 1.0):
         picker.close()
         settings.text_scale = scale
         QApplication.processEvents()
-        window.pairs.open()
+        window.picker.open()
         assert picker.frameGeometry().right() < window.frameGeometry().right()
         widths.append(picker.width())
     assert widths[0] == widths[2] < widths[1]
@@ -176,7 +176,7 @@ def press(listed: OptionList, key: Qt.Key) -> str:
 
 
 def test_every_option_is_reached_by_key_and_headings_are_stepped_over(harness: AppHarness) -> None:
-    drafts = harness.window.pairs.picker.drafts
+    drafts = harness.window.picker.panel.drafts
     drafts.setFocus()
     seen = [press(drafts, Qt.Key.Key_Home), *(press(drafts, Qt.Key.Key_Down) for _ in range(5))]
     assert set(seen) == {"No draft", "Draft-1B", "Main-4B", "Main-8B", "Stranger-1B", "Broken"}
@@ -186,7 +186,7 @@ def test_every_option_is_reached_by_key_and_headings_are_stepped_over(harness: A
 
 def test_a_long_list_of_refused_models_is_read_by_key(harness: AppHarness) -> None:
     """Its reasons are scrolled to, also a page at a time; a screen reader is told them."""
-    drafts, why = harness.window.pairs.picker.drafts, "Its tokens are others, so it cannot guess a single one."
+    drafts, why = harness.window.picker.panel.drafts, "Its tokens are others, so it cannot guess a single one."
     refused = [(Option(f"Group {at}"), Option(f"M{at}", f"/m/{at}", "", why)) for at in range(40)]
     drafts.set_options([option for both in refused for option in both], "")
     drafts.setFocus()
@@ -206,7 +206,7 @@ def test_a_long_list_of_refused_models_is_read_by_key(harness: AppHarness) -> No
 
 
 def test_a_refused_model_is_not_chosen_by_key(harness: AppHarness, qtbot: QtBot) -> None:
-    picker = harness.window.pairs.picker
+    picker = harness.window.picker.panel
     picker.drafts.setFocus()
     assert press(picker.drafts, Qt.Key.Key_End) in {"Main-8B", "Stranger-1B", "Broken"}
     with qtbot.assertNotEmitted(picker.draft_chosen):
@@ -217,7 +217,7 @@ def test_a_refused_model_is_not_chosen_by_key(harness: AppHarness, qtbot: QtBot)
 
 
 def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppHarness) -> None:
-    drafts = harness.window.pairs.picker.drafts
+    drafts = harness.window.picker.panel.drafts
     drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "a")
     assert drafts.current_value == "a"
     drafts.set_options([Option("A", "a"), Option("B", "b"), Option("C", "c")], "c")
@@ -230,14 +230,14 @@ def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppH
 
 
 def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
-    controls = harness.window.pairs.picker.speculation
+    controls = harness.window.picker.panel.speculation
     checked = next(button for button in controls.modes.buttons if button.isChecked())
     checked.setFocus()
     QTest.keyClick(checked, Qt.Key.Key_Left)
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
     assert harness.window.header.chip.accessibleName().endswith("6 tokens")
-    harness.window.pairs.picker.close()
+    harness.window.picker.panel.close()
     harness.ask(qtbot, "Hello")
     asked = harness.engine.requests[-1].speculation
     assert (asked.mode, asked.tokens) == ("fixed", 6)
@@ -245,12 +245,12 @@ def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtB
 
 def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot: QtBot) -> None:
     def details() -> dict[str, str]:
-        return {option.text: option.detail for option in options(harness.window.pairs.picker.mains)}
+        return {option.text: option.detail for option in options(harness.window.picker.panel.mains)}
 
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
     qtbot.waitUntil(lambda: details()["Main-4B"].endswith("checking it first"))
     assert "checking" not in details()["Main-8B"]
-    click(harness.window.pairs.picker.mains, SMALLER.folder)
+    click(harness.window.picker.panel.mains, SMALLER.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
     qtbot.waitUntil(lambda: "checking" not in details()["Main-4B"])
 
@@ -291,7 +291,7 @@ def test_the_chip_tells_how_far_a_draft_is_loaded(
 
 
 def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
-    picker, found = harness.window.pairs.picker, Vocabularies(151_936, 151_940, 151_930, 12)
+    picker, found = harness.window.picker.panel, Vocabularies(151_936, 151_940, 151_930, 12)
     harness.store.pair_checks[MAIN.folder, DRAFT.folder] = PairCheck(MAIN.folder, DRAFT.folder, None, found, True)
     assert picker.note.text() == ""
     assert not picker.details.isVisible()
@@ -305,7 +305,7 @@ def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: 
 
 def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) -> None:
     """Just where somebody asks why: which tokens differ is told of the draft that the keyboard is at."""
-    picker, differs = harness.window.pairs.picker, TokenDifference(7, "sun", "moon")
+    picker, differs = harness.window.picker.panel, TokenDifference(7, "sun", "moon")
     found = Vocabularies(151_936, 151_936, 900, 151_036, examples=(differs,))
     error = DraftVocabularyDiffers(STRANGER.folder, 151_936, 151_936, 900)
     harness.application.bridge.post(PairChecked(PairCheck(MAIN.folder, STRANGER.folder, error, found)))
@@ -335,8 +335,8 @@ def go_to(listed: OptionList, name: str) -> None:
 
 def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBot) -> None:
     harness.models.checks.gain_of = lambda main, draft: 1.62 if draft == DRAFT.folder else None
-    harness.window.pairs.open()
-    details = {option.text: option.detail for option in options(harness.window.pairs.picker.drafts)}
+    harness.window.picker.open()
+    details = {option.text: option.detail for option in options(harness.window.picker.panel.drafts)}
     needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
     assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4\u2011bit"
     assert "last time" not in details["Main-4B"]
@@ -344,7 +344,7 @@ def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBo
 
 def test_long_details_have_room(harness: AppHarness) -> None:
     """What a draft may bring stands last, and is not cut off."""
-    drafts = harness.window.pairs.picker.drafts
+    drafts = harness.window.picker.panel.drafts
     delegate, shown = drafts.itemDelegate(), QStyleOptionViewItem()
     heights = []
     for detail in ("short", "a detail that is far longer than a line of the list has room for, " * 2):
@@ -372,21 +372,21 @@ def test_rows_have_room_for_their_words_beside_a_scroll_bar(qtbot: QtBot) -> Non
 
 
 def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.pairs.picker.eject_button.click()
+    harness.window.picker.panel.eject_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.state == "unloaded")
     chip = harness.window.header.chip
     assert "Main-8B" in chip.accessibleName()
     assert "next message" in chip.toolTip()
-    harness.window.pairs.open()
-    assert not harness.window.pairs.picker.tune_button.isEnabled()
-    assert harness.window.pairs.picker.search_button.isEnabled()
+    harness.window.picker.open()
+    assert not harness.window.picker.panel.tune_button.isEnabled()
+    assert harness.window.picker.panel.search_button.isEnabled()
 
 
 def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.gate.hold()
     harness.window.composer.send("Hello")
     qtbot.waitUntil(lambda: bool(harness.engine.state().running))
-    click(harness.window.pairs.picker.mains, SMALLER.folder)
+    click(harness.window.picker.panel.mains, SMALLER.folder)
     banner = harness.window.banner
     qtbot.waitUntil(banner.isVisible)
     assert harness.models.pair.main_name == "Main-8B"
@@ -396,7 +396,7 @@ def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHa
 
 
 def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.pairs.picker.search_button.click()
+    harness.window.picker.panel.search_button.click()
     settings = harness.application._settings_window
     assert settings is not None
     assert settings.isVisible()

@@ -83,8 +83,8 @@ def test_without_the_starter_pair_nothing_is_offered_that_nobody_can_answer(tmp_
         with qtbot.waitSignal(harness.application.opened):
             harness.application.show()
         assert not any(question.isVisible() for question in harness.window.empty_chat.questions)
-        harness.window.pairs.open()
-        assert harness.window.pairs.picker.mains.model().index(0, 0).data() == "Nothing is installed yet."
+        harness.window.picker.open()
+        assert harness.window.picker.panel.mains.model().index(0, 0).data() == "Nothing is installed yet."
 
 
 def test_with_another_model_the_empty_chat_does_not_speak_of_the_starter_pair(harness: AppHarness) -> None:
@@ -103,8 +103,8 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         assert harness.window.banner.isVisible()
         assert harness.window.empty_chat.offer.text() == "No model is loaded"
         QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-        assert harness.window.pairs.picker.isVisible()
-        harness.window.pairs.picker.close()
+        assert harness.window.picker.panel.isVisible()
+        harness.window.picker.panel.close()
 
 
 @pytest.mark.parametrize("place", ["composer", "transcript", "list"])

@@ -103,8 +103,8 @@ def test_the_picker_has_one_left_edge(harness: AppHarness, scale: float) -> None
     harness.application.settings.text_scale = scale
     window = harness.window
     window.resize(1400, 760)
-    window.pairs.open()
-    picker = window.pairs.picker
+    window.picker.open()
+    picker = window.picker.panel
     QApplication.processEvents()
     image, ground = picker.grab().toImage(), harness.application.theme.palette.surface
     parts = [picker.main_heading, picker.search_button]
@@ -140,10 +140,10 @@ def test_what_scrolls_out_of_the_composer_fades(harness: AppHarness) -> None:
 
 def test_drafts_stand_apart_from_main_models(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        harness.window.pairs.open()
-        model = harness.window.pairs.picker.mains.model()
+        harness.window.picker.open()
+        model = harness.window.picker.panel.mains.model()
         shown = [model.index(row, 0).data() for row in range(model.rowCount())]
-        harness.window.pairs.picker.close()
+        harness.window.picker.panel.close()
     drafts = [entry.name for entry in harness.models.models if entry.drafts_for and not entry.is_main]
     if drafts:
         assert shown.index("Used as drafts") < min(shown.index(name) for name in drafts)

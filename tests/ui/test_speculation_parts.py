@@ -173,9 +173,9 @@ def test_the_switch_is_remembered_and_choosing_a_way_undoes_it(tmp_path: Path, q
 
 def test_choosing_a_way_in_the_picker_undoes_it(app: AppHarness) -> None:
     app.window.inspector.turn_off_requested.emit()
-    app.window.pairs.open()
-    assert app.window.pairs.picker.speculation.modes.value == "off"
-    app.window.pairs.picker.speculation.modes.buttons[2].click()
+    app.window.picker.open()
+    assert app.window.picker.panel.speculation.modes.value == "off"
+    app.window.picker.panel.speculation.modes.buttons[2].click()
     assert not app.application.speculation.switch.is_off
     assert (app.application.settings.speculation_mode, app.models.pair.speculation.mode) == ("auto", "auto")
 
@@ -183,17 +183,17 @@ def test_choosing_a_way_in_the_picker_undoes_it(app: AppHarness) -> None:
 def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
-    app.window.pairs.open()
-    controls = app.window.pairs.picker.speculation
+    app.window.picker.open()
+    controls = app.window.picker.panel.speculation
     assert controls.modes.value == "off"
     assert "Only in this chat." in controls.explanation.text()
     controls.modes.buttons[1].click()
     assert app.application.settings.speculation_mode == "auto"  # all other chats
-    app.window.pairs.picker.close()
+    app.window.picker.panel.close()
     app.ask(qtbot, "Two?")
     assert app.engine.requests[-1].speculation.mode == "fixed"
     app.chats.new_chat()
-    app.window.pairs.open()
+    app.window.picker.open()
     assert (controls.modes.value, "Only" in controls.explanation.text()) == ("auto", False)
 
 

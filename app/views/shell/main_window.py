@@ -75,7 +75,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.empty_chat = EmptyChat(theme, self)
         self.composer = Composer(theme, self)
         self.banner = Banner(theme, self)
-        self.pairs = PickerWiring(self, theme)
+        self.picker = PickerWiring(self, theme)
         self.menu = MenuBar(self)
         self._arrange()
         self._connect_parts()
@@ -115,7 +115,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.sidebar.chats.chat_clicked.connect(self.composer.take_focus)
         self.sidebar.hide_requested.connect(self.toggle_sidebar)
         self.header.sidebar_requested.connect(self.toggle_sidebar)
-        self.header.pair_requested.connect(self.pairs.open)
+        self.header.pair_requested.connect(self.picker.open)
         self.banner.appeared.connect(self._place_banner)
         self.composer.resized.connect(self._place_banner)
         self.composer.send_requested.connect(self._send)
@@ -135,7 +135,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         menu.search.triggered.connect(self.focus_search)
         menu.sidebar.triggered.connect(self.toggle_sidebar)
         menu.write.triggered.connect(self.composer.take_focus)
-        menu.pair.triggered.connect(self.pairs.open)
+        menu.pair.triggered.connect(self.picker.open)
 
     # Controllers
 
@@ -196,7 +196,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.main_waits.connect(lambda name: self._show_wait(models, name))
-        self.pairs.bind(models)
+        self.picker.bind(models)
 
     # What the controllers say
 
@@ -225,7 +225,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.composer.ring.set_room(*self.models.context_room())
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
-        self.pairs.refresh()
+        self.picker.refresh()
 
     def _show_wait(self, models: ModelController, name: str) -> None:
         """Another model was chosen, or none (""), while a reply is written."""
@@ -244,7 +244,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
-            self.pairs.open()
+            self.picker.open()
         elif action == NoticeAction.OPEN_MODELS:
             self.settings_requested.emit("models")
         elif action == NoticeAction.NEW_CHAT:

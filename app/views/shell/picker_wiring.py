@@ -29,7 +29,7 @@ class PickerWiring(QObject):
         self._models = models
 
     @cached_property
-    def picker(self) -> Picker:
+    def panel(self) -> Picker:
         window, models, picker = self._window, self._models, Picker(self._theme, self._window)
         assert models is not None
         picker.main_chosen.connect(models.choose_main)
@@ -45,15 +45,15 @@ class PickerWiring(QObject):
     def open(self) -> None:
         if self._models is not None:
             self._fill(self._models)
-            self.picker.open_under(self._window.header.chip)
+            self.panel.open_under(self._window.header.chip)
 
     def refresh(self) -> None:
-        if "picker" in vars(self) and self._models is not None and self.picker.isVisible():
+        if "panel" in vars(self) and self._models is not None and self.panel.isVisible():
             self._fill(self._models)
 
     def _fill(self, models: ModelController) -> None:
-        self.picker.show_models(models.models, models.drafts_for_main(), models.pair)
+        self.panel.show_models(models.models, models.drafts_for_main(), models.pair)
         if self._window.chats is not None:
             options = self._window.chats.options
             drafting = options.pair_here(models.pair).speculation
-            self.picker.speculation.set_values(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
+            self.panel.speculation.set_values(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)

@@ -27,7 +27,7 @@ class SpeculationWiring(QObject):
         self._parts = parts
         self._theme = theme
         self.race_window: RaceWindow | None = None
-        window.pairs.speculation_chosen.connect(self._choose)
+        window.picker.speculation_chosen.connect(self._choose)
         window.inspector.turn_off_requested.connect(self.turn_off)
         window.inspector.race_requested.connect(self.open_race)
         parts.opened.connect(self._open_reply)
