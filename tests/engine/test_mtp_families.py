@@ -270,6 +270,27 @@ def test_all_norms_of_a_head_can_be_read_otherwise() -> None:
             assert mx.array_equal(weight, getattr(norm, name) + step)
 
 
+@pytest.mark.parametrize("family", ["mellum", "step3p5"])
+def test_states_before_the_norm_and_behind_it_are_read_otherwise(family: str) -> None:
+    """The first token is the same: what is passed on, and what is read of the main model, is not."""
+    head = head_of(family)
+    reads = {False: (BODY,), True: (3,)}
+    before = WIRINGS[family].before_norm
+    tokens, states = mx.arange(6), mx.random.normal((6, head.reads_width), key=mx.random.key(1))
+    own = head.read(tokens, states, CacheMaker(head)())
+    logits = head.logits(own)
+    for part, name, value in head.other_readings()["norm of the states"]:
+        setattr(part, name, value)
+
+    other = head.read(tokens, states, CacheMaker(head)())
+
+    assert head.reads == reads[not before]
+    assert mx.allclose(head.logits(other), logits, atol=1e-3)
+    raw, seen = (own, other) if before else (other, own)
+    assert mx.allclose(head.norm(raw), seen, atol=1e-4)
+    assert not mx.allclose(raw, seen, atol=0.1)
+
+
 def test_an_odd_convolution_beside_a_head_is_no_error() -> None:
     ends = [f"model.layers.4.{part}.weight" for part in ("eh_proj", "enorm", "hnorm", "transformer.shared_head.norm")]
     tensors = {name: Tensor("F32", (8,), 0, 32) for name in ends} | {"x.conv1d.weight": Tensor("F32", (), 0, 4)}

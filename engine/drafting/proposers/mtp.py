@@ -22,7 +22,7 @@ from engine.caches.kinds import leaves
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
 from engine.drafting.proposers.layers import rotated_otherwise
 from engine.models.access import ModelAccess, body_of
-from engine.models.drafters import MtpConfig
+from engine.models.drafters import BODY, MtpConfig
 from engine.models.loading import checked_classes
 from engine.models.mtp_families import FAMILIES, own_name
 
@@ -114,12 +114,20 @@ class MtpDrafter(nn.Module):
         modules = [module for _, module in self.named_modules()]
         norms = [module for name, module in self.named_modules() if name.endswith("norm") and "weight" in module]
         family = self._family
-        return {
+        readings: dict[str, tuple[tuple[Any, str, Any], ...]] = {
             "rotation": rotated_otherwise(*modules),
             "order of the join": ((self, "_family", replace(family, state_first=not family.state_first)),),
             "norms lack 1": tuple((norm, "weight", norm.weight + 1) for norm in norms),
             "norms have 1 too much": tuple((norm, "weight", norm.weight - 1) for norm in norms),
         }
+        last = self._config.info.main_layers - 1
+        if last >= 0 and not family.main_norm:
+            info = replace(self._config.info, layers=(BODY if family.before_norm else last,))
+            readings["norm of the states"] = (
+                (self, "_family", replace(family, before_norm=not family.before_norm)),
+                (self, "_config", replace(self._config, info=info)),
+            )
+        return readings
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         return rehearsed(self, length, caches)
