@@ -92,6 +92,7 @@ Telling.__init__, Telling.leave = tell, leave
         assert process.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.slow
 def test_a_step_that_hangs_ends_with_the_process(tmp_path: Path) -> None:
     with running("Storage.close = hangs", tmp_path) as process:
         process.send_signal(signal.SIGTERM)

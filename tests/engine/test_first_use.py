@@ -55,6 +55,7 @@ def test_real_tokenizers_do_not_grow() -> None:
         check_growth({"normalizer": {"type": "Sequence", "normalizers": expressions * 10}})
 
 
+@pytest.mark.slow
 def test_a_child_that_grows_ends_itself(zoo: Zoo, tmp_path: Path) -> None:
     """Whatever the look at the file has let pass."""
     with pytest.raises(TokenizerBroken, match="tokenizer or chat template"):

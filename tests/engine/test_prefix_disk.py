@@ -108,6 +108,7 @@ def test_what_is_there_is_not_written_again(model: LoadedModel, tmp_path: Path) 
     assert files(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_long_chats_are_cut_into_stretches(dense: LoadedModel, tmp_path: Path) -> None:
     write(dense, PrefixDisk(tmp_path), tuple(n % 200 for n in range(4200)))
     assert starts(tmp_path) == [0, 2048, 4096]
@@ -609,7 +610,8 @@ THINKING_TEMPLATE = (
 )
 
 
-@pytest.mark.parametrize("kind", fair(FAMILIES, "window"))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FAMILIES)
 def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
     """The template opens a thinking span that it drops from history: the last user's turn is still where it was."""
     folder = tmp_path / "thinks"

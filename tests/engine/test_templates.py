@@ -116,6 +116,7 @@ def test_an_unfinished_reply_goes_on_as_in_transformers(name: str) -> None:
     assert TURNS[-1]["content"] == "and so "
 
 
+@pytest.mark.slow
 def test_a_long_chat_is_no_bad_template() -> None:
     """Five megabytes in one message, and two thousand messages."""
     for turns in ([*TURNS[:4], {"role": "user", "content": "x " * 2_500_000}], TURNS * 400):

@@ -62,7 +62,7 @@ def test_any_family_can_draft(family: str) -> None:
     assert len(drafted.accepted) >= 3
 
 
-@pytest.mark.parametrize("family", WIDTH_MATTERS)
+@pytest.mark.parametrize("family", fair(WIDTH_MATTERS, *(family for family in WIDTH_MATTERS if family != "phi3small")))
 def test_what_cannot_speculate_says_so_and_decodes_plainly(family: str, tmp_path: Path) -> None:
     network, qwen3 = build(family), qwen3_config()
     told = {key: value for key, value in config(family).items() if not key.startswith("rope")}  # it has its own keys
