@@ -11,7 +11,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from engine.caches.kinds import leaves, require, restore, snapshot, trim, trims
+from engine.caches.kinds import leaves, move_to_front, require, restore, snapshot, trim, trims
 from engine.caches.replay import Call, Replay
 from engine.caches.window import SLACK_TOKENS
 
@@ -45,6 +45,16 @@ class CacheSet:
             return run()
         with self._replay.recording(self._replayed) as self._calls:
             return run()
+
+    def move_to_front(self, rows: list[int]) -> None:
+        """Put the open step's tokens at `rows` in the place of its first ones, in this order; `commit` is to follow.
+
+        For a step over a tree of tokens. A recurrent state cannot follow one.
+        """
+        require(all(0 <= row < self.width for row in rows), f"the open step has {self.width} tokens")
+        require(not self._replayed, "a recurrent state follows a chain")
+        for leaf in self._trimmed:
+            move_to_front(leaf, self.width, rows)
 
     def commit(self, kept: int) -> None:
         """Close the open step: of its tokens the first `kept` stand."""

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+import mlx.core as mx
 from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.window import WindowCache
@@ -60,6 +61,15 @@ def trims(leaf: Any) -> bool:
 def trim(leaf: Any, tokens: int) -> None:
     trimmed = leaf.trim(tokens)
     require(trimmed == tokens, f"{type(leaf).__name__} forgot {trimmed} of {tokens} tokens")
+
+
+def move_to_front(leaf: Any, width: int, rows: list[int]) -> None:
+    """Of the newest `width` tokens of a cache that trims, put those at `rows` in the place of the first."""
+    first = leaf.tokens_held - width if isinstance(leaf, WindowCache) else leaf.offset - width
+    first -= getattr(leaf, "start_position", 0)  # of a chunk: the tokens that it has dropped
+    for entries in (leaf.keys, leaf.values):
+        for array in entries if isinstance(entries, list | tuple) else (entries,):
+            array[..., first : first + len(rows), :] = array[..., mx.array(rows) + first, :]
 
 
 def slots(leaf: Any) -> list[Any]:

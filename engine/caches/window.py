@@ -44,6 +44,10 @@ class WindowCache(RotatingKVCache):
         self._first = self._end - width - seen
         return self.keys_and_values()
 
+    @property
+    def tokens_held(self) -> int:
+        return self._end
+
     def trim(self, tokens: int) -> int:
         held_after = self._end - tokens
         needed = min(self.offset - tokens, self.max_size - 1)

@@ -13,6 +13,7 @@ import mlx.core as mx
 
 NO_TOKENS = mx.array([], dtype=mx.uint32)
 NO_TOKEN = 2**32 - 1  # in place of a token where none could be drawn
+ROOT = -1  # parent of the drafted tokens that follow the last committed one
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,23 +21,46 @@ class Draft:
     """Proposed tokens (n,), and what their drawer knows of them; nothing of it need be evaluated.
 
     `logprobs` (n, vocabulary) is the distribution that each was drawn from, if it was; `probabilities` (n,) what it
-    gave to each; `guesses` (n, levels) what it would have drawn at each level of sharpness.
+    gave to each; `guesses` (n, levels) what it would have drawn at each level of sharpness. `parents` are the indices
+    of the tokens that each follows, all smaller than its own; ROOT is the last committed token. None: a chain.
     """
 
     tokens: mx.array = NO_TOKENS
     logprobs: mx.array | None = None
     probabilities: mx.array | None = None
     guesses: mx.array | None = None
+    parents: tuple[int, ...] | None = None
+
+    @property
+    def followed(self) -> Sequence[int]:
+        """`parents`, of a chain too."""
+        return range(ROOT, self.tokens.size - 1) if self.parents is None else self.parents
+
+    @property
+    def depths(self) -> list[int]:
+        """How many drafted tokens lead up to each verdict (n + 1,): none to the first, which is that after ROOT."""
+        depths = [0]
+        for parent in self.followed:
+            depths.append(depths[parent + 1] + 1)
+        return depths
 
 
 NO_DRAFT = Draft()
 _NEARLY_NOTHING = 2.0**-40
 
 
-def accepted_prefix(drafted: Sequence[int], verdicts: Sequence[int]) -> int:
-    """How many of the `drafted` tokens the main model's `verdicts` repeat before the first that differs."""
-    pairs = enumerate(zip(drafted, verdicts, strict=False))
-    return next((count for count, (token, verdict) in pairs if token != verdict), len(drafted))
+def accepted_path(drafted: Sequence[int], verdicts: Sequence[int], parents: Sequence[int] | None = None) -> list[int]:
+    """The indices of the `drafted` tokens that the main model's `verdicts` repeat, each after its parent.
+
+    In a chain these are the first ones, before the first that differs.
+    """
+    path, last = [], ROOT
+    for index, token in enumerate(drafted):
+        parent = index - 1 if parents is None else parents[index]
+        if parent == last and token == verdicts[last + 1]:
+            path.append(index)
+            last = index
+    return path
 
 
 def integers(tokens: mx.array) -> list[int]:

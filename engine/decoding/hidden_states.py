@@ -50,12 +50,13 @@ class HiddenStates:
         with hooked(list({id(module): module for module in self._modules}.values()), self._record):
             yield
 
-    def keep(self, position: int, kept: int) -> None:
-        """Of the latest step, which began at `position`, the first `kept` tokens stand."""
+    def keep(self, position: int, kept: int, rows: list[int] | None = None) -> None:
+        """Of the latest step, which began at `position`, the first `kept` tokens stand, or those at `rows`."""
         if not self._rows:
             self._position = position
         if kept and self._outputs:
-            self.add(position, self.latest()[0, :kept])
+            states = self.latest()[0]
+            self.add(position, states[:kept] if rows is None else states[mx.array(rows[:kept])])
         self._outputs = {}
 
     def latest(self) -> mx.array:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import mlx.core as mx
 
 from engine.api.errors import LogitsBroken
-from engine.decoding.accept import NO_DRAFT, NO_TOKEN, Draft, accepted_prefix, integers
+from engine.caches.kinds import require
+from engine.decoding.accept import NO_DRAFT, NO_TOKEN, ROOT, Draft, accepted_path, integers
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
@@ -85,42 +86,42 @@ def speculative_round(
     mx.eval([array for array in known if array is not None])
     verified = perf_counter()
 
-    drafted, verdicts = integers(draft.tokens), integers(chosen)
-    certain = _first(doubts)
+    drafted, verdicts = draft.tokens.size, integers(chosen)
+    path = accepted_path(integers(draft.tokens), verdicts, draft.parents)
+    certain = _first(doubts, path)
     if certain == 0:
         sequence.close_step(0)
         decided = plain_round(sequence, sampler, ending)
         return replace(decided, seconds=perf_counter() - started, typical=False, second_looks=1)
-    in_doubt = certain is not None and certain <= accepted_prefix(drafted, verdicts)
-    until = certain if in_doubt else None  # the last token before a doubt counts as the main model's own
-    emitted, drafted, accepted = settled(drafted[: until and until - 1], verdicts[:until], sequence, ending)
-    _commit(sequence, sampler, emitted)
+    if certain is not None:  # the last token before a doubt counts as the main model's own
+        path, drafted = path[: certain - 1], certain - 1
+    emitted, drafted, accepted = settled(drafted, path, verdicts, sequence, ending)
+    _commit(sequence, sampler, emitted, path if draft.parents is not None else None)
     return Round(
         tuple(emitted),
         perf_counter() - started,
-        len(drafted),
+        drafted,
         accepted,
         *((proposed - started, verified - proposed) if timed else (0.0, 0.0)),
         draft=draft,
         verdicts=tuple(verdicts),
-        typical=not in_doubt,
-        second_looks=int(in_doubt),
+        typical=certain is None,
+        second_looks=int(certain is not None),
     )
 
 
 def settled(
-    drafted: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
-) -> tuple[list[int], list[int], int]:
-    """What a round emits, which drafted tokens count, and how many of those were accepted.
+    drafted: int, path: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
+) -> tuple[list[int], int, int]:
+    """What a round emits, how many drafted tokens count, and how many of those were accepted.
 
     Where the reply ends within the draft, what was drafted behind its end counts for nothing.
     """
-    accepted = accepted_prefix(drafted, verdicts)
-    emitted = sound(verdicts[: accepted + 1], sequence)
+    emitted = sound([verdicts[index + 1] for index in (ROOT, *path)], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
-        emitted, drafted = emitted[:kept], drafted[:kept]
-    return emitted, drafted, min(accepted, len(emitted))
+        emitted, drafted = emitted[:kept], min(drafted, kept)
+    return emitted, drafted, min(len(path), len(emitted))
 
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> tuple[mx.array, mx.array | None]:
@@ -128,15 +129,16 @@ def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> tuple[mx.array
 
     And which of them are in doubt, where rounding depends on how wide a forward is.
     """
+    require(draft.parents is None or sequence.reads_trees, "this forward reads a draft as a chain")
     unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
     logits = sequence.feed(mx.concatenate([unread, draft.tokens.astype(mx.uint32)]))
     return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft, sequence.rounding)
 
 
-def _first(doubts: mx.array | None) -> int | None:
-    """The first row that is in doubt, if one is."""
+def _first(doubts: mx.array | None, path: list[int]) -> int | None:
+    """How many verdicts along `path` come before one that is in doubt, if one is."""
     listed: list[bool] = doubts.tolist() if doubts is not None else []  # type: ignore[assignment]
-    return listed.index(True) if True in listed else None
+    return next((count for count, index in enumerate((ROOT, *path)) if listed and listed[index + 1]), None)
 
 
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:
@@ -160,6 +162,6 @@ def sound(drawn: list[int], sequence: Sequence) -> list[int]:
     return before
 
 
-def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int]) -> None:
-    sequence.commit(emitted)
+def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int], path: list[int] | None = None) -> None:
+    sequence.commit(emitted, path)
     sampler.commit(emitted)

@@ -10,14 +10,14 @@ precision. Sampling goes on in float32.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
-from engine.decoding.accept import Draft, coupled, doubtful, likeliest, rejection
+from engine.decoding.accept import NO_DRAFT, Draft, coupled, doubtful, likeliest, rejection
 
 _MASK = 2**64 - 1
 # What sets other draws at a position apart from the noise of the same seed there.
@@ -58,13 +58,14 @@ class Sampler:
         `ahead` are the drafted tokens before the last row: the last row comes after all of them, the one above it
         after all but one, and so on.
         """
-        return likeliest(self._values(logits, position, ahead))
+        return likeliest(self._values(logits, position, _chain(ahead)))
 
-    def _values(self, logits: mx.array, position: int, ahead: mx.array | None) -> mx.array:
+    def _values(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """What each row's token is the first maximum of."""
         if self._sampling.temperature == 0:
-            return normalised(self._processed(logits, ahead))
-        return self._logprobs(logits, position, ahead, self._sampling) + self._noise(position, logits.shape[0])
+            return normalised(self._processed(logits, draft))
+        noise = _by_depth(partial(self._noise, position), logits.shape[0], draft)
+        return self._logprobs(logits, position, draft, self._sampling) + noise
 
     def draft(
         self, logits: mx.array, position: int, ahead: mx.array | None, scales: Sequence[float], level: int
@@ -75,10 +76,10 @@ class Sampler:
         other scale would have drawn.
         """
         if self._sampling.temperature == 0:
-            logprobs = normalised(self._processed(logits, ahead))
+            logprobs = normalised(self._processed(logits, _chain(ahead)))
             probability = mx.exp(mx.max(logprobs, axis=-1).astype(mx.float32))
             return Draft(mx.argmax(logprobs, axis=-1), probabilities=probability)
-        sharpened = _column(tuple(scales)) * self._logprobs(logits, position, ahead, self._guessing)
+        sharpened = _column(tuple(scales)) * self._logprobs(logits, position, _chain(ahead), self._guessing)
         noise = self._noises[position] = gumbel_noise(self._seed, position, 1, self._vocabulary)
         guesses = mx.argmax(sharpened + noise, axis=-1)
         token, logprobs = guesses[level : level + 1], sharpened[level : level + 1]
@@ -91,13 +92,14 @@ class Sampler:
         """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`.
 
         With `rounding`, by how much a logit may be off in so wide a forward, also where that puts a verdict in doubt.
+        Rejection is for chains; of a tree the verdicts are plain decoding's.
         """
         drafted = draft.tokens.size
-        if not self._rejects or not drafted:
-            values = self._values(logits, position, draft.tokens)
+        if not self._rejects or not drafted or draft.parents is not None:
+            values = self._values(logits, position, draft)
             margin = 2 * rounding / (self._sampling.temperature or 1.0)
             return likeliest(values), doubtful(values, margin) if rounding and drafted else None
-        logprobs = normalised(self._logprobs(logits, position, draft.tokens, self._sampling))
+        logprobs = normalised(self._logprobs(logits, position, draft, self._sampling))
         coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
         return rejection(logprobs, draft, coins, noise), None
@@ -110,10 +112,11 @@ class Sampler:
     def draw_together(self, company: Sequence[Sampler], logits: mx.array, positions: Sequence[int]) -> mx.array:
         """A token (rows,) for each of `company`, which all draw like this one: each as it would draw it, in one go."""
         if self._sampling.temperature == 0:
-            return likeliest(normalised(self._processed(logits, None)))
+            return likeliest(normalised(self._processed(logits, NO_DRAFT)))
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
         return coupled(
-            self._logprobs(logits, 0, None, self._sampling), _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary)
+            self._logprobs(logits, 0, NO_DRAFT, self._sampling),
+            _gumbel(mx.array(keys, dtype=mx.uint32), self._vocabulary),
         )
 
     def noise_key(self, position: int) -> tuple[int, int]:
@@ -131,39 +134,43 @@ class Sampler:
         rest = gumbel_noise(self._seed, position + len(drawn), rows - len(drawn), self._vocabulary)
         return mx.concatenate([*drawn, rest]) if drawn else rest
 
-    def _logprobs(self, logits: mx.array, position: int, ahead: mx.array | None, sampling: Sampling) -> mx.array:
+    def _logprobs(self, logits: mx.array, position: int, draft: Draft, sampling: Sampling) -> mx.array:
         """Log-probabilities after all filters, over temperature, but for a constant, which changes no draw.
 
         MEASURED: on a CPU to normalise 150,000 of them takes as long as the draw. The largest is 0 instead; a NaN, or
         nothing but -inf, makes all of a row NaN here, too.
         """
-        processed = self._processed(logits.astype(mx.float32), ahead)
+        processed = self._processed(logits.astype(mx.float32), draft)
         logprobs = processed - mx.max(processed, axis=-1, keepdims=True)
-        drops = sampling.xtc_probability > 0
-        coins = keyed_uniform(self._seed ^ _COIN_OF_XTC, position, logprobs.shape[0]) if drops else None
+        coins = None
+        if sampling.xtc_probability > 0:
+            drawn = partial(keyed_uniform, self._seed ^ _COIN_OF_XTC, position)
+            coins = _by_depth(drawn, logprobs.shape[0], draft)
         return filtered(logprobs, sampling, coins, self._spared) * (1.0 / sampling.temperature)
 
-    def _processed(self, logits: mx.array, ahead: mx.array | None) -> mx.array:
+    def _processed(self, logits: mx.array, draft: Draft) -> mx.array:
         """`logits` with bias and penalties, in their own precision."""
         logits = _fit(logits, self._vocabulary)
         if self._bias is not None:
             logits = logits + self._bias.astype(logits.dtype)
-        return logits if self._counts is None else self._penalised(logits, self._counts, ahead)
+        return logits if self._counts is None else self._penalised(logits, self._counts, draft)
 
-    def _penalised(self, logits: mx.array, counts: mx.array, ahead: mx.array | None) -> mx.array:
-        counts = self._counts_before_rows(counts, logits.shape[0], ahead)
+    def _penalised(self, logits: mx.array, counts: mx.array, draft: Draft) -> mx.array:
+        counts = self._counts_before_rows(counts, logits.shape[0], draft)
         seen, sampling = counts > 0, self._sampling
         repeated = mx.where(logits < 0, logits * sampling.repetition_penalty, logits / sampling.repetition_penalty)
         logits = mx.where(seen, repeated, logits)
         taken = seen * sampling.presence_penalty + counts * sampling.frequency_penalty
         return logits - taken.astype(logits.dtype)
 
-    def _counts_before_rows(self, counts: mx.array, rows: int, ahead: mx.array | None) -> mx.array:
-        if ahead is None or not ahead.size:
+    def _counts_before_rows(self, counts: mx.array, rows: int, draft: Draft) -> mx.array:
+        if not draft.tokens.size:
             return mx.broadcast_to(counts, (rows, self._vocabulary))
-        marks = ahead[:, None] == mx.arange(self._vocabulary)  # (len(ahead), vocabulary)
-        after = mx.cumsum(marks.astype(mx.float32), axis=0)
-        return counts + mx.concatenate([mx.zeros((1, self._vocabulary)), after])[-rows:]
+        marks = (draft.tokens[:, None] == mx.arange(self._vocabulary)).astype(mx.float32)  # (len(draft), vocabulary)
+        before = [mx.zeros((self._vocabulary,))]  # of each verdict
+        for index, parent in enumerate(draft.followed):
+            before.append(before[parent + 1] + marks[index])
+        return counts + mx.stack(before[-rows:])
 
 
 def filtered(
@@ -203,6 +210,17 @@ def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.arr
     if rows == 1:  # MEASURED: without the vmap, a third of the time to build it
         return mx.random.gumbel((1, vocabulary), key=mx.array(_key(seed, position), dtype=mx.uint32))
     return _gumbel(_keys(seed, position, rows), vocabulary)
+
+
+def _chain(ahead: mx.array | None) -> Draft:
+    return NO_DRAFT if ahead is None else Draft(ahead)
+
+
+def _by_depth(drawn: Callable[[int], mx.array], rows: int, draft: Draft) -> mx.array:
+    """What is `drawn` for so many consecutive positions, one a row: where tokens share a position, they share it."""
+    if draft.parents is None:
+        return drawn(rows)
+    return drawn(max(draft.depths) + 1)[mx.array(draft.depths)]
 
 
 def _gumbel(keys: mx.array, vocabulary: int) -> mx.array:

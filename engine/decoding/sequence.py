@@ -36,6 +36,7 @@ class Sequence:
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
+        self.reads_trees = False  # whether a forward lets a token see its ancestors only, at the positions of a chain
         self.rounding = 0.0  # by how much a logit differs between wide forwards and those over one token
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
@@ -103,19 +104,24 @@ class Sequence:
             return tokens
         return width if self.caches.position + width <= self.model.info.context_tokens else tokens
 
-    def close_step(self, kept: int) -> None:
-        """Of the open step, the first `kept` tokens stand."""
+    def close_step(self, kept: int, rows: list[int] | None = None) -> None:
+        """Of the open step, the first `kept` tokens stand; with `rows`, those at these places."""
+        if rows is not None:
+            self.caches.move_to_front(rows)
         if self.hidden_states is not None:
-            self.hidden_states.keep(self.caches.position, kept)
+            self.hidden_states.keep(self.caches.position, kept, rows)
         self.caches.commit(kept)
 
-    def commit(self, emitted: list[int]) -> None:
+    def commit(self, emitted: list[int], path: list[int] | None = None) -> None:
         """`emitted` now follow the last token; of the step over [what was unread, draft…], as many more stand.
 
-        When the next step is already in flight, this one was closed before it took off.
+        `path` are the indices of the accepted tokens in the draft; None: the first ones. When the next step is already
+        in flight, this one was closed before it took off.
         """
         if self.in_flight is None:
-            self.close_step(self.unread - 1 + len(emitted))
+            kept = self.unread - 1 + len(emitted)
+            rows = None if path is None else [*range(self.unread), *(self.unread + index for index in path)]
+            self.close_step(kept, rows)
         self.tokens.extend(emitted)
         require(self.unread == 1, f"{self.unread} tokens are unread between rounds")
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import mlx.core as mx
 
+from engine.caches.kinds import require
 from engine.caches.merging import MergedCaches, can_forget, can_merge
 from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times
@@ -244,6 +245,7 @@ def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
 
 def _fed(newest: int, draft: Draft, width: int) -> mx.array:
     """A row of a step: the newest token and its draft, and the newest again for what is missing."""
+    require(draft.parents is None, "a batch reads drafts as chains")
     missing = width - 1 - draft.tokens.size
     return mx.concatenate([mx.array([newest]), draft.tokens, mx.array([newest] * missing)]).astype(mx.uint32)
 

@@ -19,7 +19,7 @@ from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
-from engine.decoding.accept import NO_DRAFT, Draft, integers
+from engine.decoding.accept import NO_DRAFT, Draft, accepted_path, integers
 from engine.decoding.round import Round, Times, plain_round, settled, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
@@ -199,12 +199,12 @@ class Reply:
 
         Tokens and sampler are committed; `take_shared` is to follow.
         """
-        drafted = integers(draft.tokens)
-        emitted, drafted, accepted = settled(drafted, verdicts, self._sequence, self._ending)
+        path = accepted_path(integers(draft.tokens), verdicts)
+        emitted, drafted, accepted = settled(draft.tokens.size, path, verdicts, self._sequence, self._ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
         parts = times[1:] if drafted else (0.0, 0.0)
-        done = Round(tuple(emitted), times.seconds, len(drafted), accepted, *parts, typical=False)
+        done = Round(tuple(emitted), times.seconds, drafted, accepted, *parts, typical=False)
         return replace(done, draft=draft, verdicts=tuple(verdicts))
 
     def take_shared(self, done: Round) -> None:

@@ -19,14 +19,25 @@ _CACHES = ("engine/test_caches", "engine/test_cache_misuse", "engine/test_prefix
 
 # The longest beginning of a file's name that is listed decides.
 _TESTS = {
-    "engine/decoding/accept": ("engine/test_accept", "engine/test_sampling", "engine/test_draft_model"),
-    "engine/decoding/hidden_states": ("engine/test_hidden_states",),
-    "engine/decoding/round": ("engine/test_round", "engine/test_invariants", "engine/test_rounding"),
+    "engine/decoding/accept": (
+        "engine/test_accept",
+        "engine/test_sampling",
+        "engine/test_draft_model",
+        "engine/test_tree_drafts",
+    ),
+    "engine/decoding/hidden_states": ("engine/test_hidden_states", "engine/test_tree_drafts"),
+    "engine/decoding/round": (
+        "engine/test_round",
+        "engine/test_invariants",
+        "engine/test_rounding",
+        "engine/test_tree_drafts",
+    ),
     "engine/decoding/sampling": (
         "engine/test_sampling",
         "engine/test_accept",
         "engine/test_greedy_ties",
         "engine/test_broken_logits",
+        "engine/test_tree_drafts",
     ),
     "engine/decoding/sources": ("unit/test_sources",),
     "engine/decoding/sequence": (
@@ -34,6 +45,7 @@ _TESTS = {
         "engine/test_prefix_choice",
         "engine/test_hidden_states",
         "engine/test_padding",
+        "engine/test_tree_drafts",
     ),
     "engine/drafting/calibration": ("engine/test_tuning", "engine/test_rounding"),
     "engine/drafting/agreement": ("engine/test_agreement",),
@@ -93,7 +105,12 @@ _TESTS = {
         *_ROUND,
     ),
     "engine/drafting/proposers": ("engine/test_draft_model", *_ROUND),
-    "engine/caches/base": ("engine/test_cache_kinds", *_CACHES, "families/test_cache_contract"),
+    "engine/caches/base": (
+        "engine/test_cache_kinds",
+        *_CACHES,
+        "engine/test_tree_drafts",
+        "families/test_cache_contract",
+    ),
     "engine/caches/checkpoints": (
         *_CACHES,
         "engine/test_prefix_choice",
@@ -101,7 +118,7 @@ _TESTS = {
         "engine/test_prefix_disk",
     ),
     "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
-    "engine/caches/kinds": ("engine/test_cache_kinds", "engine/test_cache_misuse"),
+    "engine/caches/kinds": ("engine/test_cache_kinds", "engine/test_cache_misuse", "engine/test_tree_drafts"),
     "engine/caches/making": ("engine/test_cache_kinds",),
     "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
