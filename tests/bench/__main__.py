@@ -74,7 +74,7 @@ def tell(measured: Callable[[], Iterable[Row]], rows: list[Row]) -> None:
     for row in measured():
         rows.append(row)
         print(
-            f"{row.id:34} {row.value:8.3f} {row.unit:6} {row.target:8} {row.detail}"
+            f"{row.id:34} {row.value:8.3f} {row.unit:6} {row.target:8} {row.told}"
             f"  ({time.perf_counter() - started:.0f} s)",
             flush=True,
         )
@@ -83,7 +83,7 @@ def tell(measured: Callable[[], Iterable[Row]], rows: list[Row]) -> None:
 def write(rows: list[Row]) -> None:
     (OUT / "report.json").write_text(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=2))
     lines = ["| id | value | unit | target | detail |", "|---|---|---|---|---|"]
-    lines += [f"| {row.id} | {row.value:.3f} | {row.unit} | {row.target} | {row.detail} |" for row in rows]
+    lines += [f"| {row.id} | {row.value:.3f} | {row.unit} | {row.target} | {row.told} |" for row in rows]
     (OUT / "report.md").write_text("\n".join(lines) + "\n")
 
 

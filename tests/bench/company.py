@@ -11,7 +11,7 @@ from unittest.mock import patch
 from engine.runtime.batch import Batch
 from engine.runtime.sharing import Sharing, Way
 from tests.bench.opponents import interleaved
-from tests.bench.rows import LENGTH, Measure, Row
+from tests.bench.rows import LENGTH, Compared, Measure, Row
 from tests.bench.setup import BenchSetup
 
 
@@ -30,7 +30,9 @@ def _replies(setup: BenchSetup, runs: int, count: int) -> Row:
     chosen, *rates = (statistics.median(rates) for rates in zip(*results, strict=True))
     said = ", ".join(f"{way.name.lower()} {rate:.1f}" for way, rate in zip(Way, rates, strict=True))
     detail = f"chosen {chosen:.1f}, {said} tok/s"
-    return Row(f"engine.pair{count}.vs_best", chosen / max(rates), "ratio", "≥ 0.97", detail)
+    best = 1 + rates.index(max(rates))
+    each = [result[0] / result[best] for result in results]
+    return Row(f"engine.pair{count}.vs_best", chosen / max(rates), "ratio", "≥ 0.97", detail, each)
 
 
 def batch3_padded_vs_bare(setup: BenchSetup, runs: int) -> Row:
@@ -43,8 +45,7 @@ def batch3_padded_vs_bare(setup: BenchSetup, runs: int) -> Row:
             return _rate(setup, groups, Way.SHARED)
 
     results = list(interleaved(runs, partial(_rate, setup, groups, Way.SHARED), bare))
-    padded, never = (statistics.median(rates) for rates in zip(*results, strict=True))
-    return Row("engine.batch3.padded_vs_bare", padded / never, "ratio", "≥ 0.99", f"{padded:.1f} / {never:.1f} tok/s")
+    return Compared(results).row("engine.batch3.padded_vs_bare", "≥ 0.99")
 
 
 def _rate(setup: BenchSetup, groups: Sequence[Sequence[Sequence[int]]], way: Way | None) -> float:

@@ -15,7 +15,7 @@ from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.bench.opponents import interleaved
-from tests.bench.rows import Measure, Row
+from tests.bench.rows import Compared, Measure, Row
 from tests.bench.setup import BenchSetup
 
 _DRAFTED = 4
@@ -25,9 +25,7 @@ _LENGTH = 160
 def batch4_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
     prompts = setup.guide[:4]
     pairs = interleaved(runs, lambda: setup.ours.run_together(prompts, 96), lambda: setup.theirs.together(prompts, 96))
-    results = list(pairs)
-    a, b = (statistics.median(result[side] for result in results) for side in (0, 1))
-    return Row("engine.batch4.vs_mlx_lm", a / b, "ratio", "≥ 0.98", f"{a:.1f} / {b:.1f} tok/s, four questions at once")
+    return Compared(list(pairs)).row("engine.batch4.vs_mlx_lm", "≥ 0.98", ", four questions at once")
 
 
 def hybrid_rollback_share(setup: BenchSetup, runs: int) -> Row:

@@ -142,9 +142,8 @@ def fixed3_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
         sides = partial(ours.run, prompt, 96, Speculation.fixed(3)), partial(theirs.speculative, prompt, 96, 3)
         ratios += [a.rate / b.rate for a, b in interleaved(runs, *sides)]
     ours.close()
-    return Row(
-        "engine.fixed3.vs_mlx_lm", statistics.median(ratios), "ratio", "≥ 1.0", f"{len(ratios)} pairs of replies"
-    )
+    detail = f"{len(ratios)} pairs of replies"
+    return Row("engine.fixed3.vs_mlx_lm", statistics.median(ratios), "ratio", "≥ 1.0", detail, ratios)
 
 
 def first_reply_vs_plain(setup: BenchSetup, runs: int) -> Row:
@@ -159,7 +158,8 @@ def first_reply_vs_plain(setup: BenchSetup, runs: int) -> Row:
         before, first, after = (engine.run(setup.guide[number % 8], 40, mode).rate for mode in modes)
         engine.close()
         ratios.append(2 * first / (before + after))
-    return Row("engine.first_reply.vs_plain", statistics.median(ratios), "ratio", "≥ 0.97", "40 tokens, useless draft")
+    detail = "40 tokens, useless draft"
+    return Row("engine.first_reply.vs_plain", statistics.median(ratios), "ratio", "≥ 0.97", detail, ratios)
 
 
 def ttft_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
@@ -168,7 +168,8 @@ def ttft_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
     for prompt in setup.guide[:6]:
         sides = partial(setup.ours.run, prompt, 2, Speculation.auto()), partial(setup.theirs.speculative, prompt, 2, 3)
         ratios += [a.first_s / b.first_s for a, b in interleaved(runs, *sides)]
-    return Row("engine.ttft.vs_mlx_lm", statistics.median(ratios), "ratio", "≤ 0.75", "prompts of about 30 tokens")
+    detail = "prompts of about 30 tokens"
+    return Row("engine.ttft.vs_mlx_lm", statistics.median(ratios), "ratio", "≤ 0.75", detail, ratios)
 
 
 def simulated_regret(setup: BenchSetup, runs: int) -> Row:

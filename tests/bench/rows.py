@@ -28,9 +28,27 @@ class Row:
     unit: str
     target: str
     detail: str
+    each: Sequence[float] = ()  # the figure of each round by itself: how far one reading differs from the next
+
+    @property
+    def told(self) -> str:
+        spread = f"; {min(self.each):.3f} to {max(self.each):.3f} in {len(self.each)} rounds" if self.each else ""
+        return self.detail + spread
 
 
 Measure = Callable[[BenchSetup, int], Row]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The rates of two sides, in tokens per second, in each of several interleaved rounds."""
+
+    rounds: Sequence[tuple[float, float]]
+
+    def row(self, name: str, target: str, detail: str = "") -> Row:
+        a, b = (statistics.median(rates) for rates in zip(*self.rounds, strict=True))
+        said = f"{a:.1f} / {b:.1f} tok/s{detail}"
+        return Row(name, a / b, "ratio", target, said, [mine / other for mine, other in self.rounds])
 
 
 def total_rate(runs: Sequence[Run]) -> float:
@@ -39,14 +57,14 @@ def total_rate(runs: Sequence[Run]) -> float:
 
 
 def compare(
-    setup: BenchSetup, runs: int, prompts: Sequence[Sequence[int]], *sides: Callable[[Sequence[int]], Run]
-) -> list[float]:
-    """Median rate of each side over interleaved runs through all the prompts."""
-    rounds: list[list[float]] = [[] for _ in sides]
-    for results in interleaved(runs, *(partial(_all, side, prompts) for side in sides)):
-        for rates, result in zip(rounds, results, strict=True):
-            rates.append(total_rate(result))
-    return [statistics.median(rates) for rates in rounds]
+    runs: int,
+    prompts: Sequence[Sequence[int]],
+    one: Callable[[Sequence[int]], Run],
+    other: Callable[[Sequence[int]], Run],
+) -> Compared:
+    """Interleaved runs through all the prompts."""
+    rounds = interleaved(runs, partial(_all, one, prompts), partial(_all, other, prompts))
+    return Compared([(total_rate(mine), total_rate(theirs)) for mine, theirs in rounds])
 
 
 def _all(side: Callable[[Sequence[int]], Run], prompts: Sequence[Sequence[int]]) -> list[Run]:
@@ -72,28 +90,26 @@ def best_of_theirs(setup: BenchSetup, sampling: Sampling = GREEDY) -> tuple[int,
 
 
 def plain_vs_mlx_lm(setup: BenchSetup, runs: int) -> Row:
-    a, b = compare(setup, runs, setup.guide[:6], ours(setup.ours, Speculation.off()), plain(setup.theirs))
-    return Row("engine.plain.vs_mlx_lm", a / b, "ratio", "≥ 0.99", f"{a:.1f} / {b:.1f} tok/s")
+    compared = compare(runs, setup.guide[:6], ours(setup.ours, Speculation.off()), plain(setup.theirs))
+    return compared.row("engine.plain.vs_mlx_lm", "≥ 0.99")
 
 
 def greedy_vs_plain(setup: BenchSetup, runs: int) -> Row:
-    a, b = compare(setup, runs, setup.guide, ours(setup.ours, Speculation.auto()), plain(setup.theirs))
-    return Row(
-        "engine.greedy.vs_plain", a / b, "ratio", "≥ 2.0", f"{a:.1f} / {b:.1f} tok/s, {len(setup.guide)} questions"
-    )
+    compared = compare(runs, setup.guide, ours(setup.ours, Speculation.auto()), plain(setup.theirs))
+    return compared.row("engine.greedy.vs_plain", "≥ 2.0", f", {len(setup.guide)} questions")
 
 
 def greedy_vs_mlx_lm_spec(setup: BenchSetup, runs: int) -> Row:
     n, theirs = best_of_theirs(setup)
-    a, b = compare(setup, runs, setup.guide, ours(setup.ours, Speculation.auto()), theirs)
-    return Row("engine.greedy.vs_mlx_lm_spec", a / b, "ratio", "≥ 1.10", f"{a:.1f} / {b:.1f} tok/s, their n = {n}")
+    compared = compare(runs, setup.guide, ours(setup.ours, Speculation.auto()), theirs)
+    return compared.row("engine.greedy.vs_mlx_lm_spec", "≥ 1.10", f", their n = {n}")
 
 
 def sampled_vs_mlx_lm_spec(setup: BenchSetup, runs: int) -> Row:
     n, theirs = best_of_theirs(setup, SAMPLED)
-    a, b = compare(setup, runs, setup.guide, ours(setup.ours, Speculation.auto(), SAMPLED), theirs)
-    detail = f"{a:.1f} / {b:.1f} tok/s at temperature 0.8, top-p 0.95, their n = {n}"
-    return Row("engine.sampled.vs_mlx_lm_spec", a / b, "ratio", "≥ 1.40", detail)
+    compared = compare(runs, setup.guide, ours(setup.ours, Speculation.auto(), SAMPLED), theirs)
+    detail = f" at temperature 0.8, top-p 0.95, their n = {n}"
+    return compared.row("engine.sampled.vs_mlx_lm_spec", "≥ 1.40", detail)
 
 
 def hostile_vs_plain(setup: BenchSetup, runs: int) -> Row:
@@ -103,11 +119,11 @@ def hostile_vs_plain(setup: BenchSetup, runs: int) -> Row:
     for prompt in setup.guide[:5]:
         long = partial(engine.run, prompt, 192, sampling=Sampling(temperature=1.5, seed=3))
         pairs = interleaved(2 * runs, partial(long, Speculation.auto()), partial(long, Speculation.off()))
-        ratios.append(statistics.median(auto.rate / off.rate for auto, off in pairs))
+        ratios.append([auto.rate / off.rate for auto, off in pairs])
     engine.close()
-    worst = min(ratios)
-    detail = "per prompt " + " ".join(f"{ratio:.3f}" for ratio in ratios)
-    return Row("engine.hostile.vs_plain", worst, "ratio", "≥ 0.98", detail)
+    worst = min(ratios, key=statistics.median)
+    detail = "per prompt " + " ".join(f"{statistics.median(each):.3f}" for each in ratios)
+    return Row("engine.hostile.vs_plain", statistics.median(worst), "ratio", "≥ 0.98", detail, worst)
 
 
 def auto_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:
@@ -128,19 +144,17 @@ def auto_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:
 def copy_vs_plain(setup: BenchSetup, runs: int) -> Row:
     """The same question asked again: the answer stands in the chat already. No draft model."""
     setup.ours.set_draft(None)
-    a, b = compare(setup, runs, setup.copies, ours(setup.ours, Speculation.auto()), ours(setup.ours, Speculation.off()))
+    compared = compare(runs, setup.copies, ours(setup.ours, Speculation.auto()), ours(setup.ours, Speculation.off()))
     setup.ours.set_draft(setup.draft)
-    return Row("engine.copy.vs_plain", a / b, "ratio", "≥ 2.5", f"{a:.1f} / {b:.1f} tok/s, lookup only")
+    return compared.row("engine.copy.vs_plain", "≥ 2.5", ", lookup only")
 
 
 def hybrid_vs_plain(setup: BenchSetup, runs: int) -> Row:
     engine = setup.hybrid
-    a, b = compare(setup, runs, setup.noise, ours(engine, Speculation.auto()), ours(engine, Speculation.off()))
+    compared = compare(runs, setup.noise, ours(engine, Speculation.auto()), ours(engine, Speculation.off()))
     stats = engine.run(setup.noise[0], LENGTH, Speculation.auto()).stats
     accepted = stats.accept_rate if stats is not None else None
-    return Row(
-        "engine.hybrid.vs_plain", a / b, "ratio", "≥ 1.5", f"{a:.1f} / {b:.1f} tok/s, accept rate {accepted or 0:.2f}"
-    )
+    return compared.row("engine.hybrid.vs_plain", "≥ 1.5", f", accept rate {accepted or 0:.2f}")
 
 
 def ttft_draft_vs_none(setup: BenchSetup, runs: int) -> Row:
@@ -154,8 +168,9 @@ def ttft_draft_vs_none(setup: BenchSetup, runs: int) -> Row:
             setup.ours.forget()
             times[speculation] += setup.ours.run(prompt, 8, speculation).first_s
         ratios.append(times[auto] / times[off])
-    value = statistics.median(ratios[1:])
-    return Row("engine.ttft.draft_vs_none", value, "ratio", "≤ 1.02", f"{len(ratios) - 1} cold prompts of 700 tokens")
+    counted = ratios[1:]
+    detail = f"{len(counted)} cold prompts of 700 tokens"
+    return Row("engine.ttft.draft_vs_none", statistics.median(counted), "ratio", "≤ 1.02", detail, counted)
 
 
 def second_turn(setup: BenchSetup, runs: int) -> Row:
@@ -166,8 +181,8 @@ def second_turn(setup: BenchSetup, runs: int) -> Row:
         cold = setup.ours.run(history, 2, Speculation.auto())
         warm = setup.ours.run([*history, *cold.tokens, *setup.guide[number][:24]], 2, Speculation.auto())
         ratios.append(warm.first_s / cold.first_s)
-    value = statistics.median(ratios)
-    return Row("engine.prefix.second_turn", value, "ratio", "≤ 0.05", "turn 2 behind 4,000 tokens, to the first token")
+    detail = "turn 2 behind 4,000 tokens, to the first token"
+    return Row("engine.prefix.second_turn", statistics.median(ratios), "ratio", "≤ 0.05", detail, ratios)
 
 
 def greedy_max_regret(setup: BenchSetup, runs: int) -> Row:
