@@ -89,6 +89,7 @@ from engine.api.events import (
 )
 from engine.api.files import patiently, write_atomically
 from engine.api.hub import (
+    HUB_FAMILIES,
     PUBLIC_HUB,
     FileProgress,
     HubAccess,
@@ -154,6 +155,7 @@ from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
 
 __all__ = [
+    "HUB_FAMILIES",
     "MAX_DRAFT_TOKENS",
     "MAX_SEED",
     "PUBLIC_HUB",

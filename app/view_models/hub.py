@@ -9,40 +9,23 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from app.words.formats import listed
 from app.words.hub import hub_line
-from engine import FitLevel, HubModel, ModelInfo, PredictedGain
+from engine import HUB_FAMILIES, FitLevel, HubModel, ModelInfo, PredictedGain
 
 __all__ = [
     "BITS",
     "ENTRY_ROLE",
-    "FAMILIES",
     "GIGABYTES",
+    "HUB_FAMILIES",  # for views, which know no engine
     "DiscoverFilter",
     "DiscoverState",
     "HubEntry",
     "HubList",
-    "ModelInfo",  # for views, which know no engine
+    "ModelInfo",  # as above
     "Partner",
 ]
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
-# Names as families write them themselves, newest first.
-FAMILIES = (
-    "Qwen3.8",
-    "Qwen3.6",
-    "Qwen3.5",
-    "Qwen3",
-    "Qwen2.5",
-    "Llama",
-    "Gemma",
-    "Mistral",
-    "gpt-oss",
-    "GLM",
-    "DeepSeek",
-    "LFM2.5",
-    "LFM2",
-    "SmolLM",
-)
 BITS = (4, 5, 6, 8, 16)
 GIGABYTES = (2, 4, 8, 16, 32, 64)
 

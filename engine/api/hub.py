@@ -10,6 +10,23 @@ from engine.api.types import DrafterKind, ModelInfo
 
 PUBLIC_HUB = "https://huggingface.co"
 SearchId = NewType("SearchId", int)
+# What a query may ask for as `family`, in the order in which people are asked.
+HUB_FAMILIES = (
+    "Qwen3.8",
+    "Qwen3.6",
+    "Qwen3.5",
+    "Qwen3",
+    "Qwen2.5",
+    "Llama",
+    "Gemma",
+    "Mistral",
+    "gpt-oss",
+    "GLM",
+    "DeepSeek",
+    "LFM2.5",
+    "LFM2",
+    "SmolLM",
+)
 
 
 class HubSort(StrEnum):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.view_models.hub import FAMILIES
 from engine import (
+    HUB_FAMILIES,
     Catalog,
     CatalogAcceptance,
     CatalogDraft,
@@ -27,6 +27,7 @@ from engine import (
 from engine.hub.catalog import PAIR_CONTEXT_TOKENS
 from engine.hub.listing import is_wanted
 from engine.models.drafters import drafter_kind
+from engine.models.families import FAMILIES, family_name
 from engine.models.fit import fit_together, memory_share
 from engine.models.inspect import check_config
 from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
@@ -72,8 +73,14 @@ def test_each_family_of_the_catalog_can_be_looked_for(catalog: Catalog) -> None:
     missed = {"Nemotron", "Muse Glimmer"}  # a model each
     for model in catalog.models:
         told = HubModel(model.repository)
-        found = any(is_wanted(told, HubQuery(family=family)) for family in FAMILIES)
+        found = any(is_wanted(told, HubQuery(family=family)) for family in HUB_FAMILIES)
         assert found is (model.family not in missed), model.repository
+
+
+@pytest.mark.parametrize("name", HUB_FAMILIES)
+def test_a_family_that_can_be_looked_for_is_one_of_the_engines(name: str) -> None:
+    families = {family.name for family in FAMILIES.values()}
+    assert any(family.startswith(name) for family in {family_name("", name), *families} - {""})
 
 
 def test_every_drafters_main_model_is_there(catalog: Catalog) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
 from app.theme import Theme
-from app.view_models.hub import BITS, FAMILIES, GIGABYTES, DiscoverFilter, DiscoverState, ModelInfo
+from app.view_models.hub import BITS, GIGABYTES, HUB_FAMILIES, DiscoverFilter, DiscoverState, ModelInfo
 from app.views.settings.hub_list import HubListView
 from app.views.settings.model_page import ModelPage
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
@@ -214,7 +214,7 @@ class DiscoverPanel(Translated, QWidget):
     def _retranslate(self) -> None:
         self.text.setPlaceholderText(self.tr("Search for models, or author/words"))
         self.text.setAccessibleName(self.tr("Search for models"))
-        self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in FAMILIES)])
+        self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in HUB_FAMILIES)])
         self.bits.set_choices([(0, self.tr("Any precision")), *((bits, bits_text(bits)) for bits in BITS)])
         sizes = [(most, fill(self.tr("Up to %1 GB"), count(most))) for most in GIGABYTES]
         self.size_limit.set_choices([(0, self.tr("Any size")), *sizes])
