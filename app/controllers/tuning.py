@@ -17,7 +17,7 @@ from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.storage.pair_records import Measured, PairRecord, PairRecords
 from app.view_models.model_list import PairState, PairView
-from app.view_models.tuning import WAYS, Content, Reading, TuningState, TuningView, Way, best_way
+from app.view_models.tuning import WAYS, Content, Reading, TuningState, TuningView, Way, best_way, longer_length
 from engine import (
     ChatEngine,
     EngineError,
@@ -71,6 +71,7 @@ class TuningController(QObject):
         self._records = records
         self._language = language
         self._steps: list[_Step] = []  # still to be measured, the present one first
+        self._done = 0  # steps
         self._readings: list[Reading] = []
         self._own: RequestId | None = None  # the request under way
         self._others: set[RequestId] = set()  # queued or written for somebody
@@ -85,8 +86,8 @@ class TuningController(QObject):
         can_start = self._loaded(self._models.pair) is not None
         if self._steps:
             state = TuningState.WAITING if self._others else TuningState.RUNNING
-            steps = PASSES * len(WAYS) * len(Content)
-            return TuningView(state, can_start, steps - len(self._steps), steps, tuple(self._readings))
+            steps = self._done + len(self._steps)
+            return TuningView(state, can_start, self._done, steps, tuple(self._readings))
         readings = _readings(self._records.get(*self._pair))
         best, gain = best_way(readings)
         state = TuningState.DONE if readings else TuningState.IDLE
@@ -96,7 +97,7 @@ class TuningController(QObject):
         pair = self._loaded(self._models.pair)
         if pair is None or self._steps:
             return
-        self._pair, self._readings = pair, []
+        self._pair, self._readings, self._done = pair, [], 0
         self._forget_trouble()
         self._steps = PASSES * list(product(Content, WAYS))
         self._go_on()
@@ -143,8 +144,10 @@ class TuningController(QObject):
             self._go_on()
         else:
             content, way = self._steps.pop(0)
+            self._done += 1
             if rate and event.stats.generated_tokens >= _LEAST_TOKENS:
                 self._readings.append(Reading(content, way, rate))
+                self._look_further()
             self._go_on() if self._steps else self._finish()
             self.changed.emit()
 
@@ -163,6 +166,13 @@ class TuningController(QObject):
         self.changed.emit()
 
     # Small parts
+
+    def _look_further(self) -> None:
+        """Another length, where a pass over all kinds of text has shown it to be worth trying."""
+        longer = longer_length(self._readings) if self._done >= len(Content) * len(WAYS) else None
+        planned = {way for _, way in self._steps} | {reading.way for reading in self._readings}
+        if longer is not None and (way := Way("fixed", longer)) not in planned:
+            self._steps += PASSES * list(product(Content, (way,)))
 
     def _go_on(self) -> None:
         if not self._steps or self._others or self._own is not None:

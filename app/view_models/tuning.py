@@ -10,10 +10,12 @@ from enum import StrEnum
 from engine import EngineError
 
 LENGTHS = (1, 2, 3, 4, 6, 8)
+LONGER = (12, 16, 24, 32)  # each tried only where the one before it was the fastest so far
 # The least gain over plain decoding that is worth keeping a draft's length for, and by how much a fixed length must
 # beat auto, which also adapts to what comes later.
 LEAST_GAIN = 1.03
 LEAD_OVER_AUTO = 1.03
+_LEAD_OF_LONGER = 1.02
 
 
 class Content(StrEnum):
@@ -78,10 +80,26 @@ def gains(readings: Sequence[Reading], content: Content) -> dict[Way, float]:
     return {way: rate / plain for way, rate in rates.items()} if plain > 0 else {}
 
 
+def ways_shown(readings: Sequence[Reading]) -> tuple[Way, ...]:
+    """All that are always measured, and what was beside them: plain decoding, lengths, auto."""
+    longer = {reading.way for reading in readings} - set(WAYS)
+    return (*WAYS[:-1], *sorted(longer, key=lambda way: way.tokens), AUTO)
+
+
+def longer_length(readings: Sequence[Reading]) -> int | None:
+    """The next length that is worth trying: where the longest one so far was the fastest of them."""
+    fixed = {way.tokens: gain for way, gain in mean_gains(readings).items() if way.mode == "fixed"}
+    longest = max(fixed, default=0)
+    others = [gain for tokens, gain in fixed.items() if tokens != longest]
+    if longest < LENGTHS[-1] or fixed[longest] < _LEAD_OF_LONGER * max(others, default=0.0):
+        return None
+    return next((tokens for tokens in LONGER if tokens > longest), None)
+
+
 def mean_gains(readings: Sequence[Reading]) -> dict[Way, float]:
     """Each way's gain over all kinds of text that were measured, as a geometric mean."""
     by_content = [found for content in Content if (found := gains(readings, content))]
-    ways = [way for way in WAYS if by_content and all(way in found for found in by_content)]
+    ways = [way for way in ways_shown(readings) if by_content and all(way in found for found in by_content)]
     return {way: math.exp(sum(math.log(found[way]) for found in by_content) / len(by_content)) for way in ways}
 
 

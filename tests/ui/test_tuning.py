@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from app.controllers.tuning import PASSES, TuningController
 from app.storage.pair_records import PairRecords
 from app.system.machine import machine_name
 from app.theme import Theme
-from app.view_models.tuning import WAYS, Content, TuningState, Way, mean_gains
+from app.view_models.tuning import AUTO, WAYS, Content, TuningState, Way, mean_gains, ways_shown
 from app.views.settings.tune import TuneCard
 from app.views.settings.tune_words import way_text
 from app.words.notices_for_errors import notice_for
@@ -36,10 +36,10 @@ class TuningSetup:
             harness.engine, harness.bridge, harness.models, self.records, lambda: "ko", harness.models
         )
 
-    def script(self, seconds: dict[str, float]) -> None:
+    def script(self, seconds: dict[str, float], ways: Sequence[Way] = WAYS) -> None:
         """What a round takes in each way, by mode and number."""
         for _ in range(PASSES * len(Content)):
-            for way in WAYS:
+            for way in ways:
                 name = f"{way.mode}{way.tokens or ''}"
                 self.harness.engine.scripts.append(
                     Script(("a",) * 12, drafting=DraftingState.ACTIVE, round_s=seconds.get(name, 0.1))
@@ -72,6 +72,21 @@ def test_each_way_is_measured_on_each_text_and_the_fastest_kept(setup: TuningSet
     assert setup.harness.settings.speculation_tokens == 4
     assert PairRecords(setup.records._file, machine_name()).get(MAIN.folder, DRAFT.folder).tokens == 4
     assert json.loads(setup.tuning.as_json())["mode"] == "fixed"
+
+
+def test_longer_drafts_are_tried_as_long_as_each_is_faster(setup: TuningSetup, qtbot: QtBot) -> None:
+    longer = [Way("fixed", tokens) for tokens in (12, 16, 24)]
+    seconds = {"off": 0.05, "auto": 0.05, "fixed8": 0.04, "fixed12": 0.03, "fixed16": 0.02, "fixed24": 0.025}
+    setup.script(seconds)
+    for way in longer:
+        setup.script(seconds, [way])
+    setup.tuning.start()
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    view = setup.tuning.view
+    assert len(view.readings) == STEPS + PASSES * len(Content) * len(longer)
+    assert view.best == Way("fixed", 16)
+    assert ways_shown(view.readings) == (*WAYS[:-1], *longer, AUTO)
+    assert list(mean_gains(view.readings)) == list(ways_shown(view.readings))
 
 
 @pytest.fixture

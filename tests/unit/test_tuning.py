@@ -11,7 +11,7 @@ import pytest
 
 from app.storage.pair_records import Measured, PairRecord, PairRecords
 from app.system.machine import machine_name
-from app.view_models.tuning import AUTO, PLAIN, WAYS, Content, Reading, Way, best_way, gains, mean_gains
+from app.view_models.tuning import AUTO, PLAIN, WAYS, Content, Reading, Way, best_way, gains, longer_length, mean_gains
 
 
 def readings(**rates: float) -> list[Reading]:
@@ -57,6 +57,25 @@ def test_a_gain_is_over_the_same_kind_of_text_and_the_mean_is_geometric() -> Non
     assert gains(measured, Content.CODE) == {PLAIN: 1.0, AUTO: 4.0}
     assert gains(measured, Content.LANGUAGE) == {}
     assert mean_gains(measured) == {PLAIN: 1.0, AUTO: pytest.approx(2.0)}
+
+
+@pytest.mark.parametrize(
+    ("measured", "longer"),
+    [
+        (readings(plain=10, n6=18, n8=20), 12),
+        (readings(plain=10, n6=20, n8=20.3), None),  # within the noise
+        (readings(plain=10, n6=20, n8=15), None),
+        (readings(plain=10, n6=20), None),
+        ([*readings(plain=10, n8=20), Reading(Content.CODE, Way("fixed", 12), 30)], 12),  # not on all kinds of text
+        ([*readings(plain=10, n8=20), *(Reading(each, Way("fixed", 12), 30) for each in Content)], 16),
+        ([*readings(plain=10, n8=20), *(Reading(each, Way("fixed", 32), 30) for each in Content)], None),
+        ([], None),
+    ],
+)
+def test_a_longer_draft_is_worth_trying_where_the_longest_was_the_fastest(
+    measured: list[Reading], longer: int | None
+) -> None:
+    assert longer_length(measured) == longer
 
 
 HERE = "Apple M3 Max, 64 GB"

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.theme import FOOTER_PX, Theme
-from app.view_models.tuning import WAYS, Content, TuningView, Way, gains, mean_gains
+from app.view_models.tuning import Content, TuningView, Way, gains, mean_gains, ways_shown
 from app.views.settings.tune_words import chart_sentence, content_text, way_text
 from app.words.formats import number
 
@@ -57,8 +57,9 @@ class TuneChart(QWidget):
         return max(1.5, int(2 * max(all_gains, default=1.0) + 1) / 2)
 
     def _place(self, plot: QRectF, top: float, way: Way, gain: float) -> QPointF:
-        column = plot.width() / len(WAYS)
-        return QPointF(plot.left() + (WAYS.index(way) + 0.5) * column, plot.bottom() - plot.height() * gain / top)
+        ways = ways_shown(self._view.readings)
+        column = plot.width() / len(ways)
+        return QPointF(plot.left() + (ways.index(way) + 0.5) * column, plot.bottom() - plot.height() * gain / top)
 
     def _paint_grid(self, painter: QPainter, plot: QRectF, top: float, line: int) -> None:
         colors, step = self._theme.palette, 0.5 if top <= 3 else 1.0
@@ -71,7 +72,7 @@ class TuneChart(QWidget):
             place = QRectF(0, y - line / 2, plot.left() - 6, line)
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{number(level, 1)}×")
             level += step
-        for way in WAYS:
+        for way in ways_shown(self._view.readings):
             x = self._place(plot, top, way, 0).x()
             place = QRectF(x - plot.width() / 2, plot.bottom() + 4, plot.width(), line)
             best = way == self._view.best
