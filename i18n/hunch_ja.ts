@@ -31,7 +31,7 @@
         <translation>言語、外観、通知、サンプリング、投機的デコーディング、ダウンロードなど、すべての設定が最初の状態に戻ります。</translation>
     </message>
     <message>
-        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
+        <source>Chats and models, with their own settings, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
         <translation>チャットとモデル（個別の設定を含む）、プリセット、システムプロンプト、ハブのアドレスとトークンはそのまま残ります。</translation>
     </message>
     <message>
@@ -91,7 +91,7 @@
     </message>
     <message>
         <source>Light, dark, or as the system has it.</source>
-        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
+        <translation>ライト、ダーク、またはシステムの設定から選べます。</translation>
     </message>
     <message>
         <source>Text size</source>
@@ -137,7 +137,7 @@
         <translation>保存せずにチャット</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
+        <source>The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies.</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
@@ -157,7 +157,7 @@
         <translation>保存せずにチャット中</translation>
     </message>
     <message>
-        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <source>Your settings could not be read from the disk, so the defaults are used until Hunch is closed. Nothing that is in the file is lost.</source>
         <translation>ディスクから設定を読み込めなかったため、Hunch を閉じるまで既定の設定を使います。ファイルの内容は失われていません。</translation>
     </message>
     <message>
@@ -368,7 +368,7 @@
         <translation>%1のコピー %2</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New Folder</source>
         <translation>新規フォルダ</translation>
     </message>
     <message>
@@ -380,7 +380,7 @@
 <context>
     <name>ChatList</name>
     <message>
-        <source>New folder</source>
+        <source>New Folder</source>
         <translation>新規フォルダ</translation>
     </message>
     <message>
@@ -388,7 +388,7 @@
         <translation>名前を変更…</translation>
     </message>
     <message>
-        <source>New folder inside</source>
+        <source>New Folder Inside</source>
         <translation>この中に新規フォルダ</translation>
     </message>
     <message>
@@ -431,11 +431,11 @@
 <context>
     <name>ChatMenu</name>
     <message>
-        <source>No folder</source>
+        <source>No Folder</source>
         <translation>フォルダなし</translation>
     </message>
     <message>
-        <source>New folder…</source>
+        <source>New Folder…</source>
         <translation>新規フォルダ…</translation>
     </message>
 </context>
@@ -517,7 +517,7 @@
         <translation>プリセットの値</translation>
     </message>
     <message>
-        <source>As always with %1</source>
+        <source>Default for %1</source>
         <translation>%1 の既定値</translation>
     </message>
     <message>
@@ -606,7 +606,7 @@
         <translation>コマンド</translation>
     </message>
     <message>
-        <source>Nothing has these words.</source>
+        <source>Nothing found.</source>
         <translation>見つかりませんでした。</translation>
     </message>
 </context>
@@ -666,7 +666,7 @@
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
         <translation>
-            <numerusform>%Ln 個のモデルが見つかりました。ほかにもあるかもしれません。</numerusform>
+            <numerusform>%Ln 件のモデルが見つかりました。ほかにもあるかもしれません。</numerusform>
         </translation>
     </message>
     <message>
@@ -805,15 +805,15 @@
         <translation>今すぐ試す</translation>
     </message>
     <message>
-        <source>Take this line away</source>
+        <source>Remove from the list</source>
         <translation>この行を消す</translation>
     </message>
     <message>
-        <source>Remove, with what has arrived</source>
+        <source>Remove, and delete what was downloaded</source>
         <translation>ダウンロード済みの分ごと削除</translation>
     </message>
     <message>
-        <source>Cancel and delete what has arrived</source>
+        <source>Cancel, and delete what was downloaded</source>
         <translation>キャンセルして、ダウンロード済みの分を削除</translation>
     </message>
     <message>
@@ -910,7 +910,7 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation>あなた</translation>
+        <translation>自分</translation>
     </message>
     <message>
         <source>Model</source>
@@ -1073,7 +1073,7 @@
     </message>
     <message>
         <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
-        <translation>すべての版、思考、統計、添付ファイルを含み、あとで取り込めます。</translation>
+        <translation>すべてのバージョン、思考、統計、添付ファイルを含み、あとで取り込めます。</translation>
     </message>
     <message>
         <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
@@ -1512,7 +1512,7 @@
         <translation>まだ回答がありません</translation>
     </message>
     <message>
-        <source>In company</source>
+        <source>Several at once</source>
         <translation>回答の同時作成</translation>
     </message>
     <message>
@@ -1740,7 +1740,7 @@
         <translation>この Mac にあるモデルを調べています…</translation>
     </message>
     <message>
-        <source>No installed model is like that.</source>
+        <source>No installed model matches.</source>
         <translation>条件に合うインストール済みモデルはありません。</translation>
     </message>
     <message>
@@ -1807,7 +1807,7 @@
     <name>KeptWords</name>
     <message>
         <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>回答の終わり、または入力した文章がまだディスクに保存されていません。いま終了すると失われます。</translation>
+        <translation>回答の末尾、または入力した文章がまだディスクに保存されていません。いま終了すると失われます。</translation>
     </message>
     <message>
         <source>Free some space and wait a moment, or quit once more.</source>
@@ -2298,7 +2298,7 @@
         <translation>モデルを削除して、インストールし直してください。</translation>
     </message>
     <message>
-        <source>%1 needs %2 of memory; %3 are available.</source>
+        <source>%1 needs %2 of memory; %3 is available.</source>
         <translation>%1 には %2 のメモリが必要ですが、使えるのは %3 です。</translation>
     </message>
     <message>
@@ -2342,7 +2342,7 @@
         <translation>同じ系列のより小さいモデルをドラフトモデルに選んでください。</translation>
     </message>
     <message>
-        <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
+        <source>The draft is %1, the main model %2; such a draft can only cost time.</source>
         <translation>ドラフトモデルは %1、メインモデルは %2 です。このドラフトモデルでは、かえって時間がかかります。</translation>
     </message>
     <message>
@@ -2350,7 +2350,7 @@
         <translation>ドラフトモデルが大きすぎます</translation>
     </message>
     <message>
-        <source>A good draft has at most a fifth of the main model&apos;s size.</source>
+        <source>A good draft is at most a fifth of the main model&apos;s size.</source>
         <translation>ドラフトモデルは、メインモデルの 5 分の 1 以下が目安です。</translation>
     </message>
     <message>
@@ -2498,7 +2498,7 @@
         <translation>mlx-community で同じモデルを探してください。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 are free.</source>
+        <source>%1 needs %2 on the disk; %3 is free.</source>
         <translation>%1 にはディスクの空きが %2 必要ですが、空きは %3 です。</translation>
     </message>
     <message>
@@ -2582,7 +2582,7 @@
         <translation>別のドラフトモデルを選んでください。回答の内容には影響しません。</translation>
     </message>
     <message>
-        <source>In a test it brought %1 tokens a pass, hardly more than none at all brings.</source>
+        <source>In a test it brought %1 tokens a pass, hardly more than without a draft.</source>
         <translation>テストでは 1 パスあたり %1 トークンで、ドラフトなしとほとんど変わりません。</translation>
     </message>
     <message>
@@ -2594,7 +2594,7 @@
         <translation>%1 層のメインモデル用ですが、このモデルは %2 層です。</translation>
     </message>
     <message>
-        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <source>Only %1 of %2 tokens mean the same to both; nine in ten are needed.</source>
         <translation>%2 個のトークンのうち、両方で同じ意味なのは %1 個だけです。9 割以上の一致が必要です。</translation>
     </message>
     <message>
@@ -2639,7 +2639,7 @@
     </message>
     <message>
         <source>Check the hub address in Settings, or try again later.</source>
-        <translation>設定でハブのアドレスを確認するか、後でもう一度お試しください。</translation>
+        <translation>設定でハブのアドレスを確認するか、あとでもう一度お試しください。</translation>
     </message>
     <message>
         <source>%1 did not answer in time.</source>
@@ -2667,7 +2667,7 @@
     </message>
     <message>
         <source>Try again later; what has arrived is kept.</source>
-        <translation>後でもう一度お試しください。ダウンロード済みの分は残っています。</translation>
+        <translation>あとでもう一度お試しください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
         <source>The connection to %1 broke off.</source>
@@ -2714,7 +2714,7 @@
         <translation>https のアドレスを使うか、設定で許可してください。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
     </message>
     <message>
@@ -2947,7 +2947,7 @@
     </message>
     <message>
         <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
-        <translation>この回答の終わりがまだディスクに保存されていません。Hunch が保存を繰り返し試みています。</translation>
+        <translation>この回答の末尾がまだディスクに保存されていません。Hunch が保存を繰り返し試みています。</translation>
     </message>
     <message>
         <source>Free some space on the disk, and leave Hunch open until then.</source>
@@ -3125,7 +3125,7 @@
     </message>
     <message>
         <source>Stop verifying</source>
-        <translation>検証をやめる</translation>
+        <translation>検証を中止</translation>
     </message>
     <message>
         <source>Verify</source>
@@ -3239,7 +3239,7 @@
         <translation>メインモデルがインストールされていません</translation>
     </message>
     <message>
-        <source>nothing can draft for it: its family reads several tokens at once otherwise than one by one</source>
+        <source>no draft works with it: its family gives different results when it reads several tokens at once</source>
         <translation>この系列ではドラフトを使えません。複数のトークンをまとめて読むと、1 つずつ読む場合と結果が変わります</translation>
     </message>
     <message>
@@ -3320,7 +3320,7 @@
     </message>
     <message>
         <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>現在のドラフトモデルです。回答はドラフトなしで続きます。</translation>
+        <translation>現在のドラフトモデルです。削除すると、回答はドラフトなしになります。</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3387,7 +3387,7 @@
     </message>
     <message>
         <source>Refresh</source>
-        <translation>再読み込み</translation>
+        <translation>一覧を更新</translation>
     </message>
     <message>
         <source>More folders</source>
@@ -3611,7 +3611,7 @@
         <translation>%2 個のトークンのうち %1 個が異なりますが、文字を表すものではありません。ドラフトはそれらを使いません。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens say the same to both. The draft guesses only with these.</source>
+        <source>%1 of %2 tokens mean the same to both. The draft guesses only with these.</source>
         <translation>%2 個のトークンのうち %1 個が両方で同じ意味です。ドラフトはこれらだけで予測します。</translation>
     </message>
     <message>
@@ -3808,15 +3808,15 @@
         <translation>表示</translation>
     </message>
     <message>
-        <source>Chats imported: %1</source>
+        <source>Chats imported: %1.</source>
         <translation>チャットを %1 件取り込みました。</translation>
     </message>
     <message>
-        <source>Chats with new messages: %1</source>
+        <source>Chats with new messages: %1.</source>
         <translation>%1 件のチャットに新しいメッセージを加えました。</translation>
     </message>
     <message>
-        <source>Presets imported: %1</source>
+        <source>Presets imported: %1.</source>
         <translation>プリセットを %1 件取り込みました。</translation>
     </message>
     <message>
@@ -4408,7 +4408,7 @@
     </message>
     <message>
         <source>1 is none; higher avoids what was said.</source>
-        <translation>1 はなし。高いほど、すでに出た言葉を避けます。</translation>
+        <translation>1 ならペナルティなしです。高いほど、すでに出た言葉を避けます。</translation>
     </message>
     <message>
         <source>Top-k</source>
@@ -4505,7 +4505,7 @@
         <translation>設定を検索</translation>
     </message>
     <message>
-        <source>No setting has these words.</source>
+        <source>No setting found.</source>
         <translation>見つかりませんでした。</translation>
     </message>
     <message>
@@ -4585,7 +4585,7 @@
     </message>
     <message>
         <source>Close or open a folder</source>
-        <translation>フォルダを閉じる、開く</translation>
+        <translation>フォルダを開閉</translation>
     </message>
 </context>
 <context>
@@ -4607,7 +4607,7 @@
         <translation>チャットを検索</translation>
     </message>
     <message>
-        <source>No chat has these words.</source>
+        <source>No chat found.</source>
         <translation>この言葉を含むチャットはありません。</translation>
     </message>
     <message>
@@ -4740,7 +4740,7 @@
         <translation>この 2 つのモデルではドラフトで遅くなったため、オフにしてあります。</translation>
     </message>
     <message>
-        <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
+        <source>Every word is the main model&apos;s own, with or without a draft; only the speed differs.</source>
         <translation>ドラフトの有無にかかわらず、文章はメインモデルのものです。違うのは速さだけです。</translation>
     </message>
     <message>
@@ -4946,7 +4946,7 @@
         <translation>過去 30 日間にはありません</translation>
     </message>
     <message>
-        <source>Show all…</source>
+        <source>Show All…</source>
         <translation>すべて表示…</translation>
     </message>
 </context>
@@ -4971,7 +4971,7 @@
         <translation>空にする</translation>
     </message>
     <message>
-        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <source>It is also removed from the daily copies. This cannot be undone.</source>
         <translation>毎日のコピーからも消え、元に戻せません。</translation>
     </message>
     <message>
@@ -5119,7 +5119,7 @@
     </message>
     <message>
         <source>Not measured on this machine yet.</source>
-        <translation>このマシンではまだ測定していません。</translation>
+        <translation>この Mac ではまだ測定していません。</translation>
     </message>
     <message>
         <source>Measuring stopped, because a reply failed.</source>
@@ -5131,15 +5131,15 @@
     </message>
     <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
-        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1 です。「自動」では自動的に休止します。</translation>
+        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1の速さです。「自動」では自動的に休止します。</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>このペアには「自動」が最適です。ドラフトなしの %1 の速さです。</translation>
+        <translation>このペアには「自動」が最適です。ドラフトなしの %1の速さです。</translation>
     </message>
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
-        <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2 の速さです。</translation>
+        <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2の速さです。</translation>
     </message>
 </context>
 <context>

@@ -31,7 +31,7 @@
         <translation>언어, 모양, 알림, 샘플링, 추측 디코딩, 다운로드를 비롯한 모든 설정이 처음 상태로 돌아가요.</translation>
     </message>
     <message>
-        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
+        <source>Chats and models, with their own settings, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
         <translation>채팅과 모델(각각의 설정 포함), 프리셋, 시스템 프롬프트, 허브 주소와 토큰은 그대로 남아요.</translation>
     </message>
     <message>
@@ -91,7 +91,7 @@
     </message>
     <message>
         <source>Light, dark, or as the system has it.</source>
-        <translation>라이트, 다크 또는 시스템 설정을 따라요.</translation>
+        <translation>라이트나 다크를 쓰거나 시스템 설정을 따라요.</translation>
     </message>
     <message>
         <source>Text size</source>
@@ -107,7 +107,7 @@
     </message>
     <message>
         <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation>자동은 시스템의 동작 줄이기 설정을 따라요.</translation>
+        <translation>‘자동’은 시스템의 동작 줄이기 설정을 따라요.</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -137,7 +137,7 @@
         <translation>저장하지 않고 채팅</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
+        <source>The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies.</source>
         <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요. 그중 %2개는 매일 만드는 사본에서 가져왔어요.</translation>
     </message>
     <message>
@@ -157,7 +157,7 @@
         <translation>저장하지 않는 채팅</translation>
     </message>
     <message>
-        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <source>Your settings could not be read from the disk, so the defaults are used until Hunch is closed. Nothing that is in the file is lost.</source>
         <translation>디스크에서 설정을 읽지 못해 Hunch를 닫을 때까지 기본 설정을 사용해요. 파일에 있는 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
@@ -295,7 +295,7 @@
     </message>
     <message>
         <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation>다른 키를 누르면 줄이 바뀌어요. Shift+Return은 언제나 줄바꿈이에요.</translation>
+        <translation>다른 키를 누르면 줄이 바뀌어요. Shift+Return은 언제나 줄 바꿈이에요.</translation>
     </message>
     <message>
         <source>Automatic titles</source>
@@ -319,7 +319,7 @@
     </message>
     <message>
         <source>The title of the chat and how the reply begins.</source>
-        <translation>채팅 제목과 답변의 첫 부분을 보여 줘요.</translation>
+        <translation>채팅 제목과 답변의 첫 부분을 보여 드려요.</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -368,7 +368,7 @@
         <translation>%1 사본 %2</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New Folder</source>
         <translation>새 폴더</translation>
     </message>
     <message>
@@ -380,7 +380,7 @@
 <context>
     <name>ChatList</name>
     <message>
-        <source>New folder</source>
+        <source>New Folder</source>
         <translation>새 폴더</translation>
     </message>
     <message>
@@ -388,7 +388,7 @@
         <translation>이름 변경…</translation>
     </message>
     <message>
-        <source>New folder inside</source>
+        <source>New Folder Inside</source>
         <translation>안에 새 폴더 만들기</translation>
     </message>
     <message>
@@ -431,11 +431,11 @@
 <context>
     <name>ChatMenu</name>
     <message>
-        <source>No folder</source>
+        <source>No Folder</source>
         <translation>폴더 없음</translation>
     </message>
     <message>
-        <source>New folder…</source>
+        <source>New Folder…</source>
         <translation>새 폴더…</translation>
     </message>
 </context>
@@ -517,7 +517,7 @@
         <translation>프리셋 값</translation>
     </message>
     <message>
-        <source>As always with %1</source>
+        <source>Default for %1</source>
         <translation>%1 모델의 기본값</translation>
     </message>
     <message>
@@ -606,7 +606,7 @@
         <translation>명령</translation>
     </message>
     <message>
-        <source>Nothing has these words.</source>
+        <source>Nothing found.</source>
         <translation>검색 결과가 없어요.</translation>
     </message>
 </context>
@@ -805,15 +805,15 @@
         <translation>지금 시도</translation>
     </message>
     <message>
-        <source>Take this line away</source>
+        <source>Remove from the list</source>
         <translation>이 줄 지우기</translation>
     </message>
     <message>
-        <source>Remove, with what has arrived</source>
+        <source>Remove, and delete what was downloaded</source>
         <translation>받은 내용과 함께 지우기</translation>
     </message>
     <message>
-        <source>Cancel and delete what has arrived</source>
+        <source>Cancel, and delete what was downloaded</source>
         <translation>취소하고 받은 파일 삭제</translation>
     </message>
     <message>
@@ -1065,11 +1065,11 @@
     </message>
     <message>
         <source>Writing chat %1 of %2…</source>
-        <translation>채팅 %2개 중 %1번째를 쓰는 중…</translation>
+        <translation>채팅 %2개 중 %1번째를 내보내는 중…</translation>
     </message>
     <message>
         <source>Writing…</source>
-        <translation>쓰는 중…</translation>
+        <translation>내보내는 중…</translation>
     </message>
     <message>
         <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
@@ -1318,7 +1318,7 @@
     </message>
     <message>
         <source>Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed.</source>
-        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요. 창을 닫아도 Hunch는 계속 실행돼요.</translation>
+        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요. 윈도우를 닫아도 Hunch는 계속 실행돼요.</translation>
     </message>
     <message>
         <source>Unload idle models</source>
@@ -1442,7 +1442,7 @@
     </message>
     <message>
         <source>Also import chats that are here already, as copies</source>
-        <translation>이미 있는 채팅도 복사본으로 가져오기</translation>
+        <translation>이미 있는 채팅도 사본으로 가져오기</translation>
     </message>
     <message>
         <source>Choose folder…</source>
@@ -1512,7 +1512,7 @@
         <translation>아직 답변이 없어요</translation>
     </message>
     <message>
-        <source>In company</source>
+        <source>Several at once</source>
         <translation>답변 동시 작성</translation>
     </message>
     <message>
@@ -1553,11 +1553,11 @@
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2토큰을 썼어요. %3토큰부터 이득이에요.</translation>
+        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2토큰을 생성했어요. %3토큰부터 이득이에요.</translation>
     </message>
     <message>
         <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2토큰을 썼는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
+        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2토큰을 생성했는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
     </message>
     <message>
         <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
@@ -1653,7 +1653,7 @@
     </message>
     <message>
         <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation>메인 모델이 패스마다 평균 몇 토큰을 썼는지예요. 자기 토큰도 포함해요. 초안 모델이 없으면 1이에요.</translation>
+        <translation>메인 모델이 패스마다 평균 몇 토큰을 생성했는지예요. 자기 토큰도 포함해요. 초안 모델이 없으면 1이에요.</translation>
     </message>
     <message>
         <source>Pays from</source>
@@ -1740,7 +1740,7 @@
         <translation>이 Mac에 있는 모델을 찾고 있어요…</translation>
     </message>
     <message>
-        <source>No installed model is like that.</source>
+        <source>No installed model matches.</source>
         <translation>조건에 맞는 설치된 모델이 없어요.</translation>
     </message>
     <message>
@@ -1844,7 +1844,7 @@
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
-        <translation>%1 페이지를 열까요?</translation>
+        <translation>%1 링크를 열까요?</translation>
     </message>
     <message>
         <source>Open</source>
@@ -1867,7 +1867,7 @@
     </message>
     <message>
         <source>Don&apos;t wait</source>
-        <translation>기다리지 않기</translation>
+        <translation>바로 실행</translation>
     </message>
 </context>
 <context>
@@ -2200,7 +2200,7 @@
     </message>
     <message>
         <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation>실행 취소로 되돌릴 수 있어요. 최근 삭제한 항목에 30일 동안 남아 있어요.</translation>
+        <translation>실행 취소로 되돌릴 수 있어요. ‘최근 삭제한 항목’에 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -2298,7 +2298,7 @@
         <translation>모델을 삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
-        <source>%1 needs %2 of memory; %3 are available.</source>
+        <source>%1 needs %2 of memory; %3 is available.</source>
         <translation>%1 모델에는 메모리 %2가 필요한데, %3만 쓸 수 있어요.</translation>
     </message>
     <message>
@@ -2342,7 +2342,7 @@
         <translation>같은 계열의 더 작은 모델을 초안 모델로 선택하세요.</translation>
     </message>
     <message>
-        <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
+        <source>The draft is %1, the main model %2; such a draft can only cost time.</source>
         <translation>초안 모델은 %1, 메인 모델은 %2예요. 이런 초안 모델을 쓰면 시간만 더 걸려요.</translation>
     </message>
     <message>
@@ -2350,7 +2350,7 @@
         <translation>초안 모델이 너무 커요</translation>
     </message>
     <message>
-        <source>A good draft has at most a fifth of the main model&apos;s size.</source>
+        <source>A good draft is at most a fifth of the main model&apos;s size.</source>
         <translation>초안 모델은 메인 모델 크기의 5분의 1 이하가 좋아요.</translation>
     </message>
     <message>
@@ -2498,7 +2498,7 @@
         <translation>mlx-community에서 같은 모델을 찾아보세요.</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 are free.</source>
+        <source>%1 needs %2 on the disk; %3 is free.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요한데, %3만 남아 있어요.</translation>
     </message>
     <message>
@@ -2582,8 +2582,8 @@
         <translation>다른 초안 모델을 선택하세요. 답변 내용에는 영향이 없어요.</translation>
     </message>
     <message>
-        <source>In a test it brought %1 tokens a pass, hardly more than none at all brings.</source>
-        <translation>시험에서 패스당 토큰이 %1개였어요. 초안 모델이 없을 때와 거의 같아요.</translation>
+        <source>In a test it brought %1 tokens a pass, hardly more than without a draft.</source>
+        <translation>테스트에서 패스당 토큰이 %1개였어요. 초안 모델이 없을 때와 거의 같아요.</translation>
     </message>
     <message>
         <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
@@ -2594,7 +2594,7 @@
         <translation>레이어가 %1개인 메인 모델용인데 이 모델은 %2개예요.</translation>
     </message>
     <message>
-        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <source>Only %1 of %2 tokens mean the same to both; nine in ten are needed.</source>
         <translation>토큰 %2개 중 %1개만 두 모델에서 같은 뜻이에요. 열에 아홉은 같아야 해요.</translation>
     </message>
     <message>
@@ -2671,7 +2671,7 @@
     </message>
     <message>
         <source>The connection to %1 broke off.</source>
-        <translation>%1과의 연결이 끊겼어요.</translation>
+        <translation>%1 서버와의 연결이 끊겼어요.</translation>
     </message>
     <message>
         <source>Offline mode is on</source>
@@ -2714,7 +2714,7 @@
         <translation>https 주소를 쓰거나 설정에서 허용하세요.</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
     </message>
     <message>
@@ -3239,7 +3239,7 @@
         <translation>메인 모델이 설치되어 있지 않아요</translation>
     </message>
     <message>
-        <source>nothing can draft for it: its family reads several tokens at once otherwise than one by one</source>
+        <source>no draft works with it: its family gives different results when it reads several tokens at once</source>
         <translation>이 계열에는 초안 모델을 쓸 수 없어요. 토큰 여러 개를 한꺼번에 읽으면 하나씩 읽을 때와 결과가 달라져요</translation>
     </message>
     <message>
@@ -3308,11 +3308,11 @@
     </message>
     <message>
         <source>%1 fit in memory</source>
-        <translation>메모리에는 %1</translation>
+        <translation>메모리에는 %1토큰</translation>
     </message>
     <message>
         <source>limited to %1 in Settings</source>
-        <translation>설정에서 %1개로 제한</translation>
+        <translation>설정에서 %1토큰으로 제한</translation>
     </message>
     <message>
         <source>It is the main model now; the starter pair takes its place.</source>
@@ -3611,7 +3611,7 @@
         <translation>두 모델은 토큰 %2개 중 %1개가 다른데, 글자를 나타내는 토큰은 아니에요. 초안 모델은 그 토큰을 쓰지 않아요.</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens say the same to both. The draft guesses only with these.</source>
+        <source>%1 of %2 tokens mean the same to both. The draft guesses only with these.</source>
         <translation>토큰 %2개 중 %1개가 두 모델에서 같은 뜻이에요. 초안 모델은 이 토큰으로만 추측해요.</translation>
     </message>
     <message>
@@ -3801,22 +3801,22 @@
     </message>
     <message>
         <source>Exported to “%1”.</source>
-        <translation>‘%1’에 내보냈어요.</translation>
+        <translation>‘%1’ 이름으로 내보냈어요.</translation>
     </message>
     <message>
         <source>Show</source>
         <translation>보기</translation>
     </message>
     <message>
-        <source>Chats imported: %1</source>
+        <source>Chats imported: %1.</source>
         <translation>채팅 %1개를 가져왔어요.</translation>
     </message>
     <message>
-        <source>Chats with new messages: %1</source>
+        <source>Chats with new messages: %1.</source>
         <translation>채팅 %1개에 새 메시지를 더했어요.</translation>
     </message>
     <message>
-        <source>Presets imported: %1</source>
+        <source>Presets imported: %1.</source>
         <translation>프리셋 %1개를 가져왔어요.</translation>
     </message>
     <message>
@@ -4505,7 +4505,7 @@
         <translation>설정 검색</translation>
     </message>
     <message>
-        <source>No setting has these words.</source>
+        <source>No setting found.</source>
         <translation>검색 결과가 없어요.</translation>
     </message>
     <message>
@@ -4607,7 +4607,7 @@
         <translation>채팅 검색</translation>
     </message>
     <message>
-        <source>No chat has these words.</source>
+        <source>No chat found.</source>
         <translation>검색 결과가 없어요.</translation>
     </message>
     <message>
@@ -4737,10 +4737,10 @@
     </message>
     <message>
         <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation>이 두 모델로는 초안 모델이 시간을 더 써서 꺼 두었어요.</translation>
+        <translation>이 두 모델에서는 초안 모델을 쓰면 더 느려져서 꺼 두었어요.</translation>
     </message>
     <message>
-        <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
+        <source>Every word is the main model&apos;s own, with or without a draft; only the speed differs.</source>
         <translation>초안이 있든 없든 글은 메인 모델이 쓴 그대로예요. 속도만 달라요.</translation>
     </message>
     <message>
@@ -4752,7 +4752,7 @@
     <name>SpeculationWiring</name>
     <message>
         <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
-        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. 자동이나 고정 개수를 고르면 다시 켜져요.</translation>
+        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. ‘자동’이나 ‘고정 개수’를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -4946,7 +4946,7 @@
         <translation>최근 30일 동안 없음</translation>
     </message>
     <message>
-        <source>Show all…</source>
+        <source>Show All…</source>
         <translation>모두 보기…</translation>
     </message>
 </context>
@@ -4971,7 +4971,7 @@
         <translation>비우기</translation>
     </message>
     <message>
-        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <source>It is also removed from the daily copies. This cannot be undone.</source>
         <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
@@ -5060,7 +5060,7 @@
     </message>
     <message>
         <source>Stop measuring</source>
-        <translation>측정 중단</translation>
+        <translation>측정 중지</translation>
     </message>
     <message>
         <source>Measure again</source>
@@ -5131,15 +5131,15 @@
     </message>
     <message>
         <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
-        <translation>이 쌍은 초안 모델을 써도 이득이 없어요. 가장 좋은 방법이 초안 없이 쓸 때의 %1예요. 자동은 스스로 쉬어요.</translation>
+        <translation>이 쌍은 초안 모델을 써도 이득이 없어요. 가장 좋은 방법도 속도가 초안 없이 쓸 때의 %1예요. ‘자동’은 알아서 쉬어요.</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>이 쌍은 자동이 가장 좋아요. 초안 없이 쓸 때의 %1예요.</translation>
+        <translation>이 쌍은 ‘자동’이 가장 좋아요. 속도가 초안 없이 쓸 때의 %1예요.</translation>
     </message>
     <message>
         <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
-        <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 초안 없이 쓸 때의 %2예요.</translation>
+        <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 속도가 초안 없이 쓸 때의 %2예요.</translation>
     </message>
 </context>
 <context>

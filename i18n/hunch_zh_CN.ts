@@ -31,7 +31,7 @@
         <translation>语言、外观、通知、采样、投机解码、下载等所有设置将恢复为最初的状态。</translation>
     </message>
     <message>
-        <source>Chats and models with settings of their own, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
+        <source>Chats and models, with their own settings, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
         <translation>对话和模型及其各自的设置、预设、系统提示词和 Hub 的地址和令牌保持不变。</translation>
     </message>
     <message>
@@ -137,7 +137,7 @@
         <translation>不存储，继续对话</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2.</source>
+        <source>The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies.</source>
         <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
@@ -157,7 +157,7 @@
         <translation>对话不会存储</translation>
     </message>
     <message>
-        <source>The disk did not give your settings, so the usual ones are used until Hunch is closed. Nothing that is in the file is lost.</source>
+        <source>Your settings could not be read from the disk, so the defaults are used until Hunch is closed. Nothing that is in the file is lost.</source>
         <translation>无法从磁盘读取设置，因此在关闭 Hunch 之前使用默认设置。文件中的内容不会丢失。</translation>
     </message>
     <message>
@@ -198,7 +198,7 @@
     </message>
     <message>
         <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>这些对话由更新版本的 Hunch 写入，请用那个版本打开。</translation>
+        <translation>这些对话由较新版本的 Hunch 写入，请用那个版本打开。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -368,7 +368,7 @@
         <translation>%1 副本 %2</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New Folder</source>
         <translation>新建文件夹</translation>
     </message>
     <message>
@@ -380,7 +380,7 @@
 <context>
     <name>ChatList</name>
     <message>
-        <source>New folder</source>
+        <source>New Folder</source>
         <translation>新建文件夹</translation>
     </message>
     <message>
@@ -388,7 +388,7 @@
         <translation>重命名…</translation>
     </message>
     <message>
-        <source>New folder inside</source>
+        <source>New Folder Inside</source>
         <translation>在其中新建文件夹</translation>
     </message>
     <message>
@@ -431,11 +431,11 @@
 <context>
     <name>ChatMenu</name>
     <message>
-        <source>No folder</source>
+        <source>No Folder</source>
         <translation>不放入文件夹</translation>
     </message>
     <message>
-        <source>New folder…</source>
+        <source>New Folder…</source>
         <translation>新建文件夹…</translation>
     </message>
 </context>
@@ -517,7 +517,7 @@
         <translation>来自预设</translation>
     </message>
     <message>
-        <source>As always with %1</source>
+        <source>Default for %1</source>
         <translation>%1 的默认值</translation>
     </message>
     <message>
@@ -606,7 +606,7 @@
         <translation>命令</translation>
     </message>
     <message>
-        <source>Nothing has these words.</source>
+        <source>Nothing found.</source>
         <translation>没有找到结果。</translation>
     </message>
 </context>
@@ -637,7 +637,7 @@
     <name>ContextRing</name>
     <message>
         <source>%1 of %2 tokens of context used</source>
-        <translation>上下文 %2 个 token 已用 %1 个</translation>
+        <translation>上下文共 %2 个 token，已用 %1 个</translation>
     </message>
     <message>
         <source>Limited to %1 tokens in the settings; the model holds %2</source>
@@ -661,7 +661,7 @@
     </message>
     <message>
         <source>Shown instead: what is known without the hub.</source>
-        <translation>以下显示无需 Hub 即可得知的模型。</translation>
+        <translation>以下改为显示不连接 Hub 也能列出的模型。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
@@ -671,7 +671,7 @@
     </message>
     <message>
         <source>Until the hub answers, this is what is known without it.</source>
-        <translation>Hub 响应之前，先显示无需 Hub 即可得知的模型。</translation>
+        <translation>Hub 响应之前，先显示不连接 Hub 也能列出的模型。</translation>
     </message>
     <message>
         <source>Searching…</source>
@@ -805,15 +805,15 @@
         <translation>立即重试</translation>
     </message>
     <message>
-        <source>Take this line away</source>
+        <source>Remove from the list</source>
         <translation>移除此行</translation>
     </message>
     <message>
-        <source>Remove, with what has arrived</source>
+        <source>Remove, and delete what was downloaded</source>
         <translation>连同已下载的内容一起移除</translation>
     </message>
     <message>
-        <source>Cancel and delete what has arrived</source>
+        <source>Cancel, and delete what was downloaded</source>
         <translation>取消并删除已下载的部分</translation>
     </message>
     <message>
@@ -892,7 +892,7 @@
     </message>
     <message>
         <source>Install both</source>
-        <translation>全部安装</translation>
+        <translation>一并安装</translation>
     </message>
     <message>
         <source>Use</source>
@@ -910,7 +910,7 @@
     <name>EditorPart</name>
     <message>
         <source>You</source>
-        <translation>你</translation>
+        <translation>我</translation>
     </message>
     <message>
         <source>Model</source>
@@ -1006,7 +1006,7 @@
     </message>
     <message>
         <source>Install both</source>
-        <translation>全部安装</translation>
+        <translation>一并安装</translation>
     </message>
     <message>
         <source>No model is loaded</source>
@@ -1512,7 +1512,7 @@
         <translation>还没有回复</translation>
     </message>
     <message>
-        <source>In company</source>
+        <source>Several at once</source>
         <translation>同时生成</translation>
     </message>
     <message>
@@ -1740,7 +1740,7 @@
         <translation>正在查看这台 Mac 上的模型…</translation>
     </message>
     <message>
-        <source>No installed model is like that.</source>
+        <source>No installed model matches.</source>
         <translation>没有符合条件的已安装模型。</translation>
     </message>
     <message>
@@ -1867,7 +1867,7 @@
     </message>
     <message>
         <source>Don&apos;t wait</source>
-        <translation>不再等待</translation>
+        <translation>立即执行</translation>
     </message>
 </context>
 <context>
@@ -2298,7 +2298,7 @@
         <translation>请删除模型后重新安装。</translation>
     </message>
     <message>
-        <source>%1 needs %2 of memory; %3 are available.</source>
+        <source>%1 needs %2 of memory; %3 is available.</source>
         <translation>%1 需要 %2 内存，可用 %3。</translation>
     </message>
     <message>
@@ -2342,7 +2342,7 @@
         <translation>请选择同系列中更小的模型作为草稿模型。</translation>
     </message>
     <message>
-        <source>The draft has %1, the main model %2; such a draft can only cost time.</source>
+        <source>The draft is %1, the main model %2; such a draft can only cost time.</source>
         <translation>草稿模型为 %1，主模型为 %2；这样的草稿模型只会更慢。</translation>
     </message>
     <message>
@@ -2350,7 +2350,7 @@
         <translation>草稿模型过大</translation>
     </message>
     <message>
-        <source>A good draft has at most a fifth of the main model&apos;s size.</source>
+        <source>A good draft is at most a fifth of the main model&apos;s size.</source>
         <translation>合适的草稿模型最多为主模型大小的五分之一。</translation>
     </message>
     <message>
@@ -2498,7 +2498,7 @@
         <translation>请在 mlx-community 查找同一模型。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 are free.</source>
+        <source>%1 needs %2 on the disk; %3 is free.</source>
         <translation>%1 需要 %2 磁盘空间，可用 %3。</translation>
     </message>
     <message>
@@ -2582,7 +2582,7 @@
         <translation>请选择其他草稿模型。回复内容不受影响。</translation>
     </message>
     <message>
-        <source>In a test it brought %1 tokens a pass, hardly more than none at all brings.</source>
+        <source>In a test it brought %1 tokens a pass, hardly more than without a draft.</source>
         <translation>测试中每轮只得到 %1 个 token，与不用草稿模型几乎没有差别。</translation>
     </message>
     <message>
@@ -2594,7 +2594,7 @@
         <translation>它适用于 %1 层的主模型，而这个模型有 %2 层。</translation>
     </message>
     <message>
-        <source>Only %1 of %2 tokens say the same to both; nine in ten are needed.</source>
+        <source>Only %1 of %2 tokens mean the same to both; nine in ten are needed.</source>
         <translation>%2 个 token 中只有 %1 个在两个模型里含义相同，至少需要九成。</translation>
     </message>
     <message>
@@ -2714,7 +2714,7 @@
         <translation>请使用 https 地址，或在设置中允许。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 are free, of which other downloads still need %4.</source>
+        <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
     </message>
     <message>
@@ -3239,7 +3239,7 @@
         <translation>其主模型尚未安装</translation>
     </message>
     <message>
-        <source>nothing can draft for it: its family reads several tokens at once otherwise than one by one</source>
+        <source>no draft works with it: its family gives different results when it reads several tokens at once</source>
         <translation>该系列无法使用草稿模型：一次读取多个 token 与逐个读取的结果不同</translation>
     </message>
     <message>
@@ -3411,14 +3411,14 @@
     </message>
     <message>
         <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>根据内存和语言挑选的主模型及其草稿模型，点一次即可全部安装。</translation>
+        <translation>根据内存和语言挑选的主模型及其草稿模型，点按一次即可一并安装。</translation>
     </message>
 </context>
 <context>
     <name>OfferRow</name>
     <message>
         <source>Install both</source>
-        <translation>全部安装</translation>
+        <translation>一并安装</translation>
     </message>
     <message>
         <source>Install %1 and its draft</source>
@@ -3611,7 +3611,7 @@
         <translation>两个模型的 %2 个 token 中有 %1 个不同，但都不是文字。草稿模型不使用它们。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens say the same to both. The draft guesses only with these.</source>
+        <source>%1 of %2 tokens mean the same to both. The draft guesses only with these.</source>
         <translation>%2 个 token 中有 %1 个在两个模型里含义相同。草稿模型只用这些来猜测。</translation>
     </message>
     <message>
@@ -3808,15 +3808,15 @@
         <translation>显示</translation>
     </message>
     <message>
-        <source>Chats imported: %1</source>
+        <source>Chats imported: %1.</source>
         <translation>已导入 %1 个对话。</translation>
     </message>
     <message>
-        <source>Chats with new messages: %1</source>
+        <source>Chats with new messages: %1.</source>
         <translation>已为 %1 个对话添加新消息。</translation>
     </message>
     <message>
-        <source>Presets imported: %1</source>
+        <source>Presets imported: %1.</source>
         <translation>已导入 %1 个预设。</translation>
     </message>
     <message>
@@ -3861,7 +3861,7 @@
     </message>
     <message>
         <source>written by a newer version of Hunch</source>
-        <translation>由更新版本的 Hunch 创建</translation>
+        <translation>由较新版本的 Hunch 创建</translation>
     </message>
     <message>
         <source>protected by a password</source>
@@ -4400,7 +4400,7 @@
     </message>
     <message>
         <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>排除概率不到最可能的词这一比例的词。</translation>
+        <translation>排除概率低于“最可能的词的概率 × 此比例”的词。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -4505,7 +4505,7 @@
         <translation>搜索设置</translation>
     </message>
     <message>
-        <source>No setting has these words.</source>
+        <source>No setting found.</source>
         <translation>没有找到结果。</translation>
     </message>
     <message>
@@ -4607,7 +4607,7 @@
         <translation>搜索对话</translation>
     </message>
     <message>
-        <source>No chat has these words.</source>
+        <source>No chat found.</source>
         <translation>没有包含这些词的对话。</translation>
     </message>
     <message>
@@ -4740,7 +4740,7 @@
         <translation>这两个模型搭配使用反而更慢，因此你关闭了草稿模型。</translation>
     </message>
     <message>
-        <source>Your words are the main model&apos;s words, with or without a draft; only the speed differs.</source>
+        <source>Every word is the main model&apos;s own, with or without a draft; only the speed differs.</source>
         <translation>无论是否使用草稿模型，文字都出自主模型，不同的只是速度。</translation>
     </message>
     <message>
@@ -4943,10 +4943,10 @@
     <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
-        <translation>最近 30 天没有</translation>
+        <translation>最近 30 天没有删除的项目</translation>
     </message>
     <message>
-        <source>Show all…</source>
+        <source>Show All…</source>
         <translation>显示全部…</translation>
     </message>
 </context>
@@ -4971,7 +4971,7 @@
         <translation>清空</translation>
     </message>
     <message>
-        <source>It also leaves the daily copies. This cannot be undone.</source>
+        <source>It is also removed from the daily copies. This cannot be undone.</source>
         <translation>每日副本中的内容也会删除，且无法撤销。</translation>
     </message>
     <message>
@@ -5091,7 +5091,7 @@
     <name>Tuning</name>
     <message>
         <source>Plain</source>
-        <translation>不用</translation>
+        <translation>无</translation>
     </message>
     <message>
         <source>Auto</source>

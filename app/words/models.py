@@ -141,7 +141,7 @@ def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool,
     """Of what is used as a draft nobody asks what could draft for it."""
     if not about.speculates:
         sentence = QCoreApplication.translate(
-            "Models", "nothing can draft for it: its family reads several tokens at once otherwise than one by one"
+            "Models", "no draft works with it: its family gives different results when it reads several tokens at once"
         )
         return [sentence]
     parts = [QCoreApplication.translate("Models", "brings a drafter of its own")] if own_head else []

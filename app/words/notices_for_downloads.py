@@ -175,7 +175,7 @@ DOWNLOAD_TABLE = (
     Row(
         engine.DiskFull,
         QT_TRANSLATE_NOOP("Messages", "Not enough disk space"),
-        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 on the disk; %3 are free, of which other downloads still need %4."),
+        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 on the disk; %3 is free, of which other downloads still need %4."),
         QT_TRANSLATE_NOOP("Messages", "Cancel one of them, or delete a model that you no longer use."),
         NoticeAction.OPEN_MODELS,
         values=("repository", "needed_bytes", "available_bytes", "promised_bytes"),
@@ -184,7 +184,7 @@ DOWNLOAD_TABLE = (
     Row(
         engine.DiskFull,
         QT_TRANSLATE_NOOP("Messages", "Not enough disk space"),
-        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 on the disk; %3 are free."),
+        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 on the disk; %3 is free."),
         QT_TRANSLATE_NOOP("Messages", "Delete a model that you no longer use."),
         NoticeAction.OPEN_MODELS,
         values=("repository", "needed_bytes", "available_bytes"),

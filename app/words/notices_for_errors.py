@@ -111,7 +111,7 @@ TABLE = (
     Row(
         engine.ModelTooLarge,
         QT_TRANSLATE_NOOP("Messages", "Not enough memory"),
-        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 of memory; %3 are available."),
+        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 of memory; %3 is available."),
         QT_TRANSLATE_NOOP("Messages", "Choose a smaller model or one with fewer bits."),
         NoticeAction.CHOOSE_MODEL,
         values=("model", "needed_bytes", "available_bytes"),
@@ -135,7 +135,7 @@ TABLE = (
     Row(
         engine.DraftVocabularyDiffers,
         QT_TRANSLATE_NOOP("Messages", "Different vocabulary"),
-        QT_TRANSLATE_NOOP("Messages", "Only %1 of %2 tokens say the same to both; nine in ten are needed."),
+        QT_TRANSLATE_NOOP("Messages", "Only %1 of %2 tokens mean the same to both; nine in ten are needed."),
         QT_TRANSLATE_NOOP("Messages", "Choose a draft from the main model's own family."),
         NoticeAction.CHOOSE_DRAFT,
         values=("shared_tokens", "most_tokens"),
@@ -167,8 +167,8 @@ TABLE = (
     Row(
         engine.DraftTooLarge,
         QT_TRANSLATE_NOOP("Messages", "Draft too large"),
-        QT_TRANSLATE_NOOP("Messages", "The draft has %1, the main model %2; such a draft can only cost time."),
-        QT_TRANSLATE_NOOP("Messages", "A good draft has at most a fifth of the main model's size."),
+        QT_TRANSLATE_NOOP("Messages", "The draft is %1, the main model %2; such a draft can only cost time."),
+        QT_TRANSLATE_NOOP("Messages", "A good draft is at most a fifth of the main model's size."),
         NoticeAction.CHOOSE_DRAFT,
         values=("draft_bytes", "main_bytes"),
     ),
@@ -225,7 +225,7 @@ TABLE = (
     Row(
         engine.DrafterExamined,
         QT_TRANSLATE_NOOP("Messages", "The drafter hardly helps"),
-        QT_TRANSLATE_NOOP("Messages", "In a test it brought %1 tokens a pass, hardly more than none at all brings."),
+        QT_TRANSLATE_NOOP("Messages", "In a test it brought %1 tokens a pass, hardly more than without a draft."),
         QT_TRANSLATE_NOOP("Messages", "It may be made for another model. Your replies are not affected."),
         NoticeAction.CHOOSE_DRAFT,
         values=("per_pass",),

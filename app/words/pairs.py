@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.words.formats import count, fill, size, times
+from app.words.models import languages_text
 from app.words.notices_for_errors import notice_for
 from engine import CacheKind, PairCheck, PredictedGain, Vocabularies
 
@@ -63,7 +64,7 @@ def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
         )
         return fill(sentence, count(found.differing_tokens), of)
     sentence = QCoreApplication.translate(
-        "Pairs", "%1 of %2 tokens say the same to both. The draft guesses only with these."
+        "Pairs", "%1 of %2 tokens mean the same to both. The draft guesses only with these."
     )
     return fill(sentence, count(found.shared_tokens), of)
 
@@ -92,7 +93,7 @@ def _vocabulary_lines(found: Vocabularies) -> list[str]:
         lines.append(QCoreApplication.translate("Pairs", "Both cut texts into tokens alike"))
     probe = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for the main model, %3 for the draft")
     lines += [
-        fill(probe, each.language, count(each.main_tokens), count(each.draft_tokens))
+        fill(probe, languages_text((each.language,)), count(each.main_tokens), count(each.draft_tokens))
         for each in found.probes
         if not each.alike
     ]

@@ -46,9 +46,9 @@ def exported_words(name: str) -> tuple[str, str, str, str]:
 
 def imported_words(chats: int, grown: int, presets: int) -> tuple[str, str, str, str]:
     """`grown`: chats that were here and have new messages now."""
-    new = fill(QCoreApplication.translate("Portable", "Chats imported: %1"), count(chats))
-    more = fill(QCoreApplication.translate("Portable", "Chats with new messages: %1"), count(grown))
-    with_them = fill(QCoreApplication.translate("Portable", "Presets imported: %1"), count(presets))
+    new = fill(QCoreApplication.translate("Portable", "Chats imported: %1."), count(chats))
+    more = fill(QCoreApplication.translate("Portable", "Chats with new messages: %1."), count(grown))
+    with_them = fill(QCoreApplication.translate("Portable", "Presets imported: %1."), count(presets))
     said = [*([more] if grown else []), *([with_them] if presets else [])]
     sentence, *hint = [new, *said] if chats or not said else said
     return sentence, "", sentences(*hint), QCoreApplication.translate("Portable", "Undo")

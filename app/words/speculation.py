@@ -23,7 +23,7 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
     if said:
         return said
     if stats.shared_rounds and not stats.drafted:
-        return QCoreApplication.translate("Inspector", "In company")
+        return QCoreApplication.translate("Inspector", "Several at once")
     if stats.drafted and drafted_enough(stats):
         unclear = QCoreApplication.translate("Inspector", "Not certain")
     else:
@@ -31,7 +31,7 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
     return {
         DraftingState.OFF: QCoreApplication.translate("Inspector", "Drafting is off"),
         DraftingState.NO_DRAFT: QCoreApplication.translate("Inspector", "No draft"),
-        DraftingState.BATCHED: QCoreApplication.translate("Inspector", "In company"),
+        DraftingState.BATCHED: QCoreApplication.translate("Inspector", "Several at once"),
         DraftingState.PARKED: QCoreApplication.translate("Inspector", "The draft rests"),
         DraftingState.UNSUPPORTED: QCoreApplication.translate("Inspector", "Drafting not supported"),
         DraftingState.FAILED: QCoreApplication.translate("Inspector", "The draft failed"),

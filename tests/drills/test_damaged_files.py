@@ -276,7 +276,7 @@ def test_a_start_with_a_damaged_file_ends_in_an_open_window(
         damaged[place : place + 40] = bytes(255 - byte for byte in damaged[place : place + 40])
         path.write_bytes(damaged)
         harness.open(qtbot)
-        assert "Messages saved" in banner.sentence.text()
+        assert "Messages recovered" in banner.sentence.text()
         assert SECRET not in banner.accessibleName()
         harness.wait_until_stored(qtbot)
     assert len(texts - look(path).texts) <= 2

@@ -126,7 +126,7 @@ def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_
         app.chats.open_chat(1)
         assert app.chats.options.generation(1).values["system_prompt"] == "Speak like a pirate."
         assert [each.name for each in app.chats.options.view(Scope.CHAT).presets] == ["Pirate"]
-        assert app.window.banner.hint.text() == "Presets imported: 1"
+        assert app.window.banner.hint.text() == "Presets imported: 1."
         app.window.banner.button.click()
         app.wait_until_stored(qtbot)
         assert app.chats.options.view(Scope.CHAT).presets == ()
@@ -190,7 +190,7 @@ def test_an_import_shows_what_there_is_then_does_it_and_can_be_undone(
         dialog.act_button.click()
     assert titles(app) == ["Chat 0", "Chat 1", "Chat 2"]
     banner = app.window.banner
-    assert banner.sentence.text() == "Chats imported: 3"
+    assert banner.sentence.text() == "Chats imported: 3."
     banner.button.click()
     app.wait_until_stored(qtbot)
     assert titles(app) == []
@@ -272,7 +272,7 @@ def test_an_open_chat_shows_what_an_import_has_added(app: AppHarness, qtbot: QtB
             dialog.act_button.click()
         app.chats.open_chat(1)
     assert [row.text for row in app.chats.transcript.messages] == ["Why?", "Because."]
-    assert app.window.banner.sentence.text() == "Chats with new messages: 1"
+    assert app.window.banner.sentence.text() == "Chats with new messages: 1."
 
 
 def test_without_room_for_what_is_read_the_dialog_closes(

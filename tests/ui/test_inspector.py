@@ -69,7 +69,10 @@ def test_a_cost_offers_a_way_out(panel: InspectorPanel, qtbot: QtBot) -> None:
         (None, "No reply yet"),
         (RequestStats(generated_tokens=9, drafting=DraftingState.NO_DRAFT), "No draft"),
         (RequestStats(generated_tokens=9, drafting=DraftingState.OFF), "Drafting is off"),
-        (RequestStats(generated_tokens=90, rounds=90, shared_rounds=80, drafting=DraftingState.BATCHED), "In company"),
+        (
+            RequestStats(generated_tokens=90, rounds=90, shared_rounds=80, drafting=DraftingState.BATCHED),
+            "Several at once",
+        ),
         (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "The draft rests"),
         (replace(GAIN, generated_tokens=5), "Too short to judge"),
         (replace(GAIN, plain_rounds_error=1.0), "Not certain"),

@@ -112,7 +112,7 @@ def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
     app.wait_until_stored(qtbot)
     field = app.window.sidebar.chats.findChild(RenameField)
     assert isinstance(field, RenameField)
-    assert field.text() == "New folder"
+    assert field.text() == "New Folder"
     QTest.keyClicks(field, "Work")
     QTest.keyClick(field, Qt.Key.Key_Return)
     app.wait_until_stored(qtbot)
@@ -122,7 +122,7 @@ def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
     app.wait_until_stored(qtbot)
     app.window.menu.new_folder.trigger()
     app.wait_until_stored(qtbot)
-    assert listed(app) == ["Folders", "New folder", "New folder 2", "Work"]
+    assert listed(app) == ["Folders", "New Folder", "New Folder 2", "Work"]
 
 
 def test_folders_open_and_close_by_key_and_stay_so(app: AppHarness, qtbot: QtBot) -> None:
@@ -182,7 +182,7 @@ def test_the_menu_moves_a_row_where_it_can_go(app: AppHarness, qtbot: QtBot) -> 
     outer = make_folder(app, qtbot, "Outer")
     make_folder(app, qtbot, "Inner", outer)
     can_go = {text: action.isEnabled() for text, action in entries(move_menu(app, "Outer")).items()}
-    assert can_go == {"No folder": False, "Outer": False, "Inner": False}
+    assert can_go == {"No Folder": False, "Outer": False, "Inner": False}
     entries(move_menu(app, "Chat"))["Inner"].trigger()
     app.wait_until_stored(qtbot)
     assert listed(app) == ["Folders", "Outer", "> Inner", "> > Chat"]
@@ -190,10 +190,10 @@ def test_the_menu_moves_a_row_where_it_can_go(app: AppHarness, qtbot: QtBot) -> 
     menu = app.window.menu.move
     menu.aboutToShow.emit()
     assert not entries(menu)["Inner"].isEnabled()
-    entries(menu)["New folder…"].trigger()
+    entries(menu)["New Folder…"].trigger()
     app.wait_until_stored(qtbot)
     assert "> Chat" in listed(app)
-    assert listed(app)[:2] == ["Folders", "New folder"]
+    assert listed(app)[:2] == ["Folders", "New Folder"]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_key_opens_the_menu_of_a_row_that_is_not_open(
 ) -> None:
     make_folder(app, qtbot, "Outer")
     make_chats(app, qtbot, "Other")
-    for title, entry in (("Outer", "New folder inside"), ("Other", "Pin")):
+    for title, entry in (("Outer", "New Folder Inside"), ("Other", "Pin")):
         QTest.keyClick(choose(app, title), key, modifier)
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
@@ -316,7 +316,7 @@ def test_a_key_opens_the_menu_of_a_row_that_is_not_open(
         app.wait_until_stored(qtbot)
     assert app.chats.chat_id == 0
     assert listed(app)[:2] == ["Pinned", "Other"]
-    assert "> New folder" in listed(app)
+    assert "> New Folder" in listed(app)
 
 
 def test_the_key_of_delete_chat_deletes_the_row_in_focus(app: AppHarness, qtbot: QtBot) -> None:
@@ -342,7 +342,7 @@ def test_a_chat_is_renamed_pinned_and_moved_from_the_menu_wherever_it_is(app: Ap
     qtbot.waitUntil(lambda: not app.chats.conversations.rows)
     menu = app.window.menu
     menu.menus["move"].aboutToShow.emit()
-    assert entries(menu.move)["No folder"].isEnabled()
+    assert entries(menu.move)["No Folder"].isEnabled()
     assert not entries(menu.move)["Inner"].isEnabled()
     menu.menus["chat"].aboutToShow.emit()
     assert menu.pin.text() == "Pin Chat"

@@ -123,7 +123,7 @@ def test_of_each_model_it_is_told_what_can_draft_for_it() -> None:
     assert told("Drafting", both) == "drafts for Big-70B · Small-1B can draft for it"
     assert told("Drafting", replace(chat, drafts_for=("Big-70B",))) == "drafts for Big-70B"
     cannot = told("Drafting", replace(chat, about=ModelAbout("Phi-3", speculates=False)))
-    assert cannot.startswith("nothing can draft for it: its family")
+    assert cannot.startswith("no draft works with it: its family")
     assert told("Drafting", replace(chat, error=ModelNotFound("/m"))) == ""
     assert told("Drafting", replace(chat, drafter=DrafterKind.MTP)) == "its main model is not installed"
 

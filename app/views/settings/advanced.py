@@ -71,7 +71,7 @@ class AdvancedPage(Translated, Page):
                 "back to how they were at first."
             ),
             self.tr(
-                "Chats and models with settings of their own, presets, the system prompt and the hub's "
+                "Chats and models, with their own settings, presets, the system prompt and the hub's "
                 "address and token stay as they are."
             ),
             self.tr("Reset"),

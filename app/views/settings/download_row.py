@@ -127,10 +127,10 @@ class DownloadRow(Translated, QWidget):
 
     def _cancel_name(self, state: DownloadState) -> str:
         if state is DownloadState.FINISHED:
-            return self.tr("Take this line away")
+            return self.tr("Remove from the list")
         if state is DownloadState.FAILED:
-            return self.tr("Remove, with what has arrived")
-        return self.tr("Cancel and delete what has arrived")
+            return self.tr("Remove, and delete what was downloaded")
+        return self.tr("Cancel, and delete what was downloaded")
 
     def _retranslate(self) -> None:
         self.use_button.setText(self.tr("Use now"))

@@ -154,7 +154,7 @@ class InstalledCard(Translated, QWidget):
         if not self._scanned:
             words.setText(self.tr("Looking at what is on this Mac…"))
         elif self._entries:
-            words.setText(self.tr("No installed model is like that."))
+            words.setText(self.tr("No installed model matches."))
         else:
             words.setText(self.tr("Nothing is installed yet."))
         return words

@@ -106,7 +106,7 @@ class SpeculationPage(Translated, Page):
             self.tr("Off for this pair"), self.tr("Drafting cost time with these two models, so you turned it off.")
         )
         self._promise.setText(
-            self.tr("Your words are the main model's words, with or without a draft; only the speed differs.")
+            self.tr("Every word is the main model's own, with or without a draft; only the speed differs.")
         )
         self._nothing.setText(self.tr("Replies appear here while they are written."))
         self.table.setAccessibleName(self.tr("Requests"))

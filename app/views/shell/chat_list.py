@@ -208,7 +208,7 @@ class ChatList(QListView):
         elif not by_key:
             menu = list_menu(self.theme, self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction(self.tr("New folder")).triggered.connect(lambda: self.folder_requested.emit(None, 0))
+            menu.addAction(self.tr("New Folder")).triggered.connect(lambda: self.folder_requested.emit(None, 0))
             menu.popup(event.globalPos())
 
     def _open_menu_by_key(self, index: QModelIndex) -> None:
@@ -221,7 +221,7 @@ class ChatList(QListView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
         if row.folder_id:
-            new = menu.addAction(self.tr("New folder inside"))
+            new = menu.addAction(self.tr("New Folder Inside"))
             new.triggered.connect(lambda: self.folder_requested.emit(row.folder_id, 0))
         else:
             self._add_chat_actions(menu, row)

@@ -27,7 +27,7 @@ def fill_move_menu(
 ) -> None:
     """Every folder, but those that it cannot go into: the one that it is in, itself, and what is in it."""
     menu.clear()
-    top = menu.addAction(QCoreApplication.translate("ChatMenu", "No folder"))
+    top = menu.addAction(QCoreApplication.translate("ChatMenu", "No Folder"))
     top.setEnabled(row.inside is not None)
     top.triggered.connect(lambda: move(None))
     if tree.depths:
@@ -38,4 +38,4 @@ def fill_move_menu(
         action.triggered.connect(lambda _checked=False, number=folder.id: move(number))
     if move_to_new is not None:
         menu.addSeparator()
-        menu.addAction(QCoreApplication.translate("ChatMenu", "New folder…")).triggered.connect(move_to_new)
+        menu.addAction(QCoreApplication.translate("ChatMenu", "New Folder…")).triggered.connect(move_to_new)

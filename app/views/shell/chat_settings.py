@@ -173,7 +173,7 @@ class ChatSettings(Translated, QWidget):
             return fill(self.tr("With %1, unless a chat says otherwise"), self._model_name)
         return {
             "preset": self.tr("From the preset"),
-            "model": fill(self.tr("As always with %1"), self._model_name),
+            "model": fill(self.tr("Default for %1"), self._model_name),
         }.get(self._view.sources.get(name, ""), self.tr("As in Settings"))
 
     def _names(self) -> dict[str, str]:

@@ -155,7 +155,7 @@ class CommandPalette(Translated, QWidget):
         self.field.setPlaceholderText(self.tr("Search commands, chats, models and settings"))
         self.field.setAccessibleName(self.tr("Command"))
         self.list.setAccessibleName(self.tr("Commands"))
-        self.nothing.setText(self.tr("Nothing has these words."))
+        self.nothing.setText(self.tr("Nothing found."))
 
     def _place(self) -> None:
         window = self.window()

@@ -100,7 +100,7 @@ class Sidebar(Translated, QWidget):
         self.hide_button.set_name(self.tr("Hide sidebar"))
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setAccessibleName(self.tr("Search chats"))
-        self.nothing.setText(self.tr("No chat has these words."))
+        self.nothing.setText(self.tr("No chat found."))
         self.models_button.setText(self.tr("Models"))
         self.settings_button.set_name(self.tr("Settings"))
         self.chats.setAccessibleName(self.tr("Chats"))

@@ -10,7 +10,7 @@ from app.words.formats import count, fill
 
 def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: str) -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "The file with your chats was damaged. Messages saved: %1, of them from daily copies: %2."
+        "Application", "The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies."
     )
     hint = QCoreApplication.translate(
         "Application", "The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats."
@@ -33,7 +33,7 @@ def settings_problem(set_aside: str) -> BannerText:
     if not set_aside:
         sentence = QCoreApplication.translate(
             "Application",
-            "The disk did not give your settings, so the usual ones are used until Hunch is closed. "
+            "Your settings could not be read from the disk, so the defaults are used until Hunch is closed. "
             "Nothing that is in the file is lost.",
         )
         return BannerText(sentence, QCoreApplication.translate("Application", "Settings not read"))

@@ -29,4 +29,4 @@ class TrashMenu(QObject):
         if self._menu.isEmpty():
             self._menu.addAction(self.tr("Nothing in the last 30 days")).setEnabled(False)
         self._menu.addSeparator()
-        self._menu.addAction(self.tr("Show all…")).triggered.connect(self._show_all)
+        self._menu.addAction(self.tr("Show All…")).triggered.connect(self._show_all)

@@ -93,7 +93,7 @@ class TrashWindow(Translated, SideWindow):
 
         def text() -> DialogText:
             question, button = words()
-            warning = self.tr("It also leaves the daily copies. This cannot be undone.")
+            warning = self.tr("It is also removed from the daily copies. This cannot be undone.")
             return DialogText(question, warning, "", button, self.tr("Cancel"))
 
         dialog = Dialog(self._theme, self, text, danger=True)
