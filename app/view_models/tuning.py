@@ -15,7 +15,7 @@ LONGER = (12, 16, 24, 32)  # each tried only where the one before it was the fas
 # beat auto, which also adapts to what comes later.
 LEAST_GAIN = 1.03
 LEAD_OVER_AUTO = 1.03
-_LEAD_OF_LONGER = 1.02
+_LEAD_OF_LONGER = 1.02  # over the shorter ones: readings differ by as much
 
 
 class Content(StrEnum):

@@ -10,7 +10,7 @@ from engine.api.types import DrafterKind, ModelInfo
 
 PUBLIC_HUB = "https://huggingface.co"
 SearchId = NewType("SearchId", int)
-# What a query may ask for as `family`, in the order in which people are asked.
+# What a query may ask for as `family`: the names that most models go by, the newest of a maker first.
 HUB_FAMILIES = (
     "Qwen3.8",
     "Qwen3.6",

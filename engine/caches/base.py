@@ -49,7 +49,7 @@ class CacheSet:
     def move_to_front(self, rows: list[int]) -> None:
         """Put the open step's tokens at `rows` in the place of its first ones, in this order; `commit` is to follow.
 
-        For a step over a tree of tokens. A recurrent state cannot follow one.
+        For a step over a tree of tokens, which no recurrent state can follow.
         """
         require(all(0 <= row < self.width for row in rows), f"the open step has {self.width} tokens")
         require(not self._replayed, "a recurrent state follows a chain")

@@ -65,11 +65,10 @@ def trim(leaf: Any, tokens: int) -> None:
 
 def move_to_front(leaf: Any, width: int, rows: list[int]) -> None:
     """Of the newest `width` tokens of a cache that trims, put those at `rows` in the place of the first."""
-    first = leaf.tokens_held - width if isinstance(leaf, WindowCache) else leaf.offset - width
-    first -= getattr(leaf, "start_position", 0)  # of a chunk: the tokens that it has dropped
+    first = leaf.offset - getattr(leaf, "start_position", 0) - width  # windows and chunks have dropped some
     for entries in (leaf.keys, leaf.values):
         for array in entries if isinstance(entries, list | tuple) else (entries,):
-            array[..., first : first + len(rows), :] = array[..., mx.array(rows) + first, :]
+            array[..., first : first + len(rows), :] = array[..., mx.array(rows, dtype=mx.int32) + first, :]
 
 
 def slots(leaf: Any) -> list[Any]:

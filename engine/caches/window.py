@@ -45,8 +45,9 @@ class WindowCache(RotatingKVCache):
         return self.keys_and_values()
 
     @property
-    def tokens_held(self) -> int:
-        return self._end
+    def start_position(self) -> int:
+        """How many tokens it has dropped, as a chunked cache calls it."""
+        return self.offset - self._end
 
     def trim(self, tokens: int) -> int:
         held_after = self._end - tokens

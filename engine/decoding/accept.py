@@ -1,7 +1,8 @@
 """How many drafted tokens are accepted. Pure: arrays and token lists in, tokens out; no state, no model, no clock.
 
-Both rules put the main model's verdict into one row of tokens: what it says after the first i drafted ones. A drafted
-token is accepted while the verdict repeats it, and the first verdict that differs is the round's last token.
+Both rules put the main model's verdict into one row of tokens: what it says after the last committed token and after
+each drafted one. A drafted token is accepted while the verdict before it repeats it, and the first verdict that differs
+is the round's last token.
 """
 
 from __future__ import annotations
@@ -32,15 +33,15 @@ class Draft:
     parents: tuple[int, ...] | None = None
 
     @property
-    def followed(self) -> Sequence[int]:
-        """`parents`, of a chain too."""
+    def parent_indices(self) -> Sequence[int]:
+        """The parent of each token, also where the draft is a chain."""
         return range(ROOT, self.tokens.size - 1) if self.parents is None else self.parents
 
     @property
     def depths(self) -> list[int]:
         """How many drafted tokens lead up to each verdict (n + 1,): none to the first, which is that after ROOT."""
         depths = [0]
-        for parent in self.followed:
+        for parent in self.parent_indices:
             depths.append(depths[parent + 1] + 1)
         return depths
 
@@ -50,9 +51,9 @@ _NEARLY_NOTHING = 2.0**-40
 
 
 def accepted_path(drafted: Sequence[int], verdicts: Sequence[int], parents: Sequence[int] | None = None) -> list[int]:
-    """The indices of the `drafted` tokens that the main model's `verdicts` repeat, each after its parent.
+    """The indices of the `drafted` tokens that the main model's `verdicts` (one more) repeat, each after its parent.
 
-    In a chain these are the first ones, before the first that differs.
+    In a chain these are the first ones, before the first that differs. Of like siblings the first counts.
     """
     path, last = [], ROOT
     for index, token in enumerate(drafted):

@@ -51,7 +51,7 @@ class HiddenStates:
             yield
 
     def keep(self, position: int, kept: int, rows: list[int] | None = None) -> None:
-        """Of the latest step, which began at `position`, the first `kept` tokens stand, or those at `rows`."""
+        """Of the latest step, which began at `position`, the first `kept` tokens stand, or of `rows` the first."""
         if not self._rows:
             self._position = position
         if kept and self._outputs:

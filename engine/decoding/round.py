@@ -27,7 +27,8 @@ class Round:
     """What one round did. `draft_s` and `verify_s` are 0 unless the round was timed part by part.
 
     `typical` rounds took what such rounds take: they did not do the next one's work too, nor was theirs done before.
-    `verdicts` is what the main model said after each token of `draft`, whether it was emitted or not.
+    `verdicts` is what the main model said after each token of `draft`, whether it was emitted or not. Of a tree
+    `drafted` counts all tokens, but of a round that was cut short those of the path.
     """
 
     emitted: tuple[int, ...]

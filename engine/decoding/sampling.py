@@ -168,7 +168,7 @@ class Sampler:
             return mx.broadcast_to(counts, (rows, self._vocabulary))
         marks = (draft.tokens[:, None] == mx.arange(self._vocabulary)).astype(mx.float32)  # (len(draft), vocabulary)
         before = [mx.zeros((self._vocabulary,))]  # of each verdict
-        for index, parent in enumerate(draft.followed):
+        for index, parent in enumerate(draft.parent_indices):
             before.append(before[parent + 1] + marks[index])
         return counts + mx.stack(before[-rows:])
 

@@ -105,7 +105,7 @@ class Sequence:
         return width if self.caches.position + width <= self.model.info.context_tokens else tokens
 
     def close_step(self, kept: int, rows: list[int] | None = None) -> None:
-        """Of the open step, the first `kept` tokens stand; with `rows`, those at these places."""
+        """Of the open step, the first `kept` tokens stand; with `rows`, those at the first `kept` of them."""
         if rows is not None:
             self.caches.move_to_front(rows)
         if self.hidden_states is not None:

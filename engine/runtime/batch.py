@@ -123,8 +123,13 @@ class Batch:
         context = self.replies[0].sequence.model.info.context_tokens
         left = min(context - len(reply.sequence.tokens) for reply in self.replies)
         most = min(left, _MOST_TOKENS // len(self.replies) - 1)
-        drafts = [_attempt(reply, partial(reply.draft_shared, len(self.replies), most)) for reply in self.replies]
+        drafts = [_attempt(reply, partial(self._draft_of, reply, most)) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
+
+    def _draft_of(self, reply: Reply, most: int) -> Draft:
+        draft = reply.draft_shared(len(self.replies), most)
+        require(draft.parents is None, "a batch reads drafts as chains")
+        return draft
 
     def _timed(self, drafts: Sequence[Draft], started: float) -> float:
         """How long drafting took, which the device is waited for in one step of several; 0 in the others."""
@@ -245,7 +250,6 @@ def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
 
 def _fed(newest: int, draft: Draft, width: int) -> mx.array:
     """A row of a step: the newest token and its draft, and the newest again for what is missing."""
-    require(draft.parents is None, "a batch reads drafts as chains")
     missing = width - 1 - draft.tokens.size
     return mx.concatenate([mx.array([newest]), draft.tokens, mx.array([newest] * missing)]).astype(mx.uint32)
 

@@ -28,11 +28,11 @@ class Row:
     unit: str
     target: str
     detail: str
-    each: Sequence[float] = ()  # the figure of each round by itself: how far one reading differs from the next
+    each: Sequence[float] = ()  # the figure of each reading by itself: how far they differ, some over several prompts
 
     @property
     def told(self) -> str:
-        spread = f"; {min(self.each):.3f} to {max(self.each):.3f} in {len(self.each)} rounds" if self.each else ""
+        spread = f"; {min(self.each):.3f} to {max(self.each):.3f} in {len(self.each)} readings" if self.each else ""
         return self.detail + spread
 
 
@@ -123,7 +123,7 @@ def hostile_vs_plain(setup: BenchSetup, runs: int) -> Row:
     engine.close()
     worst = min(ratios, key=statistics.median)
     detail = "per prompt " + " ".join(f"{statistics.median(each):.3f}" for each in ratios)
-    return Row("engine.hostile.vs_plain", statistics.median(worst), "ratio", "≥ 0.98", detail, worst)
+    return Row("engine.hostile.vs_plain", statistics.median(worst), "ratio", "≥ 0.98", f"{detail}; the worst", worst)
 
 
 def auto_vs_best_fixed(setup: BenchSetup, runs: int) -> Row:

@@ -8,6 +8,7 @@ import mlx.core as mx
 import pytest
 
 from engine import DraftingState, FinishReason, InternalError, Sampling, Speculation
+from engine.decoding.accept import ROOT, Draft
 from engine.drafting.controller import History
 from engine.drafting.costs import Calibration
 from engine.runtime.batch import Batch
@@ -154,6 +155,20 @@ def test_an_error_in_one_rows_draws_is_its_own() -> None:
         raise ValueError("broken")
 
     heard[1].reply.sampler.verify = broken  # type: ignore[assignment, method-assign]
+    harness.run_dry()
+
+    assert isinstance(heard[1].failed.error, InternalError)
+    for salt in (0, 2):
+        assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 40)).tokens
+
+
+@pytest.mark.expect_log("a reply failed")
+def test_a_tree_in_a_batch_costs_only_the_reply_that_it_is_for() -> None:
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(asking(prompt(6 + salt, salt), 40)) for salt in range(3)]
+    harness.until_written(heard[2], 12)
+    reply = heard[1].reply
+    reply.draft_shared = lambda *_: Draft(mx.array([1, 2]), parents=(ROOT, ROOT))  # type: ignore[method-assign]
     harness.run_dry()
 
     assert isinstance(heard[1].failed.error, InternalError)

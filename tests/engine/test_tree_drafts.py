@@ -72,14 +72,19 @@ def held(leaf: Any) -> tuple[mx.array, mx.array]:
 
 
 def newest(cache: Any) -> list[tuple[Any, int]]:
-    return [(leaf, (leaf.tokens_held if isinstance(leaf, WindowCache) else leaf.offset) - 1) for leaf in leaves(cache)]
+    return [
+        (leaf, (leaf.offset - (leaf.start_position if isinstance(leaf, WindowCache) else 0)) - 1)
+        for leaf in leaves(cache)
+    ]
 
 
-def begun(family: str, sampling: Sampling, acceptance: Acceptance = Acceptance.COUPLED) -> tuple[Conversation, Sampler]:
+def begun(
+    family: str, sampling: Sampling, acceptance: Acceptance = Acceptance.COUPLED, unread: int = 1
+) -> tuple[Conversation, Sampler]:
     conversation = Conversation(replace(model(family), network=TreeReader(model(family).network)), list(PROMPT))
     conversation.reads_trees = True
-    conversation.feed(mx.array(PROMPT[:-1]))
-    conversation.close_step(len(PROMPT) - 1)
+    conversation.feed(mx.array(PROMPT[:-unread]))
+    conversation.close_step(len(PROMPT) - unread)
     return conversation, Sampler(sampling, 11, VOCABULARY, PROMPT, acceptance=acceptance)
 
 
@@ -183,9 +188,11 @@ def test_rows_of_a_step_move_to_its_front(kind: str) -> None:
         assert array[0, 1, -6:, 7].round().tolist() == [22, 23, 24, 26, 28, 99]
 
 
-def test_a_reply_that_ends_within_a_tree_keeps_what_stands() -> None:
+@pytest.mark.parametrize("unread", [1, 3])
+def test_a_reply_that_ends_within_a_tree_keeps_what_stands(unread: int) -> None:
+    """Also where the round reads the end of the prompt."""
     expected, _ = plain_text("qwen3", SAMPLINGS["greedy"])
-    conversation, sampler = begun("qwen3", SAMPLINGS["greedy"])
+    conversation, sampler = begun("qwen3", SAMPLINGS["greedy"], unread=unread)
     tokens = [3, expected[0], 4, expected[1], expected[2]]
     draft = Draft(mx.array(tokens, dtype=mx.uint32), parents=(ROOT, ROOT, 1, 1, 3))
     done = drafted_round(conversation, sampler, draft, lambda emitted: min(2, len(emitted)))
@@ -235,6 +242,15 @@ def test_a_forward_that_reads_chains_refuses_a_tree() -> None:
     conversation.reads_trees = False
     with pytest.raises(CacheMisuse):
         drafted_round(conversation, sampler, Draft(mx.array([1, 2]), parents=(ROOT, ROOT)))
+
+
+def test_rows_that_a_step_has_not_cannot_move() -> None:
+    conversation = Conversation(model("qwen3"), list(PROMPT))
+    conversation.feed(mx.array(PROMPT[:4]))
+    for rows in ([4], [-1]):
+        with pytest.raises(CacheMisuse):
+            conversation.caches.move_to_front(rows)
+    conversation.close_step(0, [])
 
 
 def test_a_recurrent_state_does_not_follow_a_tree() -> None:

@@ -122,7 +122,7 @@ _TESTS = {
     "engine/caches/making": ("engine/test_cache_kinds",),
     "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
-    "engine/caches/window": _CACHES,
+    "engine/caches/window": (*_CACHES, "engine/test_tree_drafts"),
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
     "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix_disk", "engine/test_prefix_limits"),

@@ -143,5 +143,8 @@ def shortened(draft: Draft, plan: Plan) -> Draft:
     if plan.stop is None or not plan.stop.floors or draft.probabilities is None:
         return draft
     kept = plan.stop.would_draft(draft.probabilities.tolist())  # type: ignore[arg-type]
-    cut = (draft.tokens, draft.logprobs, draft.probabilities, draft.guesses)
-    return Draft(*(array[:kept] if array is not None else None for array in cut))  # type: ignore[arg-type]
+    logprobs, probabilities, guesses = (
+        array[:kept] if array is not None else None for array in (draft.logprobs, draft.probabilities, draft.guesses)
+    )
+    parents = draft.parents[:kept] if draft.parents is not None else None
+    return Draft(draft.tokens[:kept], logprobs, probabilities, guesses, parents)
