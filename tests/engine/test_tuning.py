@@ -11,6 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from types import SimpleNamespace
@@ -504,3 +505,12 @@ def test_only_whole_and_positive_times_are_read_back(
     if kept:
         widths = {int(width): seconds for width, seconds in told["verify_s"].items()}
         assert told | asdict(costs.calibration) == told | {"verify_s": widths}
+
+
+def test_where_no_width_is_worth_a_comparison_no_error_is_claimed() -> None:
+    """Each width takes as long as its tokens one by one, so none is compared often enough to tell how far off it is."""
+    timed: dict[Any, Callable[[], float]] = {width: partial(float, 0.01 * width) for width in (2, 4)}
+    compared: Any = calibration._compared(lambda: 0.01, timed)
+    found: Any = at_once(compared)
+    assert found[1] == 0
+    assert found[0] == {1: 0.01, 2: pytest.approx(0.02), 4: pytest.approx(0.04)}

@@ -73,6 +73,12 @@ _TESTS = {
         "engine/test_drafter_conventions",
     ),
     "engine/drafting/proposers/features": ("engine/test_features", "engine/test_drafters_block"),
+    "engine/drafting/proposers/layers": (
+        "engine/test_block_parts",
+        "engine/test_block_reference",
+        "engine/test_chain_parts",
+        "engine/test_drafters_block",
+    ),
     "engine/drafting/proposers/assistant": ("engine/test_drafters_assistant",),
     "engine/drafting/proposers/mtp": (
         "engine/test_mtp_families",
