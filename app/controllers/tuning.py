@@ -7,6 +7,7 @@ way is cancelled at once, and measured again afterwards.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
@@ -38,6 +39,7 @@ from engine import (
 TOKENS = 64  # of each reply that is measured
 PASSES = 2  # through all of them: whatever else the machine does only makes a reply slower, so the faster one counts
 _LEAST_TOKENS = 8  # a shorter reply tells no speed
+_LEAST_STEPS = 4  # fewer do not tell how long the rest takes
 _SAMPLING = Sampling(temperature=0.0)
 PROMPTS = {
     Content.CODE: "Write a Python function that merges two sorted lists, with a docstring and three examples.",
@@ -63,6 +65,8 @@ class TuningController(QObject):
         records: PairRecords,
         language: Callable[[], str],
         parent: QObject | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(parent)
         self._engine = engine
@@ -70,8 +74,10 @@ class TuningController(QObject):
         self._models = models
         self._records = records
         self._language = language
+        self._clock = clock
         self._steps: list[_Step] = []  # still to be measured, the present one first
         self._done = 0  # steps
+        self._taken_s, self._asked_at = 0.0, 0.0  # by these steps; when the request under way was made
         self._readings: list[Reading] = []
         self._own: RequestId | None = None  # the request under way
         self._others: set[RequestId] = set()  # queued or written for somebody
@@ -87,17 +93,22 @@ class TuningController(QObject):
         if self._steps:
             state = TuningState.WAITING if self._others else TuningState.RUNNING
             steps = self._done + len(self._steps)
-            return TuningView(state, can_start, self._done, steps, tuple(self._readings))
+            return TuningView(state, can_start, self._done, steps, self._seconds_left, tuple(self._readings))
         readings = _readings(self._records.get(*self._pair))
         best, gain = best_way(readings)
         state = TuningState.DONE if readings else TuningState.IDLE
-        return TuningView(state, can_start, 0, 0, readings, best, gain, self._error, self._too_short)
+        return TuningView(state, can_start, 0, 0, None, readings, best, gain, self._error, self._too_short)
+
+    @property
+    def _seconds_left(self) -> float | None:
+        """Of the requests themselves, without what they may have to wait."""
+        return None if self._done < _LEAST_STEPS else self._taken_s / self._done * len(self._steps)
 
     def start(self) -> None:
         pair = self._loaded(self._models.pair)
         if pair is None or self._steps:
             return
-        self._pair, self._readings, self._done = pair, [], 0
+        self._pair, self._readings, self._done, self._taken_s = pair, [], 0, 0.0
         self._forget_trouble()
         self._steps = PASSES * list(product(Content, WAYS))
         self._go_on()
@@ -145,6 +156,7 @@ class TuningController(QObject):
         else:
             content, way = self._steps.pop(0)
             self._done += 1
+            self._taken_s += self._clock() - self._asked_at
             if rate and event.stats.generated_tokens >= _LEAST_TOKENS:
                 self._readings.append(Reading(content, way, rate))
                 self._look_further()
@@ -186,6 +198,7 @@ class TuningController(QObject):
             speculation=Speculation(SpeculationMode(way.mode), way.tokens or 1),
             max_tokens=TOKENS,
         )
+        self._asked_at = self._clock()
         self._own = self._engine.submit(request, self._bridge.post)
         self._models.residence.background.add(self._own)
         self.changed.emit()

@@ -63,6 +63,7 @@ class TuningView:
     can_start: bool = False  # a pair is loaded
     done_steps: int = 0
     steps: int = 0
+    seconds_left: float | None = None  # None: too little is measured to tell
     readings: tuple[Reading, ...] = ()
     best: Way | None = None
     gain: float = 0.0  # of the best way to draft, over plain decoding

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -17,15 +19,16 @@ from app.controllers.tuning import PASSES, TuningController
 from app.storage.pair_records import PairRecords
 from app.system.machine import machine_name
 from app.theme import Theme
-from app.view_models.tuning import AUTO, WAYS, Content, TuningState, Way, mean_gains, ways_shown
+from app.view_models.tuning import AUTO, WAYS, Content, TuningState, TuningView, Way, mean_gains, ways_shown
 from app.views.settings.tune import TuneCard
-from app.views.settings.tune_words import way_text
+from app.views.settings.tune_words import tuning_sentence, way_text
 from app.words.notices_for_errors import notice_for
 from engine import DraftingState, OutOfMemory
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 
 STEPS = PASSES * len(WAYS) * len(Content)
+SECONDS_A_STEP = 2.5
 
 
 class TuningSetup:
@@ -33,7 +36,13 @@ class TuningSetup:
         self.harness = harness
         self.records = PairRecords(folder / "pairs.json", machine_name())
         self.tuning = TuningController(
-            harness.engine, harness.bridge, harness.models, self.records, lambda: "ko", harness.models
+            harness.engine,
+            harness.bridge,
+            harness.models,
+            self.records,
+            lambda: "ko",
+            harness.models,
+            clock=partial(next, count(0.0, SECONDS_A_STEP)),  # asked twice a step
         )
 
     def script(self, seconds: dict[str, float], ways: Sequence[Way] = WAYS) -> None:
@@ -87,6 +96,21 @@ def test_longer_drafts_are_tried_as_long_as_each_is_faster(setup: TuningSetup, q
     assert view.best == Way("fixed", 16)
     assert ways_shown(view.readings) == (*WAYS[:-1], *longer, AUTO)
     assert list(mean_gains(view.readings)) == list(ways_shown(view.readings))
+
+
+def test_it_tells_how_long_it_still_takes(setup: TuningSetup, qtbot: QtBot) -> None:
+    views: list[TuningView] = []
+    setup.tuning.changed.connect(lambda: views.append(setup.tuning.view))
+    setup.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
+    setup.tuning.start()
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    told = {view.done_steps: view for view in views if view.state is TuningState.RUNNING}
+    assert [told[steps].seconds_left for steps in range(4)] == [None] * 4
+    assert [told[steps].seconds_left for steps in range(4, STEPS)] == [
+        SECONDS_A_STEP * (STEPS - steps) for steps in range(4, STEPS)
+    ]
+    assert tuning_sentence(told[3]) == f"Measuring 4 of {STEPS}…"
+    assert tuning_sentence(told[STEPS - 2]) == f"Measuring {STEPS - 1} of {STEPS}… · 5 s left"
 
 
 @pytest.fixture

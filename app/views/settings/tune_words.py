@@ -5,8 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.view_models.tuning import AUTO, PLAIN, Content, TuningState, TuningView, Way, mean_gains
+from app.words.downloads import time_left
 from app.words.formats import count, exact_times, fill, labelled, listed, sentences, times
 from app.words.notices_for_errors import notice_for
+from app.words.replies import SEPARATOR
 
 
 def way_text(way: Way) -> str:
@@ -29,7 +31,8 @@ def tuning_sentence(view: TuningView) -> str:
         return QCoreApplication.translate("Tuning", "Waiting: a reply goes first.")
     if view.state is TuningState.RUNNING:
         words = QCoreApplication.translate("Tuning", "Measuring %1 of %2…")
-        return fill(words, count(view.done_steps + 1), count(view.steps))
+        done = fill(words, count(view.done_steps + 1), count(view.steps))
+        return done if view.seconds_left is None else f"{done}{SEPARATOR}{time_left(view.seconds_left)}"
     result = _result(view) if view.state is TuningState.DONE else ""
     if trouble := _trouble(view):
         return sentences(trouble, result)
