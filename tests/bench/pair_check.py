@@ -33,7 +33,7 @@ def pair_check_ms(setup: BenchSetup, runs: int) -> Row:
         raise RuntimeError(f"the two were compared wrongly: {check}")
     value = statistics.median(taken)
     return Row(
-        "models.pair_check_ms", value, "ms", "<= 500", f"two vocabularies of {TOKENS:,} tokens; time of the processor"
+        "models.pair_check_ms", value, "ms", "≤ 500", f"two vocabularies of {TOKENS:,} tokens; time of the processor"
     )
 
 
