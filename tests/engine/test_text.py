@@ -76,6 +76,7 @@ def test_what_only_looks_like_a_marker_is_text(thinker: LoadedModel) -> None:
 
 def test_the_earliest_stop_string_wins(thinker: LoadedModel) -> None:
     assert spans(thinker, "one two three", stops=("three", "wo t", "two thr"))[SpanKind.ANSWER] == "one t"
+    assert spans(thinker, "one zbc", stops=("c", "zbc"))[SpanKind.ANSWER] == "one "  # both end with the same letter
 
 
 @settings(max_examples=60, deadline=None)

@@ -29,6 +29,7 @@ from tests.families.configs import VOCABULARY
 
 PROMPT = prompt(21, salt=2)
 LENGTH = 24
+PATIENCE_S = 600
 SAMPLINGS = {
     "greedy": Sampling(temperature=0),
     "penalised": Sampling(temperature=0, repetition_penalty=1.3, presence_penalty=0.4, frequency_penalty=0.2),
@@ -47,9 +48,10 @@ class TreeReader:
 
     def __call__(self, inputs: mx.array, cache: Any) -> mx.array:
         tokens: list[int] = inputs[0].tolist()  # type: ignore[assignment]
-        before = len(tokens) - 1 - len(self.parents)
+        parents = self.parents if len(tokens) > len(self.parents) else ()  # not where a single token is looked at again
+        before = len(tokens) - 1 - len(parents)
         paths = [list(range(at + 1)) for at in range(before + 1)]
-        for parent in self.parents:
+        for parent in parents:
             paths.append([*paths[before + 1 + parent], len(paths)])
         logits, kept = list[mx.array](), list[list[list[mx.array]]]()
         for path in paths:
@@ -203,10 +205,16 @@ def test_a_reply_that_ends_within_a_tree_keeps_what_stands(unread: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("in_doubt", "stands"), [([False] * 4, 3), ([False, True, False, False], 3), ([False, False, True, True], 1)]
+    ("in_doubt", "stands"),
+    [
+        ([False] * 4, 3),
+        ([False, True, False, False], 3),
+        ([False, False, True, True], 1),
+        ([True, False, False, False], 1),
+    ],
 )
 def test_only_doubts_along_the_path_count(in_doubt: list[bool], stands: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A verdict that nobody reads may be in doubt. The first of the path that is ends the round."""
+    """A verdict that nobody reads may be in doubt. The first of the path that is ends the round, or is asked again."""
     expected, _ = plain_text("qwen3", SAMPLINGS["greedy"])
     conversation, sampler = begun("qwen3", SAMPLINGS["greedy"])
     verify = sampler.verify
@@ -215,6 +223,8 @@ def test_only_doubts_along_the_path_count(in_doubt: list[bool], stands: int, mon
     done = drafted_round(conversation, sampler, draft)
     assert done.emitted == tuple(expected[:stands])
     assert (done.drafted, done.accepted, done.second_looks) == ((3, 2, 0) if stands == 3 else (0, 0, 1))
+    assert done.typical == (stands == 3)
+    assert 0 < done.seconds < PATIENCE_S
     plain_round(conversation, sampler, whole)
     assert conversation.tokens[len(PROMPT) :] == expected[: stands + 1]
 
