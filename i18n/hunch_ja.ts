@@ -1544,6 +1544,10 @@
         <translation>短すぎて判断できません</translation>
     </message>
     <message>
+        <source>Nothing was written</source>
+        <translation>何も書かれませんでした</translation>
+    </message>
+    <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
         <translation>ドラフトなしでは毎秒 %1 トークンです。この回答の間に測った通常のパスと比べています。</translation>
     </message>
@@ -1552,15 +1556,15 @@
         <translation>質問すると、ドラフトの効果がここに表示されます。</translation>
     </message>
     <message>
-        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
         <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークンから速くなります。</translation>
     </message>
     <message>
-        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
         <translation>予測の %1 が当たりました。1 パスで平均 %2 トークンで、速くなる目安（%3）とほぼ同じです。</translation>
     </message>
     <message>
-        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <source>Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
         <translation>予測は %1 しか当たりませんでした。1 パスで平均 %2 トークンで、速くなるには %3 トークンが必要でした。</translation>
     </message>
     <message>
@@ -3670,6 +3674,10 @@
 <context>
     <name>PaletteCommands</name>
     <message>
+        <source>Restore “%1”</source>
+        <translation>「%1」を復元</translation>
+    </message>
+    <message>
         <source>Chat</source>
         <translation>チャット</translation>
     </message>
@@ -4182,6 +4190,10 @@
     <message>
         <source>no draft: several replies at once</source>
         <translation>ドラフトなし：回答の同時作成</translation>
+    </message>
+    <message>
+        <source>guessed from this chat&apos;s text</source>
+        <translation>このチャットの文章から予測</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -5106,8 +5118,8 @@
         <translation>英語の文章</translation>
     </message>
     <message>
-        <source>Your language</source>
-        <translation>日本語</translation>
+        <source>Story</source>
+        <translation>物語</translation>
     </message>
     <message>
         <source>Waiting: a reply goes first.</source>

@@ -1544,6 +1544,10 @@
         <translation>판단하기엔 짧아요</translation>
     </message>
     <message>
+        <source>Nothing was written</source>
+        <translation>쓴 내용이 없어요</translation>
+    </message>
+    <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
         <translation>초안 모델 없이는 초당 %1토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
     </message>
@@ -1552,15 +1556,15 @@
         <translation>질문을 하면 초안 모델이 얼마나 도움이 됐는지 여기에 보여요.</translation>
     </message>
     <message>
-        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
         <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2토큰을 생성했어요. %3토큰부터 이득이에요.</translation>
     </message>
     <message>
-        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
         <translation>추측의 %1가 맞았어요. 패스마다 평균 %2토큰을 생성했는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
     </message>
     <message>
-        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <source>Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
         <translation>추측의 %1만 맞았어요. 패스마다 평균 %2토큰이었고, 이득이 나려면 %3토큰이 필요해요.</translation>
     </message>
     <message>
@@ -3670,6 +3674,10 @@
 <context>
     <name>PaletteCommands</name>
     <message>
+        <source>Restore “%1”</source>
+        <translation>‘%1’ 복구</translation>
+    </message>
+    <message>
         <source>Chat</source>
         <translation>채팅</translation>
     </message>
@@ -4182,6 +4190,10 @@
     <message>
         <source>no draft: several replies at once</source>
         <translation>초안 없음: 답변 동시 작성</translation>
+    </message>
+    <message>
+        <source>guessed from this chat&apos;s text</source>
+        <translation>이 채팅의 글에서 추측</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -5106,8 +5118,8 @@
         <translation>영어 글</translation>
     </message>
     <message>
-        <source>Your language</source>
-        <translation>한국어</translation>
+        <source>Story</source>
+        <translation>이야기</translation>
     </message>
     <message>
         <source>Waiting: a reply goes first.</source>

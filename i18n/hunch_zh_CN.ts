@@ -1544,6 +1544,10 @@
         <translation>太短，无法判断</translation>
     </message>
     <message>
+        <source>Nothing was written</source>
+        <translation>没有写出内容</translation>
+    </message>
+    <message>
         <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
         <translation>不用草稿模型时为每秒 %1 token，依据生成本回复时测得的普通轮次。</translation>
     </message>
@@ -1552,15 +1556,15 @@
         <translation>提一个问题，就能在这里看到草稿模型的效果。</translation>
     </message>
     <message>
-        <source>Of the draft&apos;s guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
+        <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
         <translation>猜测有 %1 正确，主模型每轮平均写出 %2 个 token；从 %3 个起就有收益。</translation>
     </message>
     <message>
-        <source>Of the draft&apos;s guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
+        <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
         <translation>猜测有 %1 正确。每轮平均 %2 个 token，与产生收益所需的数量（%3）相近。</translation>
     </message>
     <message>
-        <source>Only %1 of the draft&apos;s guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
+        <source>Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
         <translation>只有 %1 的猜测正确。每轮平均 %2 个 token，而要有收益需要 %3 个。</translation>
     </message>
     <message>
@@ -3670,6 +3674,10 @@
 <context>
     <name>PaletteCommands</name>
     <message>
+        <source>Restore “%1”</source>
+        <translation>恢复“%1”</translation>
+    </message>
+    <message>
         <source>Chat</source>
         <translation>对话</translation>
     </message>
@@ -4182,6 +4190,10 @@
     <message>
         <source>no draft: several replies at once</source>
         <translation>未用草稿模型：多条回复同时生成</translation>
+    </message>
+    <message>
+        <source>guessed from this chat&apos;s text</source>
+        <translation>猜测取自本对话</translation>
     </message>
     <message>
         <source>draft at rest</source>
@@ -5106,8 +5118,8 @@
         <translation>英文文章</translation>
     </message>
     <message>
-        <source>Your language</source>
-        <translation>中文</translation>
+        <source>Story</source>
+        <translation>故事</translation>
     </message>
     <message>
         <source>Waiting: a reply goes first.</source>

@@ -161,6 +161,9 @@ class ImportController(QObject):
 
         self._write(forget, self.cancelled.emit)
 
+    def open(self, chat_id: int) -> None:
+        self._chats.open_chat(chat_id)
+
     def undo(self, imported: Imported) -> None:
         """Puts them into the Trash; chats that have grown are as they were."""
 

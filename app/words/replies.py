@@ -127,10 +127,12 @@ def _per_pass_text(stats: RequestStats) -> str:
 
 
 def _at_rest_text(stats: RequestStats) -> str:
-    """For a draft that is loaded and does not draft; the tooltip says why."""
+    """For a draft that is loaded and does not draft, or not it alone; the tooltip says why."""
     drafting = stats.drafting
     if stats.shared_rounds and not stats.drafted and drafting not in (DraftingState.NO_DRAFT, DraftingState.OFF):
         return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
+    if _is_copied(stats):
+        return QCoreApplication.translate("ReplyStats", "guessed from this chat's text")
     if drafting is DraftingState.PARKED:
         return QCoreApplication.translate("ReplyStats", "draft at rest")
     if drafting is DraftingState.FAILED:
@@ -140,8 +142,13 @@ def _at_rest_text(stats: RequestStats) -> str:
     return ""
 
 
+def _is_copied(stats: RequestStats) -> bool:
+    """Whether what was drafted came from the chat's own text, though a draft model may be loaded."""
+    return stats.proposer == _LOOKUP and stats.drafted > 0
+
+
 def source_sentence(stats: RequestStats) -> str:
-    if stats.drafting is DraftingState.ACTIVE and stats.proposer == _LOOKUP:
+    if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "The guesses are taken from the text of this chat.")
     if stats.drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
         rests = QCoreApplication.translate(

@@ -22,6 +22,8 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
     said = gain_text(stats, running)
     if said:
         return said
+    if not stats.generated_tokens:
+        return "" if running else QCoreApplication.translate("Inspector", "Nothing was written")
     if stats.shared_rounds and not stats.drafted:
         return QCoreApplication.translate("Inspector", "Several at once")
     if stats.drafted and drafted_enough(stats):
@@ -52,21 +54,23 @@ def plain_sentence(stats: RequestStats | None) -> str:
     """The whole of it in one sentence."""
     if stats is None:
         return QCoreApplication.translate("Inspector", "Ask something, and see here what the draft brings.")
+    if not stats.generated_tokens:
+        return ""
     if not stats.drafted or tone_of(stats) is Tone.NONE:
         return _why_not(stats)
     each, needed = formats.number(stats.tokens_per_pass or 0.0, 1), formats.number(stats.break_even or 0.0, 1)
     words = {
         Tone.GAIN: QCoreApplication.translate(
             "Inspector",
-            "Of the draft's guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.",
+            "Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.",
         ),
         Tone.PAR: QCoreApplication.translate(
             "Inspector",
-            "Of the draft's guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).",
+            "Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).",
         ),
         Tone.COST: QCoreApplication.translate(
             "Inspector",
-            "Only %1 of the draft's guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.",
+            "Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.",
         ),
     }[tone_of(stats)]
     return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)

@@ -197,6 +197,14 @@ def test_an_import_shows_what_there_is_then_does_it_and_can_be_undone(
     assert files(app).imports._folder is None
 
 
+def test_a_single_chat_that_is_imported_opens(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    app.ask(qtbot, "Here before")
+    dialog = look(app, qtbot, conversations(tmp_path, 1))
+    with qtbot.waitSignal(files(app).imports.imported):
+        dialog.act_button.click()
+    assert app.chats.title == "Chat 0"
+
+
 def test_what_is_here_already_comes_again_only_when_it_is_asked_for(
     app: AppHarness, qtbot: QtBot, tmp_path: Path
 ) -> None:

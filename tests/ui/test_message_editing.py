@@ -236,6 +236,7 @@ def test_a_message_goes_alone_and_undo_brings_it_back(harness: AppHarness, qtbot
     assert "deleted" in harness.window.banner.accessibleName()
     harness.window.menu.undo.trigger()
     harness.wait_until_quiet(qtbot)
+    assert not harness.window.banner.isVisible()  # there is nothing left to undo
     assert texts(harness) == ["First", "one", "Second", "two"]
 
 

@@ -176,8 +176,30 @@ def test_nothing_found_says_so(palette: CommandPalette) -> None:
     QTest.keyClicks(palette.field, "qqqq")
     assert shown(palette) == []
     assert palette.nothing.isVisible()
+    QApplication.processEvents()
+    assert palette.nothing.geometry().top() > palette.field.geometry().bottom()
+    assert palette.rect().contains(palette.nothing.geometry())
+    assert palette.nothing.height() >= palette.nothing.sizeHint().height()
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     assert palette.isVisible()
+
+
+def test_what_was_deleted_is_offered_as_something_to_restore(
+    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
+) -> None:
+    palette.close_palette()
+    harness.ask(qtbot, "Whales")
+    harness.window.menu.delete.trigger()
+    harness.wait_until_stored(qtbot)
+    palette.open_palette()
+    QTest.keyClicks(palette.field, "Whales")
+    assert shown(palette) == ["Restore “Whales”"]
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    harness.wait_until_stored(qtbot)
+    assert harness.chats.title == "Whales"
+    palette.open_palette()
+    QTest.keyClicks(palette.field, "Show All")
+    assert shown(palette)[0] == "Show All"
 
 
 def test_a_click_elsewhere_closes_it(harness: AppHarness, palette: CommandPalette) -> None:

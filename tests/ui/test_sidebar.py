@@ -440,6 +440,15 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     assert not trash.isVisible()
 
 
+def test_f2_in_the_composer_renames_the_open_chat(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Once")
+    app.window.composer.take_focus()
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_F2)
+    field = app.window.sidebar.chats.findChild(RenameField)
+    assert field is not None
+    assert field.hasFocus()
+
+
 def test_a_name_that_is_typed_stays_in_its_row_when_the_text_grows(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "Once")
     chats = app.window.sidebar.chats

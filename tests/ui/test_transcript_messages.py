@@ -338,6 +338,17 @@ def test_the_version_switch_stands_at_the_edge_and_the_icons_before_it(open_tran
     assert footer.buttons["more"].geometry().right() < footer.buttons["earlier"].geometry().left()
 
 
+def test_no_icon_moves_when_a_reply_gets_its_second_version(open_transcript: Opener) -> None:
+    """Or a second click on the same place would show the first version instead of writing a third."""
+    harness = open_transcript([question(1), reply(2, "First try")])
+    harness.view.message_keys.step(-1)
+    before = {act: button.geometry() for act, button in footer_of(harness, 2).buttons.items()}
+    harness.model.change(2, sibling=2, siblings=2)
+    after = {act: button.geometry() for act, button in footer_of(harness, 2).buttons.items()}
+    for act in ("copy", "regenerate", "delete", "more"):
+        assert after[act] == before[act]
+
+
 def test_the_footer_says_which_model_wrote_a_reply(open_transcript: Opener) -> None:
     harness = open_transcript([question(1), replace(reply(2, "Answer"), model="Qwen3-8B-4bit")])
     footer = footer_of(harness, 2)

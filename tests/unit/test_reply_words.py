@@ -101,6 +101,13 @@ def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
     assert footer_line(DRAFTED).tooltip.startswith("The draft model guesses ahead.")
 
 
+def test_a_gain_by_guesses_from_the_chat_is_not_put_beside_a_draft_at_rest() -> None:
+    line = footer_line(replace(DRAFTED, proposer="lookup", drafting=DraftingState.PARKED))
+    assert line.details.endswith("2.9 tok/pass · guessed from this chat's text")
+    assert line.tooltip.startswith("The guesses are taken from the text of this chat.")
+    assert footer_line(replace(DRAFTED, drafting=DraftingState.PARKED)).details.endswith("draft at rest")
+
+
 def test_reply_without_draft_says_its_speed_only() -> None:
     line = footer_line(PLAIN)
     assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "No draft model is loaded.")

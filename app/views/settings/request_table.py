@@ -26,7 +26,7 @@ from app.words.requests import RequestColumn
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 112
 _NUMBER_COLUMN_PX = 62
-_COLUMN_PX = {RequestColumn.STATE: 88, RequestColumn.SPEED_UP: 88}
+_COLUMN_PX = {RequestColumn.STATE: 88, RequestColumn.SPEED_UP: 88, RequestColumn.TOKENS_PER_PASS: 72}
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _TIME_BAR_PX = 6
 _HEADER_SIDES_PX = 8

@@ -22,7 +22,7 @@ def content_text(content: Content) -> str:
     return {
         Content.CODE: QCoreApplication.translate("Tuning", "Code"),
         Content.PROSE: QCoreApplication.translate("Tuning", "English prose"),
-        Content.LANGUAGE: QCoreApplication.translate("Tuning", "Your language"),
+        Content.LANGUAGE: QCoreApplication.translate("Tuning", "Story"),
     }[content]
 
 

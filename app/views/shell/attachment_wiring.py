@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
@@ -41,6 +42,7 @@ class AttachmentWiring(QObject):
         self._window, self._theme, self._composer, self._banner = window, theme, composer, banner
         self._chats, self._attached, self._transcript = chats, attached, transcript
         self.model = attached.model
+        self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window)
         self._connect_composer()
         for given in (self.drop_target.files_dropped, composer.edit.files_given):
@@ -89,12 +91,16 @@ class AttachmentWiring(QObject):
 
     def choose_files(self, message_id: int = 0) -> None:
         """For the composer, or for the field of a message."""
-        dialog = QFileDialog(self._window, self.tr("Attach Files"))
+        dialog = QFileDialog(self._window, self.tr("Attach Files"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         take = partial(self._attached.add_files, message_id=message_id) if message_id else self._take_files
         dialog.filesSelected.connect(take)
+        dialog.filesSelected.connect(self._remember_folder)
         dialog.open()
+
+    def _remember_folder(self, files: list[str]) -> None:
+        self._folder = str(Path(files[0]).parent)
 
     def _open_waiting(self, number: int) -> None:
         row = self._attached.model.row(number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPlainTextEdit, QWidget
 
@@ -158,7 +158,8 @@ class ImportDialog(FileDialog):
             self._imports.try_again()
 
     def _choose(self, *, folder: bool) -> None:
-        dialog = QFileDialog(self, self.tr("Import"))
+        downloads = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
+        dialog = QFileDialog(self, self.tr("Import"), downloads)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.Directory if folder else modes.ExistingFiles)
@@ -191,6 +192,8 @@ class ImportDialog(FileDialog):
     def _on_imported(self, imported: Imported) -> None:
         banner, imports = self._banner, self._imports
         self.accept()
+        if len(imported.ids) == 1:
+            imports.open(imported.ids[0])
         counts = len(imported.ids), len(imported.grown), len(imported.presets)
         banner.show_info(lambda: BannerText(*imported_words(*counts)), lambda: imports.undo(imported))
 

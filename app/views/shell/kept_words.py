@@ -25,6 +25,7 @@ class KeptWords(QObject):
         self._banner = banner
         self._warned = False
         self._refusal: Callable[[], BannerText] | None = None
+        self._told: Callable[[], BannerText] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent_changed.connect(chats.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
@@ -37,6 +38,7 @@ class KeptWords(QObject):
         chats.chat_deleted.connect(self._on_chat_deleted)
         chats.folders.deleted.connect(self._on_folder_deleted)
         chats.edits.deleted.connect(self._on_message_deleted)
+        chats.deletions.restored.connect(self._on_restored)
         menu.undo.triggered.connect(self._undo)
         chats.restore_unsent()
 
@@ -84,7 +86,13 @@ class KeptWords(QObject):
 
     def _on_deleted(self, text: Callable[[], BannerText]) -> None:
         self._deleted_last = True
+        self._told = text
         self._banner.show_info(text, self._chats.undo_delete)
+
+    def _on_restored(self, _chat_id: int, _open_it: bool) -> None:
+        """However it was brought back: nothing is left to undo."""
+        if self._told is not None:
+            self._banner.withdraw(self._told)
 
     def _undo(self) -> None:
         """What was done last: a deletion, or typing in the focused field."""

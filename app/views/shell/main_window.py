@@ -334,9 +334,11 @@ class MainWindow(TakesDrops, Translated, QWidget):
             self.composer.take_focus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape stops the reply from wherever it means nothing else."""
+        """Escape stops the reply, and F2 renames the chat, from wherever they mean nothing else."""
         if event.key() == Qt.Key.Key_Escape and self.chats is not None and self.chats.generating:
             self.chats.stop()
+        elif event.key() == Qt.Key.Key_F2 and self.menu.rename.isEnabled():
+            self.menu.rename.trigger()
         else:
             super().keyPressEvent(event)
 

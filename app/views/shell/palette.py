@@ -127,6 +127,7 @@ class CommandPalette(Translated, QWidget):
         self.list.setCurrentRow(0 if self._shown else -1)
         self.list.scrollToTop()
         self.nothing.setVisible(not self._shown)
+        self.list.setVisible(bool(self._shown))  # empty, it would still have a least height
         self._place()
 
     def _found(self, query: str) -> list[Command]:

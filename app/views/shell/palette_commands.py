@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from app.controllers.models import ModelController
 from app.views.shell.menu import MenuBar
 from app.views.shell.palette import Command
 from app.views.shell.shortcuts import plain_words, shortcut_text
+from app.views.shell.trash_menu import SHOW_ALL
 from app.words.formats import fill
 
 if TYPE_CHECKING:
@@ -51,15 +53,21 @@ class PaletteCommands(QObject):
         # WORKAROUND: `action.menu()` hands its menu to Python, which deletes it.
         passed = {each.menuAction() for each in self._menu.menus.values()} | {self._menu.palette}
         for menu in self._menu.menus.values():
+            restores = menu is self._menu.menus.get("deleted")
             menu.aboutToShow.emit()  # it decides what it can do when it opens
             for action in menu.actions():
                 if action.isEnabled() and not action.isSeparator() and action not in passed:
-                    yield self._entry(menu, action, names.get(action, ""))
+                    entry = self._entry(menu, action, names.get(action, ""))
+                    yield self._restoring(entry) if restores and action.objectName() != SHOW_ALL else entry
             menu.aboutToHide.emit()
 
     def _entry(self, menu: QMenu, action: QAction, name: str) -> Command:
         key = f"menu:{name or action.objectName() or action.text()}"
         return Command(key, plain_words(action), action.trigger, "", menu.title(), shortcut_text(action))
+
+    def _restoring(self, entry: Command) -> Command:
+        """An entry that is named after what it brings back does not say so outside of its menu."""
+        return replace(entry, text=fill(self.tr("Restore “%1”"), entry.text))
 
     def _of_chats(self) -> Iterator[Command]:
         if self._chats is None:

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QMenu
 from app.controllers.deletions import Deletions
 from app.words.trash import deletion_title
 
+SHOW_ALL = "show_all"
+
 
 class TrashMenu(QObject):
     """Fills itself each time that it is opened."""
@@ -29,4 +31,6 @@ class TrashMenu(QObject):
         if self._menu.isEmpty():
             self._menu.addAction(self.tr("Nothing in the last 30 days")).setEnabled(False)
         self._menu.addSeparator()
-        self._menu.addAction(self.tr("Show All…")).triggered.connect(self._show_all)
+        show_all = self._menu.addAction(self.tr("Show All…"))
+        show_all.setObjectName(SHOW_ALL)
+        show_all.triggered.connect(self._show_all)

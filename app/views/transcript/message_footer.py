@@ -25,6 +25,7 @@ from app.words.replies import SEPARATOR, FooterLine, Tone, reply_footer
 
 ROW_PX = 28
 _BUTTON_PX = 26
+_TWO_VERSIONS = "2/2"
 _LINK_SIDE_PX = 8
 _LEAST_NAME_PX = 48  # of a model's name; less says nothing
 _OF_WHOLE_MESSAGES = ("edit",)
@@ -173,11 +174,13 @@ class MessageFooter(Hovered, Translated, QWidget):
         return self.link.sizeHint().width() if self._line and self._line.link else 0
 
     def _versions_width(self) -> int:
+        """Kept free beside a reply of one version, so that no button moves when it is written again."""
         side = self._context.theme.px(_BUTTON_PX)
-        return 2 * side + self._count_width() if self._content.siblings > 1 else 0
+        return 2 * side + self._count_width() if self._content.siblings > 1 or not self._content.from_user else 0
 
     def _count_width(self) -> int:
-        return QFontMetrics(self._plain).horizontalAdvance(self._count_words()) + self._context.theme.px(4)
+        words = self._count_words() if self._content.siblings > 1 else _TWO_VERSIONS
+        return QFontMetrics(self._plain).horizontalAdvance(words) + self._context.theme.px(4)
 
     def _arrange(self, width_px: int) -> None:
         """Places the version switch at the right edge, where it is always in sight, and the actions left of it."""
