@@ -648,6 +648,10 @@
         <translation>メモリには約 %1 トークン分の空きがあります（モデルの上限は %2）</translation>
     </message>
     <message>
+        <source>%1 tokens too many</source>
+        <translation>%1 トークン超過</translation>
+    </message>
+    <message>
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 使用</translation>

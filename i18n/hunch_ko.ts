@@ -648,6 +648,10 @@
         <translation>메모리에는 약 %1토큰까지 들어가요(모델 한도 %2토큰)</translation>
     </message>
     <message>
+        <source>%1 tokens too many</source>
+        <translation>%1토큰 초과</translation>
+    </message>
+    <message>
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 찼어요</translation>

@@ -648,6 +648,10 @@
         <translation>内存约可容纳 %1 个 token；模型可容纳 %2 个</translation>
     </message>
     <message>
+        <source>%1 tokens too many</source>
+        <translation>超出 %1 个 token</translation>
+    </message>
+    <message>
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>已用 %1</translation>

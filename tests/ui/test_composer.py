@@ -170,8 +170,9 @@ def test_a_big_paste_is_plain_whole_and_quick(composer: Composer, text: str) -> 
 
 
 def test_the_context_meter_has_room_for_its_words(composer: Composer, qtbot: QtBot) -> None:
-    for used in (900, 1000):  # "90 %", then "100 %"
+    for used, words in ((900, "90% full"), (1000, "100% full"), (9000, "8,000 tokens too many")):
         composer.set_context(used, 1000)
+        assert composer.ring._words() == words
         qtbot.waitUntil(lambda: composer.ring.width() == composer.ring.sizeHint().width())
 
 

@@ -38,6 +38,11 @@ class ContextRing(Translated, QWidget):
         """What a chat may come to: what it was given, or what memory has room for."""
         return min(self._limit_tokens, self._memory_tokens or self._limit_tokens)
 
+    @property
+    def _beyond(self) -> int:
+        """Tokens that a chat may not come to."""
+        return max(0, self._used_tokens - self._limit_tokens) if self._limit_tokens else 0
+
     def accessible_value(self) -> str:
         return percent(self.share)
 
@@ -52,7 +57,7 @@ class ContextRing(Translated, QWidget):
 
     def _shown(self) -> tuple[int, int]:
         """What can be seen of the figures, which change with every few words of a reply."""
-        return round(self.share * 360) if self._used_tokens else -1, self._limit_tokens
+        return round(self.share * 360) + self._beyond if self._used_tokens else -1, self._limit_tokens
 
     def set_room(self, model_tokens: int, memory_tokens: int) -> None:
         """What the main model holds, and what there is room for in memory, about."""
@@ -86,6 +91,9 @@ class ContextRing(Translated, QWidget):
         return self.share >= _SPEAKS_UP_AT
 
     def _words(self) -> str:
+        """What does not fit is told before it is sent."""
+        if self._beyond:
+            return fill(self.tr("%1 tokens too many"), count(self._beyond))
         return fill(self.tr("%1 full", "the context"), percent(self.share))
 
     def _face(self) -> QFont:
