@@ -205,3 +205,17 @@ def test_it_is_live_while_a_reply_is_written(app: AppHarness, qtbot: QtBot) -> N
     app.engine.gate.open()
     app.wait_until_quiet(qtbot)
     qtbot.waitUntil(lambda: chart.stats.rounds == 4)
+
+
+def test_the_panel_shows_that_the_keyboard_is_on_it_but_not_after_a_click(panel: InspectorPanel, qtbot: QtBot) -> None:
+    panel.show_reply(GAIN, running=False)
+    panel.show()
+    panel.activateWindow()
+    panel.setFocus()
+    qtbot.waitUntil(panel.isActiveWindow)
+    plain = panel.grab().toImage()
+    panel.area.setFocus(Qt.FocusReason.TabFocusReason)
+    assert panel.grab().toImage() != plain
+    panel.area.clearFocus()
+    panel.area.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert panel.grab().toImage() == plain

@@ -6,15 +6,17 @@ Here: the panel. Not here: which reply (`controllers/inspector.py`), and when it
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from app.theme import TITLE_PX, Theme
 from app.view_models.transcript import RequestStats
 from app.views.shell.inspector_charts import Chart, PassColumns, PassMeter, PositionBars, Sparkline, TimeSplit
 from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
+from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
@@ -26,10 +28,29 @@ _SIDE_PX = 16
 _READING_UPDATES = 10  # sentences stand for a second while a reply is written, so that they can be read
 
 
-class ScrolledText(QScrollArea):
+class ScrolledText(FocusRing, QScrollArea):
     """Arrow keys scroll it where it has the focus."""
 
     accessible_role = QAccessible.Role.Document
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.has_ring:
+            painter = QPainter(self.viewport())
+            paint_row_ground(painter, self.viewport().rect(), self._theme.palette, filled=False, ring=True)
+            painter.end()
 
 
 class InspectorPanel(Translated, QWidget):
@@ -75,7 +96,7 @@ class InspectorPanel(Translated, QWidget):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.meanings)
         column.addStretch(1)
-        self.area = ScrolledText(self)
+        self.area = ScrolledText(self._theme, self)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
