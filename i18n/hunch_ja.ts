@@ -625,6 +625,10 @@
         <translation>ファイルを添付</translation>
     </message>
     <message>
+        <source>A reply is being written. Esc stops it.</source>
+        <translation>回答を書いています。Esc キーで停止できます。</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
@@ -3482,6 +3486,10 @@
 <context>
     <name>OverlayWiring</name>
     <message>
+        <source>No corrections in sight.</source>
+        <translation>表示中の範囲に修正箇所はありません。</translation>
+    </message>
+    <message>
         <source>Always show</source>
         <translation>常に表示</translation>
     </message>
@@ -3696,6 +3704,10 @@
     <message>
         <source>Settings: %1</source>
         <translation>設定：%1</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>言語</translation>
     </message>
 </context>
 <context>

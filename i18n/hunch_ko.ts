@@ -625,6 +625,10 @@
         <translation>파일 첨부</translation>
     </message>
     <message>
+        <source>A reply is being written. Esc stops it.</source>
+        <translation>답변을 쓰는 중이에요. Esc 키로 중지할 수 있어요.</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>중지</translation>
     </message>
@@ -3482,6 +3486,10 @@
 <context>
     <name>OverlayWiring</name>
     <message>
+        <source>No corrections in sight.</source>
+        <translation>보이는 곳에는 다르게 쓴 곳이 없어요.</translation>
+    </message>
+    <message>
         <source>Always show</source>
         <translation>항상 보기</translation>
     </message>
@@ -3696,6 +3704,10 @@
     <message>
         <source>Settings: %1</source>
         <translation>설정: %1</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>언어</translation>
     </message>
 </context>
 <context>

@@ -625,6 +625,10 @@
         <translation>添加附件</translation>
     </message>
     <message>
+        <source>A reply is being written. Esc stops it.</source>
+        <translation>正在生成回复，按 Esc 键可停止。</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
@@ -3482,6 +3486,10 @@
 <context>
     <name>OverlayWiring</name>
     <message>
+        <source>No corrections in sight.</source>
+        <translation>当前可见范围内没有改写处。</translation>
+    </message>
+    <message>
         <source>Always show</source>
         <translation>始终显示</translation>
     </message>
@@ -3696,6 +3704,10 @@
     <message>
         <source>Settings: %1</source>
         <translation>设置：%1</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>语言</translation>
     </message>
 </context>
 <context>

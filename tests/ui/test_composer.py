@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QInputMethodEvent, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -110,6 +110,9 @@ def test_return_keeps_the_text_while_a_reply_runs(composer: Composer, qtbot: QtB
     with qtbot.assertNotEmitted(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     assert composer.text() == "next question"
+    qtbot.waitUntil(QToolTip.isVisible)
+    assert QToolTip.text() == "A reply is being written. Esc stops it."
+    QToolTip.hideText()
 
 
 def test_the_round_button_sends_and_stops(composer: Composer, qtbot: QtBot) -> None:

@@ -262,6 +262,23 @@ def test_a_key_goes_through_the_modes_which_are_kept(app: AppHarness, qtbot: QtB
         assert bool(overlay._layers) == (mode != "off")
 
 
+def test_a_key_that_finds_no_correction_says_so(app: AppHarness, qtbot: QtBot) -> None:
+    app.application.settings.overlay_explained = True
+    wiring, banner = app.window.overlay, app.window.banner
+    wiring.cycle.trigger()  # in a chat without a reply
+    assert wiring.mode is OverlayMode.CORRECTIONS
+    assert banner.sentence.text() == "No corrections in sight."
+    banner.hide()
+    wiring.next.trigger()
+    assert banner.isVisible()
+    banner.hide()
+    app.ask(qtbot, "One?")
+    assert wiring.overlay is not None
+    assert wiring.overlay.has_corrections_in_sight
+    wiring.next.trigger()
+    assert not banner.isVisible()
+
+
 def test_marks_are_kept_with_the_message(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     chat, message = app.chats.chat_id, app.chats.transcript.messages[-1]

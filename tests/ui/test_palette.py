@@ -202,6 +202,18 @@ def test_what_was_deleted_is_offered_as_something_to_restore(
     assert shown(palette)[0] == "Show All"
 
 
+def test_each_language_is_found_by_its_own_name_whatever_is_shown(
+    harness: AppHarness, palette: CommandPalette, qtbot: QtBot
+) -> None:
+    """The way back for who reads none of what the window says."""
+    settings = harness.application.settings
+    for typed, code in (("日本", "ja"), ("engl", "en"), ("한국", "ko"), ("english", "en")):
+        QTest.keyClicks(palette.field, typed) if typed.isascii() else palette.field.setText(typed)
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+        assert settings.language == code
+        palette.open_palette()
+
+
 def test_a_click_elsewhere_closes_it(harness: AppHarness, palette: CommandPalette) -> None:
     harness.window.sidebar.search.setFocus()
     assert not palette.isVisible()

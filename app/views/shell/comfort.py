@@ -59,7 +59,7 @@ class Comfort(QObject):
         FieldKeys(self)
         self.palette = CommandPalette(theme, settings, window)
         window.resized.connect(self.palette.follow_window)
-        self.commands = PaletteCommands(window.menu)
+        self.commands = PaletteCommands(window.menu, settings)
         self.palette.commands = self.commands.all
         self.palette.focus_before.otherwise = window.composer.take_focus
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))

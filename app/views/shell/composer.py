@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
@@ -211,7 +211,10 @@ class Composer(Translated, QWidget):
 
     def _submit(self) -> None:
         text = self.text().strip()
-        if self._can_submit(text) and not self._waits and not self._generating:
+        if self._generating and text:
+            words = self.tr("A reply is being written. Esc stops it.")
+            QToolTip.showText(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
+        elif self._can_submit(text) and not self._waits and not self._generating:
             self._waits = True
             self.send_requested.emit(text)
 

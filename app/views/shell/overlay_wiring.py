@@ -44,7 +44,7 @@ class OverlayWiring(QObject):
         self.next = menu.add("view", NEXT, repeats=True)
         self.previous = menu.add("view", PREVIOUS, repeats=True)
         self._make_choices()
-        self.cycle.triggered.connect(lambda: self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)]))
+        self.cycle.triggered.connect(self._cycle)
         self.next.triggered.connect(lambda: self._step(1))
         self.previous.triggered.connect(lambda: self._step(-1))
         settings.changed.connect(self._on_setting)
@@ -82,12 +82,23 @@ class OverlayWiring(QObject):
             if self.overlay is not None:
                 self.overlay.set_mode(self.mode)
 
+    def _cycle(self) -> None:
+        self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)])
+        if self.mode is OverlayMode.CORRECTIONS:
+            self._tell_of_none()
+
     def _step(self, delta: int) -> None:
         """Corrections have to be seen to be walked through."""
         if self.mode is OverlayMode.OFF:
             self.choose(OverlayMode.CORRECTIONS)
         if self.overlay is not None:
             self.overlay.step(delta)
+            self._tell_of_none()
+
+    def _tell_of_none(self) -> None:
+        """Or a key would seem to do nothing."""
+        if self.overlay is not None and not self.overlay.has_corrections_in_sight:
+            self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
 
     # Once
 

@@ -13,11 +13,13 @@ from PySide6.QtWidgets import QMenu
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
+from app.settings import Settings
 from app.views.shell.menu import MenuBar
 from app.views.shell.palette import Command
 from app.views.shell.shortcuts import plain_words, shortcut_text
 from app.views.shell.trash_menu import SHOW_ALL
 from app.words.formats import fill
+from app.words.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -26,9 +28,10 @@ _MOST_CHATS = 500
 
 
 class PaletteCommands(QObject):
-    def __init__(self, menu: MenuBar) -> None:
+    def __init__(self, menu: MenuBar, preferences: Settings) -> None:
         super().__init__(menu)
         self._menu = menu
+        self._preferences = preferences
         self._chats: ChatController | None = None
         self._models: ModelController | None = None
         self.settings: Callable[[], SettingsWindow] | None = None
@@ -46,7 +49,7 @@ class PaletteCommands(QObject):
 
     def all(self) -> list[Command]:
         """Entries first, then chats, models and settings; all in the language of now."""
-        return [*self._entries(), *self._of_chats(), *self._of_models(), *self._of_settings()]
+        return [*self._entries(), *self._of_chats(), *self._of_models(), *self._of_settings(), *self._of_languages()]
 
     def _entries(self) -> Iterator[Command]:
         names = {action: name for name, action in self._menu.actions.items()}
@@ -95,3 +98,9 @@ class PaletteCommands(QObject):
             where = fill(self.tr("Settings: %1"), place.page_title)
             key = f"settings:{place.page}:{place.number}"
             yield Command(key, place.name, partial(window.go_to, place), "settings", where)
+
+    def _of_languages(self) -> Iterator[Command]:
+        """Each by its own name: the way back for who reads none of what the window says."""
+        for code, name in LANGUAGES.items():
+            act = partial(setattr, self._preferences, "language", code)
+            yield Command(f"language:{code}", name, act, "settings", self.tr("Language"))

@@ -134,6 +134,10 @@ class Overlay(QObject):
             self.hide_card()
         return False
 
+    @property
+    def has_corrections_in_sight(self) -> bool:
+        return bool(self._in_order())
+
     def step(self, delta: int) -> None:
         """The card of the next correction in sight (1) or the one before (-1), read aloud too."""
         spots = self._in_order()
