@@ -274,6 +274,19 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_transcript: Opener) 
     assert shown_acts(footer_of(harness, 2)) == set()
 
 
+def test_icons_stay_while_their_menu_is_open(open_transcript: Opener, qtbot: QtBot) -> None:
+    harness = open_transcript([question(1), reply(2, "Answer")])
+    text = next(part.widget for part in harness.parts(PartKind.TEXT) if part.message_id == 2)
+    QApplication.sendEvent(text, QEvent(QEvent.Type.Enter))  # type: ignore[arg-type]
+    footer_of(harness, 2).buttons["more"].click()
+    menu = QApplication.activePopupWidget()
+    QApplication.sendEvent(harness.view, QEvent(QEvent.Type.Leave))  # the pointer is over the menu now
+    assert shown_acts(footer_of(harness, 2)) >= {"copy", "more"}
+    assert menu is not None
+    menu.close()
+    qtbot.waitUntil(lambda: not shown_acts(footer_of(harness, 2)))
+
+
 @pytest.mark.parametrize(
     ("message_id", "act", "signal"),
     [

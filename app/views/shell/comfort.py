@@ -23,6 +23,7 @@ from app.views.shell.menu_editing import EditEntries, FieldKeys
 from app.views.shell.palette import CommandPalette
 from app.views.shell.palette_commands import PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
+from app.views.shell.type_anywhere import TypeAnywhere
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.roles import install_roles
 from app.views.widgets.scrolling import EdgeFade
@@ -56,7 +57,9 @@ class Comfort(QObject):
         self.outside: Outside  # from `bind` on
         self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(window.menu)
+        self.edits.pastes_into = window.composer.edit
         FieldKeys(self)
+        self._typing = TypeAnywhere(window, window.composer.edit)
         self.palette = CommandPalette(theme, settings, window)
         window.resized.connect(self.palette.follow_window)
         self.commands = PaletteCommands(window.menu, settings)
@@ -98,6 +101,7 @@ class Comfort(QObject):
         self.commands.bind(chats, models)
         Announcements(chats, self._window)
         if self._window.transcript is not None:
+            self._typing.watch(self._window.transcript)
             MessageEntries(self._window.menu.menus["message"], self._window.transcript, chats.transcript, self._focused)
         self.outside = Outside(self._window, self._theme, self._settings, chats, models)
         shown = chats.transcript

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
@@ -22,17 +23,28 @@ class EditEntries(QObject):
         super().__init__(menu)
         self._menu = menu
         self.can_undo_deletion: Callable[[], bool] = lambda: False
+        self.pastes_into: QWidget | None = None  # a field, while the focus in its window is on what takes no text
         for name, slot in _SLOTS.items():
-            menu.actions[name].triggered.connect(lambda _checked=False, slot=slot: _call_on_focused(slot))
-        menu.paste_plain.triggered.connect(_paste_plain)
+            menu.actions[name].triggered.connect(partial(self._act, name, slot))
+        menu.paste_plain.triggered.connect(lambda: _paste_plain(self._for("paste_plain")))
         menu.menus["edit"].aboutToShow.connect(self.judge)
         menu.menus["edit"].aboutToHide.connect(self.release)
 
     def judge(self) -> None:
-        field = _focused()
         for name in (*_SLOTS, "paste_plain"):
-            self._menu.actions[name].setEnabled(can_act(name, field))
-        self._menu.undo.setEnabled(can_act("undo", field) or self.can_undo_deletion())
+            self._menu.actions[name].setEnabled(can_act(name, self._for(name)))
+        self._menu.undo.setEnabled(can_act("undo", _focused()) or self.can_undo_deletion())
+
+    def _act(self, name: str, slot: str, _checked: bool = False) -> None:
+        _call(slot, self._for(name))
+
+    def _for(self, name: str) -> QWidget | None:
+        """The widget that an entry acts on."""
+        field, other = _focused(), self.pastes_into
+        is_paste = name in ("paste", "paste_plain")
+        if not is_paste or other is None or field is None or isinstance(field, (QLineEdit, *_TEXTS)):
+            return field
+        return other if field.window() is other.window() else field
 
     def release(self) -> None:
         for name in ("undo", *_SLOTS, "paste_plain"):
@@ -112,20 +124,22 @@ def _can_act_in_text(name: str, field: QPlainTextEdit | QTextEdit) -> bool:
     }.get(name, field.canPaste())
 
 
-def _call_on_focused(slot: str) -> None:
-    """Calls a slot such as `copy` of the focused widget, if it has one."""
-    act = getattr(_focused(), slot, None)
+def _call(slot: str, field: QWidget | None) -> None:
+    """Calls a slot such as `copy` of `field`, if it has one; what is pasted into takes the focus."""
+    act = getattr(field, slot, None)
     if act is not None:
         act()
+    if field is not None and slot == "paste":
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-def _paste_plain() -> None:
+def _paste_plain(field: QWidget | None) -> None:
     """Only the words of what is on the clipboard. No field of ours takes more, but a Mac's fingers know the key."""
-    field, words = _focused(), QGuiApplication.clipboard().text()
+    words = QGuiApplication.clipboard().text()
     if isinstance(field, QLineEdit) and not field.isReadOnly():
         field.insert(words)
     elif isinstance(field, _TEXTS) and not field.isReadOnly():
-        field.paste()
+        _call("paste", field)
 
 
 def undo_in_focused_field() -> bool:

@@ -1,22 +1,35 @@
 """The messages whose icons are shown: under the pointer, and the one in focus."""
 
-from collections.abc import Callable
-
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.sight import Sight
 
 
 class Highlights(QObject):
     changed = Signal()
 
-    def __init__(self, column: MessageColumn, width_px: Callable[[], int]) -> None:
-        super().__init__()
+    def __init__(self, column: MessageColumn, sight: Sight, viewport: QWidget) -> None:
+        super().__init__(viewport)
         self.focused: int | None = None  # rows
         self._hovered: int | None = None
         self._before: tuple[int | None, int | None] = (None, None)  # what was focused and hovered when rows went
         self._column = column
-        self._width_px = width_px
+        self._sight = sight
+        self._viewport = viewport
+
+    def follow_pointer(self) -> None:
+        """It may have left the messages, but not for a menu: what that was opened at stays until it closes."""
+        menu = QApplication.activePopupWidget()
+        if isinstance(menu, QMenu) and menu.isVisible():
+            menu.aboutToHide.connect(self.follow_pointer, Qt.ConnectionType.QueuedConnection)
+            return
+        pointed = QApplication.widgetAt(QCursor.pos())
+        inside = pointed is not None and (pointed is self._viewport or self._viewport.isAncestorOf(pointed))
+        y_px = self._viewport.mapFromGlobal(QCursor.pos()).y() + self._sight.top_px()
+        self.hover(self._column.row_at(y_px) if inside else None)
 
     def hover(self, row: int | None) -> None:
         self._before = (self._before[0], None)
@@ -56,5 +69,5 @@ class Highlights(QObject):
                 item = self._column.items[row]
                 item.highlighted = row in (self._hovered, self.focused)
                 if item.is_read:
-                    item.sync(self._width_px())
+                    item.sync(self._sight.column_px())
         self.changed.emit()

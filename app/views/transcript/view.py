@@ -86,7 +86,7 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
         self._settling = False
-        self._highlights = Highlights(self._column, self.column_px)
+        self._highlights = Highlights(self._column, self, self.viewport())
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
         self.editing = self._context.editing.attach(self, model, self._column, self)
@@ -311,8 +311,8 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self._highlights.hover(self._column.row_at(round(event.position().y()) + self.top_px()))
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._highlights.hover(None)
         super().leaveEvent(event)
+        self._highlights.follow_pointer()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._highlights.focus(None)

@@ -1,0 +1,64 @@
+"""What is typed where nothing takes text goes to the composer, also what an input method composes there."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QInputMethodEvent, QInputMethodQueryEvent, QKeyEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.views.widgets.message_edit import MessageEdit
+
+_TYPING = (
+    Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
+)
+_PLACES = (Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImAnchorRectangle)
+
+
+class TypeAnywhere(QObject):
+    """Keys of `window` that no widget in it took; and for widgets given to `watch` input methods."""
+
+    def __init__(self, window: QWidget, edit: MessageEdit) -> None:
+        super().__init__(window)
+        self._edit = edit
+        window.installEventFilter(self)
+
+    def watch(self, widget: QWidget) -> None:
+        """An input method composes in `widget` as if it were the composer, which takes the focus when it is done.
+
+        Earlier than that the platform would end the composition at its first letter.
+        """
+        widget.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return watched is self.parent() and self._type(event)
+        if isinstance(event, QInputMethodEvent):
+            self._compose(event)
+            return True
+        if isinstance(event, QInputMethodQueryEvent) and isinstance(watched, QWidget):
+            self._answer(event, watched)
+            return True
+        return False
+
+    def _type(self, event: QKeyEvent) -> bool:
+        """Whether it is a character. A space means something else to most widgets, and begins no message."""
+        if event.modifiers() & ~_TYPING or not event.text().strip() or not event.text().isprintable():
+            return False
+        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        QApplication.sendEvent(self._edit, event)
+        return True
+
+    def _compose(self, event: QInputMethodEvent) -> None:
+        QApplication.sendEvent(self._edit, event)
+        if event.commitString() and not event.preeditString():
+            self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _answer(self, event: QInputMethodQueryEvent, watched: QWidget) -> None:
+        """Where the cursor is, in the coordinates of the widget that was asked."""
+        QApplication.sendEvent(self._edit, event)
+        moved = self._edit.mapTo(self._edit.window(), QPoint()) - watched.mapTo(watched.window(), QPoint())
+        for place in _PLACES:
+            value = event.value(place) if event.queries() & place else None
+            if isinstance(value, QRect | QRectF):
+                event.setValue(place, value.translated(moved))

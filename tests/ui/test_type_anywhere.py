@@ -1,0 +1,137 @@
+"""What is typed, composed or pasted while the focus is on what takes no text: it goes to the composer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QInputMethodQueryEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.views.transcript import TranscriptView
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+def compose(field: QWidget, preedit: str, commit: str = "") -> None:
+    event = QInputMethodEvent(preedit, [])
+    event.setCommitString(commit)
+    QApplication.sendEvent(field, event)
+
+
+def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:
+    harness.ask(qtbot, "Hello")
+    view = harness.window.transcript
+    assert view is not None
+    harness.window.activateWindow()
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    qtbot.waitUntil(view.hasFocus)
+    return view
+
+
+def test_letters_after_a_click_among_the_messages_stand_in_the_composer(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view, composer = clicked_transcript(harness, qtbot), harness.window.composer
+        QTest.keyClicks(view, "H")
+        assert composer.edit.hasFocus()
+        QTest.keyClicks(composer.edit, "i")
+        assert composer.text() == "Hi"
+
+
+@pytest.mark.parametrize(
+    ("key", "modifier"),
+    [
+        (Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier),
+        (Qt.Key.Key_J, Qt.KeyboardModifier.MetaModifier),
+        (Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier),
+    ],
+)
+def test_keys_that_are_no_letters_stay_where_they_are(
+    tmp_path: Path, qtbot: QtBot, key: Qt.Key, modifier: Qt.KeyboardModifier
+) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view = clicked_transcript(harness, qtbot)
+        QTest.keyClick(view, key, modifier)
+        assert view.hasFocus()
+        assert not harness.window.composer.text()
+
+
+def test_a_letter_on_a_button_goes_to_the_composer_too(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        button = harness.window.composer.attach_button
+        button.setFocus()
+        QTest.keyClicks(button, "a")
+        assert harness.window.composer.text() == "a"
+        assert harness.window.composer.edit.hasFocus()
+
+
+def test_an_input_method_composes_in_the_composer(tmp_path: Path, qtbot: QtBot) -> None:
+    """The focus follows when the syllable is done: a change of focus would end it at its first letter."""
+    with open_app(tmp_path, qtbot) as harness:
+        view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
+        for preedit in ("ㅎ", "하", "한"):
+            compose(view, preedit)
+            assert edit.composed == preedit
+            assert view.hasFocus()
+        compose(view, "", "한")
+        assert edit.text() == "한"
+        assert not edit.is_composing
+        assert edit.hasFocus()
+
+
+def test_a_composition_that_goes_on_after_a_commit_keeps_the_focus_where_it_is(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
+        compose(view, "글", "한")
+        assert (edit.text(), edit.composed) == ("한", "글")
+        assert view.hasFocus()
+
+
+def test_sending_ends_a_composition_that_began_among_the_messages(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view = clicked_transcript(harness, qtbot)
+        compose(view, "안녕")
+        harness.window.composer.button.click()
+        harness.wait_until_quiet(qtbot)
+        assert [each.text for each in harness.chats.transcript.messages if each.from_user] == ["Hello", "안녕"]
+
+
+def test_candidates_appear_beside_the_composer(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view, edit = clicked_transcript(harness, qtbot), harness.window.composer.edit
+        place, enabled = Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImEnabled
+        event = QInputMethodQueryEvent(place | enabled)
+        QApplication.sendEvent(view, event)
+        assert event.value(enabled)
+        asked, own = event.value(place), edit.inputMethodQuery(place)
+        assert isinstance(asked, QRectF)
+        assert isinstance(own, QRectF)
+        assert view.mapToGlobal(asked.topLeft()) == edit.mapToGlobal(own.topLeft())
+
+
+@pytest.mark.parametrize("entry", ["paste", "paste_plain"])
+def test_pasting_after_a_click_among_the_messages(tmp_path: Path, qtbot: QtBot, entry: str) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        clicked_transcript(harness, qtbot)
+        QGuiApplication.clipboard().setText("from elsewhere")
+        harness.window.comfort.edits.judge()
+        assert harness.window.menu.actions[entry].isEnabled()
+        harness.window.menu.actions[entry].trigger()
+        assert harness.window.composer.text() == "from elsewhere"
+        assert harness.window.composer.edit.hasFocus()
+
+
+def test_a_field_in_focus_keeps_what_is_typed_and_pasted(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Hello")
+        field = harness.window.sidebar.search
+        field.setFocus()
+        QTest.keyClicks(field, "abc")
+        QGuiApplication.clipboard().setText("d")
+        harness.window.menu.actions["paste"].trigger()
+        assert field.text() == "abcd"
+        assert not harness.window.composer.text()
