@@ -142,6 +142,15 @@ def _first(doubts: mx.array | None, path: list[int]) -> int | None:
     return next((count for count, index in enumerate((ROOT, *path)) if listed and listed[index + 1]), None)
 
 
+def forwards_overlap() -> bool:
+    """Whether it pays to start the next forward before this one's token is read.
+
+    MEASURED: not on a CPU, where `async_eval` returns when most of a forward is computed. Each token would come a
+    forward late, and at the end of a reply one would be for nothing.
+    """
+    return bool(mx.default_device() != mx.cpu)
+
+
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:
     """Close the plain step, which stands whatever was drawn, and open the next one on its draw."""
     sequence.close_step(sequence.unread)
