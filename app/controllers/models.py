@@ -47,7 +47,8 @@ from engine import (
 class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
-    speculation_chosen = Signal(str)  # mode
+    speculation_chosen = Signal(str)  # mode; by the person, for all chats or for one
+    way_chosen = Signal(str, int)  # mode, tokens; by the person, for all chats
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     wait_ended = Signal()  # it waits no more
     problem_raised = Signal(object)  # EngineError or DeleteFailed, for words.notices_for_errors
@@ -146,11 +147,16 @@ class ModelController(QObject):
             return
         self._loading.when_free(folder, lambda: self._loading.load(folder, self._loading.draft_folder))
 
+    def choose_speculation(self, mode: str, tokens: int) -> None:
+        """As the person wants it, for all chats that do not say otherwise."""
+        self.set_speculation(mode, tokens)
+        self.way_chosen.emit(mode, tokens)
+        self.speculation_chosen.emit(mode)
+
     def set_speculation(self, mode: str, tokens: int) -> None:
-        """For all chats that do not say otherwise."""
+        """The same where nobody chose it just now: what is off for the pair stays off."""
         self._settings.speculation_mode = mode
         self._settings.speculation_tokens = tokens
-        self.speculation_chosen.emit(mode)
 
     @property
     def main_setting(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import product
 
 from PySide6.QtCore import QObject, Signal
@@ -81,11 +81,13 @@ class TuningController(QObject):
         self._readings: list[Reading] = []
         self._own: RequestId | None = None  # the request under way
         self._others: set[RequestId] = set()  # queued or written for somebody
+        self._mixed: set[RequestId] = set()  # … since before the pair was another one
         self._pair = ("", "")
         self._error: EngineError | None = None  # why the last attempt failed
         self._too_short = False  # … or found nothing
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
+        models.way_chosen.connect(self._on_chosen)
 
     @property
     def view(self) -> TuningView:
@@ -139,7 +141,9 @@ class TuningController(QObject):
                 self._on_own_end(event)
             case Finished(request=request) | Failed(request=request):
                 self._others.discard(request)
-                self._note_gain(event)
+                if request not in self._mixed:
+                    self._note_gain(event)
+                self._mixed.discard(request)
                 self._go_on()
 
     def _on_own_end(self, event: Finished | Failed) -> None:
@@ -169,6 +173,8 @@ class TuningController(QObject):
             self._steps = []
             self._stop_own()
             self._leave(self._pair)
+            if any(self._pair):
+                self._mixed |= self._others
             self._forget_trouble()
             self._pair = pair
             self._apply(self._records.get(*pair))
@@ -222,12 +228,18 @@ class TuningController(QObject):
         )
         record = PairRecord(None, measured, chosen.mode, chosen.tokens, gain)
         self._records.put_tuning(*self._pair, record)
-        self._apply(record)
+        self._models.choose_speculation(chosen.mode, chosen.tokens or self._models.pair.speculation.tokens)
 
     def _apply(self, record: PairRecord) -> None:
-        """What tuning chose for the pair, where it was tuned."""
+        """What tuning chose for the pair, where it was tuned, or the person after that."""
         if record.mode:
             self._models.set_speculation(record.mode, record.tokens or self._models.pair.speculation.tokens)
+
+    def _on_chosen(self, mode: str, tokens: int) -> None:
+        """A tuned pair keeps what the person chooses for it, too."""
+        pair = self._loaded(self._models.pair)
+        if pair is not None and (record := self._records.get(*pair)).mode:
+            self._records.put_tuning(*pair, replace(record, mode=mode, tokens=tokens))
 
     def _leave(self, pair: tuple[str, str]) -> None:
         """A length that was found for one pair is not the next one's."""

@@ -98,7 +98,7 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
     assert harness.chat.send("Hello")
     options.put(CHAT, "temperature", 0.9)
     assert harness.engine.speculations == []
-    harness.models.set_speculation("fixed", 3)
+    harness.models.choose_speculation("fixed", 3)
     assert harness.engine.speculations[-1] == (1, Speculation.fixed(3))
     options.put(CHAT, "speculation_mode", "off")
     assert harness.engine.speculations[-1] == (1, Speculation(SpeculationMode.OFF, 3))

@@ -90,7 +90,7 @@ def test_the_chat_window(harness: AppHarness) -> None:
 
 @pytest.mark.parametrize("page", ["models", "discover", "speculation", "chat"])
 def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
-    harness.models.set_speculation("fixed", 4)
+    harness.models.choose_speculation("fixed", 4)
     window = harness.application.show_settings(page)
     assert window is not None
     qtbot.waitUntil(window.isActiveWindow)

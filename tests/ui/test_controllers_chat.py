@@ -124,7 +124,7 @@ def test_request_has_system_prompt_branch_and_settings(harness: ControllerHarnes
     assert reply.thinking == "Hm. Well."
     assert reply.thinking_s > 0
     harness.settings.temperature = 0.1
-    harness.models.set_speculation("fixed", 3)
+    harness.models.choose_speculation("fixed", 3)
     harness.say("Sure?")
     request = harness.engine.requests[-1]
     assert [(m.role.value, m.content) for m in request.messages] == [

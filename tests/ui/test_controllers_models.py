@@ -280,9 +280,9 @@ def test_speculation_is_part_of_the_pair(harness: ControllerHarness) -> None:
     said = recorded(harness.models.pair_changed)
     harness.settings.speculation_tokens = 5
     assert said == [()]
-    harness.models.set_speculation("off", 4)
+    harness.models.choose_speculation("off", 4)
     assert (harness.models.pair.speculation.mode, harness.models.pair.draft_state) == ("off", DraftState.PARKED)
-    harness.models.set_speculation("fixed", 6)
+    harness.models.choose_speculation("fixed", 6)
     assert harness.models.pair.speculation == Speculation.fixed(6)
     assert harness.models.pair.draft_state is DraftState.ACTIVE
 

@@ -258,7 +258,7 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
 def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot) -> None:
     chip = harness.window.header.chip
     assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
-    harness.models.set_speculation("off", 4)
+    harness.models.choose_speculation("off", 4)
     assert chip.toolTip().endswith("Drafting is off.")
 
 

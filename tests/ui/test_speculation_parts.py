@@ -165,7 +165,7 @@ def test_the_switch_is_remembered_and_choosing_a_way_undoes_it(tmp_path: Path, q
         app.application.speculation.switch.set_off(True)
     with open_app(tmp_path, qtbot) as app:
         assert [app.application.speculation.switch.is_off] == [True]
-        app.models.set_speculation("fixed", 3)
+        app.models.choose_speculation("fixed", 3)
         assert not app.application.speculation.switch.is_off
         app.models.choose_draft(None)
         assert not app.application.speculation.switch.is_off

@@ -48,7 +48,7 @@ class SpeculationPage(Translated, Page):
         self._nothing = TextLabel(theme, TextStyle.SECONDARY)
         self._nothing.setIndent(8)  # as the table's first column
         self._arrange()
-        self.controls.chosen.connect(models.set_speculation)
+        self.controls.chosen.connect(models.choose_speculation)
         settings.changed.connect(lambda _name: self._show())
         models.pair_changed.connect(self._show)
         self.on_button.clicked.connect(lambda: parts.switch.set_off(False))

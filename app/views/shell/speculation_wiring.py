@@ -56,7 +56,7 @@ class SpeculationWiring(QObject):
             chats.options.put(Scope.CHAT, "speculation_tokens", tokens)
             models.speculation_chosen.emit(mode)
         else:
-            models.set_speculation(mode, tokens)
+            models.choose_speculation(mode, tokens)
 
     def turn_off(self) -> None:
         switch = self._parts.switch

@@ -1,0 +1,87 @@
+"""What a person chose for a tuned pair outlives restarts and other pairs; a gain is noted for the pair that had it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from app.storage.pair_records import PairRecord, PairRecords
+from app.system.machine import machine_name
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
+
+OTHER = model_info("/models/Other-Draft-1B", parameters=700_000_000)
+MODELS = {model.folder: model for model in (MAIN, DRAFT, OTHER)}
+
+
+def records(app: AppHarness) -> PairRecords:
+    return PairRecords(app.paths.pairs, machine_name())
+
+
+def tune(folder: Path, qtbot: QtBot) -> None:
+    """As an earlier run left it: the best length for the pair is 4."""
+    with open_app(folder, qtbot, models=MODELS) as app:
+        records(app).put_tuning(MAIN.folder, DRAFT.folder, PairRecord(None, (), "fixed", 4, 1.4))
+
+
+def choose_draft(app: AppHarness, folder: str, qtbot: QtBot) -> None:
+    app.models.choose_draft(folder)
+    pair = app.models
+    qtbot.waitUntil(lambda: pair.pair.draft_folder == folder and pair.pair.draft_state != "loading")
+
+
+def test_a_tuned_pair_that_was_turned_off_is_off_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
+    tune(tmp_path, qtbot)
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        assert (app.models.pair.speculation.mode, app.models.pair.speculation.tokens) == ("fixed", 4)
+        app.application.speculation.switch.set_off(True)
+        choose_draft(app, OTHER.folder, qtbot)
+        choose_draft(app, DRAFT.folder, qtbot)
+        assert app.application.speculation.switch.is_off
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        assert app.application.speculation.switch.is_off
+        app.ask(qtbot, "One?")
+        assert app.engine.requests[-1].speculation.mode == "off"
+
+
+def test_leaving_a_tuned_pair_turns_no_other_on(tmp_path: Path, qtbot: QtBot) -> None:
+    tune(tmp_path, qtbot)
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        choose_draft(app, OTHER.folder, qtbot)
+        app.application.speculation.switch.set_off(True)
+        choose_draft(app, DRAFT.folder, qtbot)
+        choose_draft(app, OTHER.folder, qtbot)
+        assert app.application.speculation.switch.is_off
+
+
+def test_another_way_that_was_chosen_for_a_tuned_pair_stays(tmp_path: Path, qtbot: QtBot) -> None:
+    tune(tmp_path, qtbot)
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        app.models.choose_speculation("fixed", 7)
+        choose_draft(app, OTHER.folder, qtbot)
+        assert app.models.pair.speculation.mode == "auto", "the length was that pair's"
+        choose_draft(app, DRAFT.folder, qtbot)
+        assert (app.models.pair.speculation.mode, app.models.pair.speculation.tokens) == ("fixed", 7)
+        app.models.choose_speculation("auto", 4)
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        assert app.models.pair.speculation.mode == "auto"
+
+
+def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+        app.ask(qtbot, "One?")
+        choose_draft(app, DRAFT.folder, qtbot)
+        before = records(app).get(MAIN.folder, DRAFT.folder).gain
+        assert before is not None
+        app.engine.scripts.append(Script(("a",) * 12))
+        app.engine.gate.hold()
+        assert app.chats.send("Two?")
+        app.engine.gate.let_through(6)
+        qtbot.waitUntil(lambda: app.chats.transcript.messages[-1].text == "aaaaaa")
+        app.models.choose_draft(OTHER.folder)
+        app.engine.gate.open()
+        app.wait_until_quiet(qtbot)
+        assert records(app).get(MAIN.folder, OTHER.folder).gain is None
+        app.ask(qtbot, "Three?")
+        assert records(app).get(MAIN.folder, OTHER.folder).gain is not None
