@@ -170,13 +170,14 @@ class StatsRecorder:
     context_tokens: int = 0
     context_limit_tokens: int = 0
 
-    def count_round(self, drafted: int, accepted: int, emitted: int, seconds: float) -> None:
+    def count_round(self, drafted: int, accepted: int, emitted: int, seconds: float, proposed: int = 0) -> None:
+        """`proposed` tokens were checked, of which `drafted` count."""
         self.rounds += 1
         self.generated_tokens += emitted
         if self.rounds == 1:
             return
         self._count_in_stretch(emitted)
-        if not drafted:
+        if not max(drafted, proposed):
             self.plain_rounds_s += seconds
             return
         self.draft_rounds_s += seconds

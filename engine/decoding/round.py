@@ -28,7 +28,8 @@ class Round:
 
     `typical` rounds took what such rounds take: they did not do the next one's work too, nor was theirs done before.
     `verdicts` is what the main model said after each token of `draft`, whether it was emitted or not. Of a tree
-    `drafted` counts all tokens, but of a round that was cut short those of the path.
+    `drafted` counts all tokens, but of a round that was cut short those of the path. A round takes what it takes to
+    check `proposed` tokens, however many of them count.
     """
 
     emitted: tuple[int, ...]
@@ -41,6 +42,15 @@ class Round:
     draft: Draft = NO_DRAFT
     verdicts: tuple[int, ...] = ()
     second_looks: int = 0  # verdicts that were left to a forward over one token
+
+    @property
+    def proposed(self) -> int:
+        return int(self.draft.tokens.size)
+
+    @property
+    def decided_alone(self) -> bool:
+        """Whether the forward over one token was of this round, after the one over its draft."""
+        return bool(self.second_looks) and not self.verdicts
 
 
 class Times(NamedTuple):
@@ -75,7 +85,8 @@ def speculative_round(
     """Append at least one token to `sequence`: the main model's own draws, as far as the draft foresaw them and one.
 
     A verdict that rounding could have turned counts for nothing: a forward over one token decides it, as plain decoding
-    would. Nothing may be in flight. With `timed` the device is waited for once more, between drafting and verifying.
+    would, at once or, behind others (`Sequence.in_doubt`), in the next round. Nothing may be in flight. With `timed`
+    the device is waited for once more, between drafting and verifying.
     """
     started = perf_counter()
     draft = propose()
@@ -93,11 +104,12 @@ def speculative_round(
     if certain == 0:
         sequence.close_step(0)
         decided = plain_round(sequence, sampler, ending)
-        return replace(decided, seconds=perf_counter() - started, typical=False, second_looks=1)
+        return replace(decided, seconds=perf_counter() - started, typical=False, draft=draft, second_looks=1)
     if certain is not None:  # the last token before a doubt counts as the main model's own
         path, drafted = path[: certain - 1], certain - 1
     emitted, drafted, accepted = settled(drafted, path, verdicts, sequence, ending)
     _commit(sequence, sampler, emitted, path if draft.parents is not None else None)
+    sequence.in_doubt = certain is not None
     return Round(
         tuple(emitted),
         perf_counter() - started,

@@ -87,7 +87,7 @@ class History:
 
     def learn(self, plan: Plan, outcome: Outcome) -> None:
         """What a drafted round showed about its source."""
-        self.rates_of(plan.source, plan.grade).learn(outcome.drafted, outcome.accepted)
+        self.rates_of(plan.source, plan.grade).learn(outcome.judged, outcome.accepted)
         self.longest[plan.source] = max(outcome.accepted, self.longest.get(plan.source, _FIRST_TOKENS))
         if outcome.probabilities:
             self.worth.setdefault(plan.source, Worth()).learn(outcome.probabilities, outcome.accepted)
@@ -155,8 +155,8 @@ class FixedController:
 
     def observe(self, plan: Plan, outcome: Outcome) -> None:
         if outcome.seconds is not None:
-            self._history.costs.observe(plan.source, outcome.drafted, outcome.seconds)
-        if outcome.drafted:
+            self._history.costs.observe(plan.source, outcome.checked, outcome.seconds)
+        if outcome.checked:
             self._history.learn(plan, outcome)
 
 
@@ -225,23 +225,25 @@ class AutoController:
         self._rounds += 1
         history.rounds += 1
         if outcome.seconds is not None:
-            self._costs.observe(plan.source, outcome.drafted, outcome.seconds)
+            self._costs.observe(plan.source, outcome.checked, outcome.seconds)
         for rates in history.rates.values():
             rates.end_round()
         self._tokens += outcome.accepted + 1
-        self._since_plain = self._since_plain + 1 if outcome.drafted else 0
+        self._since_plain = self._since_plain + 1 if outcome.checked else 0
         cost = -_CREDIT_PER_ROUND
-        if outcome.drafted:
+        if outcome.checked:
             history.last_drafted[plan.source] = history.rounds
             history.learn(plan, outcome)
-            price_s = self._costs.price_s(plan.source, outcome.drafted)
+            price_s = self._costs.price_s(plan.source, outcome.checked)
+            if outcome.decided_alone:
+                price_s += self._costs.plain_s
             cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices of one moment
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)
         self._spend(cost)
         if history.credit == _MOST_CREDIT:
             history.trusted = True
-        elif history.trusted and outcome.drafted and history.credit == _LEAST_CREDIT:
+        elif history.trusted and outcome.checked and history.credit == _LEAST_CREDIT:
             history.doubt(plan.source)
 
     def _spend(self, cost: float) -> None:

@@ -80,7 +80,7 @@ class Drafting:
             if reads_on and done.drafted and not self._controller.parked:
                 proposer.read_on()
         seconds = done.seconds + time.perf_counter() - started
-        self._controller.observe(plan if done.drafted else PLAIN, _outcome(done, seconds))
+        self._controller.observe(plan if done.proposed else PLAIN, _outcome(done, seconds))
 
     def close(self, tokens: Sequence[int]) -> None:
         """`tokens` is all that the reply has come to; who keeps hidden states takes in those of the last rounds."""
@@ -166,6 +166,9 @@ def _outcome(done: Round, seconds: float) -> Outcome:
         probabilities[:drafted],
         guesses[:drafted],
         done.emitted,
+        done.proposed,
+        looked_twice=bool(done.second_looks),
+        decided_alone=done.decided_alone,
     )
 
 

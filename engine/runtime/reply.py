@@ -234,15 +234,15 @@ class Reply:
 
     def _decode(self, alone: bool) -> None:
         plan = self._plan()
-        in_flight = self._sequence.in_flight is not None  # a plain step, which comes before any draft
-        if self._drafting is not None and plan.length and not in_flight:
+        plain_first = self._sequence.in_flight is not None or self._sequence.in_doubt
+        if self._drafting is not None and plan.length and not plain_first:
             done = self._speculative_round(plan, self._drafting)
         else:
             done = self._plain_round(alone and not plan.length)
         if self._drafting is not None:
             timed_next = (self._stats.draft_rounds + 1) % TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
             reads_on = alone and not self.complete and not timed_next
-            self._drafting.observe(PLAIN if in_flight else plan, done, reads_on=reads_on)
+            self._drafting.observe(PLAIN if plain_first else plan, done, reads_on=reads_on)
         elif done.typical:
             self._costs.observe("", 0, done.seconds)
         self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)
@@ -267,7 +267,9 @@ class Reply:
                 self._stats.shared_gained += len(done.emitted) - 1
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
             if others_s is not None:
-                self._account.count(self._source(done), done.drafted)
+                self._account.count(self._source(done), done.proposed)
+                if done.decided_alone:
+                    self._account.count("", 0)
         self._count(done)
         if done.drafted:
             ahead = self._sequence.tokens[done.accepted - len(done.emitted) - 1]
@@ -328,7 +330,7 @@ class Reply:
         return FinishReason.LENGTH if self._room == self.request.max_tokens else FinishReason.CONTEXT
 
     def _source(self, done: Round) -> str:
-        return self._drafting.source if self._drafting is not None and done.drafted else ""
+        return self._drafting.source if self._drafting is not None and done.proposed else ""
 
     @property
     def _reading_s(self) -> float:
@@ -342,7 +344,7 @@ class Reply:
         stats.last_token_at = time.perf_counter()
         if not stats.rounds:
             stats.first_token_at = stats.last_token_at
-        stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds)
+        stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds, done.proposed)
         stats.second_looks += done.second_looks
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
