@@ -76,13 +76,6 @@ def likeliest(values: mx.array) -> mx.array:
     return mx.where(best > -mx.inf, tokens, mx.array(NO_TOKEN, dtype=mx.uint32))
 
 
-def doubtful(values: mx.array, margin: float) -> mx.array:
-    """The rows (rows,) whose second best value is so close to the best that rounding could have chosen it."""
-    best = mx.argmax(values, axis=-1, keepdims=True)
-    others = mx.put_along_axis(values, best, mx.array(-mx.inf, values.dtype), axis=-1)
-    return mx.take_along_axis(values, best, axis=-1)[:, 0] - mx.max(others, axis=-1) < margin
-
-
 def coupled(logprobs: mx.array, noise: mx.array) -> mx.array:
     """The main model's own draws (rows,), by the noise of their positions: whatever was drafted, plain decoding's.
 

@@ -17,7 +17,8 @@ from functools import cache, partial
 import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
-from engine.decoding.accept import NO_DRAFT, Draft, coupled, doubtful, likeliest, rejection
+from engine.decoding.accept import NO_DRAFT, Draft, coupled, likeliest, rejection
+from engine.decoding.doubt import doubtful, doubtful_draws
 
 _MASK = 2**64 - 1
 # What sets other draws at a position apart from the noise of the same seed there.
@@ -97,12 +98,22 @@ class Sampler:
         drafted = draft.tokens.size
         if not self._rejects or not drafted or draft.parents is not None:
             values = self._values(logits, position, draft)
-            margin = 2 * rounding / (self._sampling.temperature or 1.0)
-            return likeliest(values), doubtful(values, margin) if rounding and drafted else None
+            in_doubt = self._in_doubt(values, logits, position, draft, rounding) if rounding and drafted else None
+            return likeliest(values), in_doubt
         logprobs = normalised(self._logprobs(logits, position, draft, self._sampling))
         coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
         return rejection(logprobs, draft, coins, noise), None
+
+    def _in_doubt(self, values: mx.array, logits: mx.array, position: int, draft: Draft, rounding: float) -> mx.array:
+        """Which rows of `values`, made of `logits`, rounding could have turned."""
+        sampling = self._sampling
+        if sampling.temperature == 0 or not _filters(sampling):
+            return doubtful(values, 2 * rounding / (sampling.temperature or 1.0))
+        rows = logits.shape[0]
+        noise = _by_depth(partial(self._noise, position), rows, draft)
+        logprobs = self._unfiltered(logits, draft)
+        return doubtful_draws(logprobs, noise, sampling, self._coins(position, rows, draft), self._spared, rounding)
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
@@ -140,13 +151,19 @@ class Sampler:
         MEASURED: on a CPU to normalise 150,000 of them takes as long as the draw. The largest is 0 instead; a NaN, or
         nothing but -inf, makes all of a row NaN here, too.
         """
-        processed = self._processed(logits.astype(mx.float32), draft)
-        logprobs = processed - mx.max(processed, axis=-1, keepdims=True)
-        coins = None
-        if sampling.xtc_probability > 0:
-            drawn = partial(keyed_uniform, self._seed ^ _COIN_OF_XTC, position)
-            coins = _by_depth(drawn, logprobs.shape[0], draft)
+        logprobs = self._unfiltered(logits, draft)
+        coins = self._coins(position, logprobs.shape[0], draft)
         return filtered(logprobs, sampling, coins, self._spared) * (1.0 / sampling.temperature)
+
+    def _unfiltered(self, logits: mx.array, draft: Draft) -> mx.array:
+        processed = self._processed(logits.astype(mx.float32), draft)
+        return processed - mx.max(processed, axis=-1, keepdims=True)
+
+    def _coins(self, position: int, rows: int, draft: Draft) -> mx.array | None:
+        """XTC's, one a row; None where it never acts."""
+        if self._sampling.xtc_probability <= 0:
+            return None
+        return _by_depth(partial(keyed_uniform, self._seed ^ _COIN_OF_XTC, position), rows, draft)
 
     def _processed(self, logits: mx.array, draft: Draft) -> mx.array:
         """`logits` with bias and penalties, in their own precision."""
@@ -270,6 +287,10 @@ def _fit(logits: mx.array, vocabulary: int) -> mx.array:
     if extra > 0:
         return mx.pad(logits, [(0, 0), (0, extra)], constant_values=-mx.inf)
     return logits[:, :vocabulary]
+
+
+def _filters(sampling: Sampling) -> bool:
+    return 0 < sampling.top_p < 1 or sampling.min_p > 0 or sampling.xtc_probability > 0 or sampling.top_k > 0
 
 
 def _penalises(sampling: Sampling) -> bool:

@@ -13,7 +13,8 @@ from itertools import product
 import mlx.core as mx
 import pytest
 
-from engine.decoding.accept import NO_TOKEN, Draft, accepted_path, coupled, doubtful, likeliest, rejection
+from engine.decoding.accept import NO_TOKEN, Draft, accepted_path, coupled, likeliest, rejection
+from engine.decoding.doubt import doubtful
 
 VOCABULARY, LENGTH, TRIALS = 4, 3, 20_000
 # Honest draws of 256 continuations come out at 0.021 to 0.026 here, the planted biases at 0.097 and 0.186.

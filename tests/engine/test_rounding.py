@@ -28,6 +28,14 @@ from tests.engine.conftest import Zoo
 EPSILON = 0.2
 PROMPTS = [[3 + (11 * n + 29 * salt) % 200 for n in range(12)] for salt in range(12)]
 REPLY_TOKENS = 28
+SAMPLINGS = {
+    "greedy": Sampling(temperature=0.0),
+    "sampled": Sampling(temperature=0.8),
+    "top_k 1": Sampling(temperature=0.8, top_k=1),
+    "top_k 20": Sampling(temperature=0.8, top_k=20),
+    "min_p": Sampling(temperature=0.8, min_p=0.05),
+    "top_p and xtc": Sampling(temperature=0.8, top_p=0.95, xtc_probability=0.5, xtc_threshold=0.05),
+}
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +93,15 @@ def _round(sequence: Sequence, sampler: Sampler, proposer: DraftModelProposer | 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prompts", [PROMPTS[:4], pytest.param(PROMPTS, marks=pytest.mark.drill)], ids=len)
-@pytest.mark.parametrize("temperature", [0.0, 0.8])
+@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
 def test_a_second_look_gives_the_text_of_plain_decoding(
-    main: LoadedModel, draft: LoadedModel, temperature: float, prompts: list[list[int]]
+    main: LoadedModel, draft: LoadedModel, sampling: str, prompts: list[list[int]]
 ) -> None:
     """Every text; without it many differ, so there is something to be mended."""
-    sampling = Sampling(temperature=temperature)
+    _compare(main, draft, SAMPLINGS[sampling], prompts)
+
+
+def _compare(main: LoadedModel, draft: LoadedModel, sampling: Sampling, prompts: list[list[int]]) -> None:
     plain = [written(main, None, prompt, sampling, 0.0) for prompt in prompts]
 
     assert [written(main, draft, prompt, sampling, EPSILON) for prompt in prompts] == plain

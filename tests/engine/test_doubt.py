@@ -1,0 +1,74 @@
+"""A draw that is not in doubt is the same whatever rounding does, through every filter; and few are in doubt."""
+
+from __future__ import annotations
+
+import mlx.core as mx
+import pytest
+
+from engine import Sampling
+from engine.decoding.accept import likeliest
+from engine.decoding.doubt import doubtful_draws
+from engine.decoding.sampling import filtered
+
+VOCABULARY, ROWS, TRIALS = 40, 64, 40
+ROUNDING = 0.05
+SAMPLINGS = {
+    "top_k 1": Sampling(temperature=0.8, top_k=1),
+    "top_k 2": Sampling(temperature=0.8, top_k=2),
+    "top_k 20": Sampling(temperature=0.8, top_k=20),
+    "top_p": Sampling(temperature=0.8, top_p=0.9),
+    "small top_p": Sampling(temperature=1.3, top_p=0.3),
+    "min_p 1": Sampling(temperature=0.8, min_p=1.0),
+    "min_p": Sampling(temperature=0.8, min_p=0.05),
+    "xtc": Sampling(temperature=0.8, xtc_probability=0.5, xtc_threshold=0.08),
+    "all": Sampling(temperature=0.9, top_p=0.9, min_p=0.02, xtc_probability=0.6, xtc_threshold=0.1, top_k=12),
+}
+
+
+def rows(seed: int) -> mx.array:
+    logits = 2.5 * mx.random.normal((ROWS, VOCABULARY), key=mx.random.key(seed))
+    return logits - mx.max(logits, axis=-1, keepdims=True)
+
+
+def noise(seed: int) -> mx.array:
+    return mx.random.gumbel((ROWS, VOCABULARY), key=mx.random.key(1000 + seed))
+
+
+def coins(sampling: Sampling, seed: int) -> mx.array | None:
+    return mx.random.uniform(shape=(ROWS, 1), key=mx.random.key(2000 + seed)) if sampling.xtc_probability else None
+
+
+def drawn(logprobs: mx.array, sampling: Sampling, seed: int) -> list[int]:
+    spared = mx.array([3])
+    kept = filtered(logprobs, sampling, coins(sampling, seed), spared) * (1.0 / sampling.temperature)
+    tokens: list[int] = likeliest(kept + noise(seed)).tolist()  # type: ignore[assignment]
+    return tokens
+
+
+def in_doubt(logprobs: mx.array, sampling: Sampling, seed: int, rounding: float) -> list[bool]:
+    doubts = doubtful_draws(logprobs, noise(seed), sampling, coins(sampling, seed), mx.array([3]), rounding)
+    listed: list[bool] = doubts.tolist()  # type: ignore[assignment]
+    return listed
+
+
+@pytest.mark.parametrize("name", SAMPLINGS)
+def test_what_is_not_in_doubt_stays_however_logits_are_rounded(name: str) -> None:
+    sampling, turned = SAMPLINGS[name], 0
+    for seed in range(6):
+        logprobs = rows(seed)
+        tokens, doubts = drawn(logprobs, sampling, seed), in_doubt(logprobs, sampling, seed, ROUNDING)
+        for trial in range(TRIALS):
+            key = mx.random.key(100 * seed + trial)
+            error = mx.random.uniform(-1, 1, (ROWS, VOCABULARY), key=key)
+            error = mx.sign(error) if trial % 2 else error  # the worst, by turns
+            again = drawn(logprobs + ROUNDING * error, sampling, seed)
+            differ = [before != after for before, after in zip(tokens, again, strict=True)]
+            assert not any(differs and not doubt for differs, doubt in zip(differ, doubts, strict=True))
+            turned += sum(differ)
+    assert turned > 20, "nothing was there to be told"
+
+
+@pytest.mark.parametrize("name", SAMPLINGS)
+def test_few_draws_are_in_doubt_where_rounding_is_small(name: str) -> None:
+    doubts = [doubt for seed in range(6) for doubt in in_doubt(rows(seed), SAMPLINGS[name], seed, 0.0005)]
+    assert sum(doubts) / len(doubts) < 0.02
