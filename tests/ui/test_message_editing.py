@@ -188,6 +188,45 @@ def test_an_edit_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
         assert fields(harness) == 0
 
 
+def pause() -> None:
+    """Longer than a field waits before it tells what was typed."""
+    QTest.qWait(400)
+
+
+def test_what_was_typed_a_while_ago_is_kept(tmp_path: Path, qtbot: QtBot) -> None:
+    """In another chat, at another text size, and after a restart."""
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Question")
+        chat, field = harness.chats.chat_id, begin_edit(harness, 0).field
+        QTest.keyClicks(field, " one")
+        pause()
+        assert harness.chats.transcript.messages[0].edit is not None
+        harness.chats.new_chat()
+        harness.ask(qtbot, "Other")
+        begin_edit(harness, 0)
+        harness.chats.open_chat(chat)
+        assert editor(harness, 0).field.text() == "Question one"
+        QTest.keyClicks(editor(harness, 0).field, " two")
+        pause()
+        harness.application.settings.text_scale = 1.3
+        assert editor(harness, 0).field.text() == "Question one two"
+        QTest.keyClicks(editor(harness, 0).field, " three")
+        pause()
+    with open_app(tmp_path, qtbot) as harness:
+        harness.chats.open_chat(chat)
+        assert editor(harness, 0).field.text() == "Question one two three"
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_what_was_given_up_is_not_in_the_field_again(harness: AppHarness, qtbot: QtBot, waits: bool) -> None:
+    harness.ask(qtbot, "Question")
+    QTest.keyClicks(begin_edit(harness, 0).field, " that nobody asks")
+    if waits:
+        pause()
+    editor(harness, 0).cancel.click()
+    assert begin_edit(harness, 0).field.text() == "Question"
+
+
 def test_both_sides_can_be_written(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
     act(harness, 0, "Insert Before")

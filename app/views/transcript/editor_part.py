@@ -277,15 +277,15 @@ class EditorPart(Hovered, Translated, QWidget):
             self._context.editing.typed_in(self._message_id)
 
     def _tell(self) -> None:
-        if self._told.isActive():
-            self._told.stop()
-            self._known = self.field.text_with_composed()
-            self._context.editing.typed.emit(self._message_id, self._known)
+        self._told.stop()
+        words = self.field.text_with_composed()
+        if words != self._known:
+            self._known = words
+            self._context.editing.typed.emit(self._message_id, words)
 
     def _finish(self, way: str) -> None:
         self.field.commit()
         if self._has_something() and not self.attached.is_reading:
-            self._told.start()
             self._tell()
             self._context.editing.saved.emit(self._message_id, way)
 
