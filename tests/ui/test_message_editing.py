@@ -188,6 +188,18 @@ def test_an_edit_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
         assert fields(harness) == 0
 
 
+def test_the_first_field_after_a_start_shows_all_lines(tmp_path: Path, qtbot: QtBot) -> None:
+    words = "many words of one message that do not fit into a single line " * 6
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, words)
+        chat = harness.chats.chat_id
+    with open_app(tmp_path, qtbot) as harness:
+        harness.chats.open_chat(chat)
+        field = begin_edit(harness, 0).field
+        assert field.height() >= round(field.text_height(10_000)) > 3 * field.fontMetrics().lineSpacing()
+        assert field.verticalScrollBar().value() == 0
+
+
 def pause() -> None:
     """Longer than a field waits before it tells what was typed."""
     QTest.qWait(400)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
-from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import RADIUS_BUBBLE
@@ -210,6 +210,9 @@ class EditorPart(Hovered, Translated, QWidget):
         line = self.field.fontMetrics().lineSpacing()
         most = max(3 * line, round(self._context.editing.page_px() * _GROWS_TO))
         self.field.resize(width_px, self.field.height())
+        if not self.field.isVisible():  # Qt lays out the lines of a hidden one when it is shown
+            for widget in (self.field, self.field.viewport()):
+                QApplication.sendEvent(widget, QResizeEvent(widget.size(), QSize()))
         wanted = max(line, self.field.text_height(most))
         scrolls = wanted > most
         bar = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
