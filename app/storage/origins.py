@@ -57,36 +57,61 @@ def origins(database: Connection) -> dict[int, tuple[str, float]]:
 
 
 class Known:
-    """The chats of a database by their origins, as they are now."""
+    """The chats of a database by their origins, as they are now.
+
+    A chat of our own is known by the moment when it began as well: a database that was put back from a copy, or copied
+    to another Mac, gives the numbers of its chats to others. 0.0 in a file says nothing about that moment.
+    """
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        self._by_origin = {origin: (number, as_of) for number, (origin, as_of) in origins(stores.database).items()}
+        self._by_origin: dict[tuple[str, float], tuple[int, float]] = {}
+        for number, (origin, as_of) in origins(stores.database).items():
+            self._put(origin, _began(stores, number), number, as_of)
         own = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
         self._own = f"{_OURS}{as_text(own['value'])}:" if own is not None else ""
 
+    def may_have(self, origin: str) -> bool:
+        """False: no chat from there is here."""
+        return (origin, 0.0) in self._by_origin or self._own_number(origin) is not None
+
     def has(self, chat: PortableChat) -> bool:
         """Whether that chat is here with all of its messages."""
-        number, as_of = self._found(chat.origin)
+        number, as_of = self._found(chat)
         if number is None or not chat.origin.startswith(_OURS):
             return number is not None and chat.updated_at <= as_of
         return not _Here(self._stores, number, chat).lacks(chat)
 
-    def chat(self, origin: str) -> int | None:
-        """The chat that came from there; None where none is here."""
-        return self._found(origin)[0]
+    def number(self, chat: PortableChat) -> int | None:
+        """That of the chat here; None where it is not here."""
+        return self._found(chat)[0]
 
-    def add(self, origin: str, chat_id: int, updated_at: float) -> None:
-        self._by_origin[origin] = chat_id, updated_at
+    def add(self, chat: PortableChat, number: int) -> None:
+        self._put(chat.origin, chat.created_at, number, chat.updated_at)
 
-    def _found(self, origin: str) -> tuple[int | None, float]:
-        number, as_of = self._by_origin.get(origin, (None, -1.0))
-        if number is None and self._own and origin.startswith(self._own):
-            own = origin.removeprefix(self._own)
-            if own.isascii() and own.isdigit():
-                number = min(int(own[:18]), 1 << 62)
+    def _put(self, origin: str, began: float, number: int, as_of: float) -> None:
+        self._by_origin[origin, 0.0] = number, as_of
+        if origin.startswith(_OURS):
+            self._by_origin[origin, began] = number, as_of
+
+    def _found(self, chat: PortableChat) -> tuple[int | None, float]:
+        began = chat.created_at if chat.origin.startswith(_OURS) else 0.0
+        number, as_of = self._by_origin.get((chat.origin, began), (None, -1.0))
+        if number is None:
+            own = self._own_number(chat.origin)
+            number = own if own is not None and _began(self._stores, own) == began else None
         there = number is not None and self._stores.chats.summary(number) is not None
         return (number, as_of) if there else (None, -1.0)
+
+    def _own_number(self, origin: str) -> int | None:
+        """Which chat of this database it was when it was exported."""
+        number = origin.removeprefix(self._own) if self._own and origin.startswith(self._own) else ""
+        return min(int(number[:18]), 1 << 62) if number.isascii() and number.isdigit() else None
+
+
+def _began(stores: Stores, chat_id: int) -> float:
+    row = stores.database.row("SELECT created_at FROM chats WHERE id = ?", (chat_id,))
+    return row["created_at"] if row is not None and isinstance(row["created_at"], float) else 0.0
 
 
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:

@@ -185,6 +185,39 @@ def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
         assert run(stores, spool(tmp_path, exported)).skipped == 1
 
 
+def twin(folder: Path, text: str) -> PortableChat:
+    """The first chat of a database that was copied before it was written."""
+    folder.mkdir()
+    with database(folder) as stores:
+        stores.database.execute("INSERT INTO notes VALUES ('identity', 'x')")
+        ask(stores, Question(0, None, text, text, "main", ""))
+        (exported,) = portable.chats(stores.database, [1], portable.identity(stores))
+    return exported
+
+
+def test_a_number_that_a_copied_database_gave_to_another_chat_names_that_one(tmp_path: Path) -> None:
+    """Neither is put into the other: where one of them was written, where both are, and where none was."""
+    one, other = (twin(tmp_path / text, text) for text in ("Papers", "Cake"))
+    assert one.origin == other.origin == "hunch:x:1"
+    with database(tmp_path / "Cake") as stores:
+        importing = run(stores, spool(tmp_path, one, other))
+        assert (len(importing.ids), importing.grown, importing.skipped) == (1, [], 1)
+        assert run(stores, spool(tmp_path, other, one)).skipped == 2
+        both = list(portable.chats(stores.database, portable.chat_ids(stores.database), "x"))
+        assert sorted(map(paths, both)) == sorted(map(paths, (one, other)))
+    (tmp_path / "new").mkdir()
+    with database(tmp_path / "new") as stores:
+        assert len(run(stores, spool(tmp_path, *both)).ids) == 2
+        assert run(stores, spool(tmp_path, *both)).skipped == 2
+
+
+def test_an_own_chat_in_a_file_that_does_not_say_when_it_began_comes_once(tmp_path: Path) -> None:
+    chat = replace(CHAT, origin="hunch:x:1", created_at=0.0)
+    with database(tmp_path) as stores:
+        assert len(run(stores, spool(tmp_path, chat, chat)).ids) == 1
+        assert run(stores, spool(tmp_path, chat)).skipped == 1
+
+
 @pytest.mark.parametrize("origin", ["hunch:x:" + "9" * 30, "hunch:x:-1", "hunch:x:٣", "hunch:x:", "hunch:", "%", ""])
 def test_an_origin_is_only_compared(tmp_path: Path, origin: str) -> None:
     with database(tmp_path) as stores:
