@@ -209,7 +209,7 @@ class ImportController(QObject):
 def _count_here(found: Found, known: Known) -> int:
     with found.spool.open("rb") as lines:
         return sum(
-            known.chat(origin) is not None and known.has(_chat_of(line))
+            known.may_have(origin) and known.has(_chat_of(line))
             for origin, line in zip(found.origins, lines, strict=False)
         )
 

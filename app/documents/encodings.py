@@ -1,4 +1,7 @@
-"""Bytes to text: Unicode by its marks, UTF-8, and what Korea, Japan and China wrote before it, by trial."""
+"""Bytes to text: Unicode by its marks, UTF-8, and what Korea, Japan and China wrote before it, by trial.
+
+A file may be cut in the middle of a letter, and a few bytes of UTF-8 may be wrong: in their place stands U+FFFD.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,10 @@ _STEP_BYTES = 1 << 20  # decoded at one go: other threads get their turn in betw
 _STEP_CHARACTERS = 1 << 16
 _LEAST_LIKELY = 0.12
 _MOST_MARKED = 0.3  # of a text in a Latin alphabet has marks
+_LEAST_RIGHT = 4  # letters of UTF-8 above ASCII for each wrong one; in other encodings most are wrong
+_LEAST_BEFORE_CUT = 2  # where only the last one is wrong
+_LOST = "\ufffd"
+_ASCII = bytes(range(0x80))
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -52,8 +59,18 @@ def decoded(data: bytes) -> str | None:
     """None: it is no text. Line ends are made one kind."""
     for mark, name in _BOMS:
         if data.startswith(mark):
-            return _clean(_decode(data[len(mark) :], name))
-    return _clean(_decode(data, "utf-8")) or _clean(_decode(data, _guess(data[:_SAMPLE_BYTES])))
+            rest = data[len(mark) :]
+            return _clean(_utf_8(rest) if name == "utf-8" else _decode(rest, name))
+    return _clean(_utf_8(data)) or _clean(_decode(data, _guess(data[:_SAMPLE_BYTES])))
+
+
+def _utf_8(data: bytes) -> str | None:
+    """None: too much of it is something else."""
+    text = _decode(data, "utf-8", "replace") or ""
+    lost, ascii_count = text.count(_LOST), len(data) - len(data.translate(None, _ASCII))
+    wrong, right = lost - data.count(_LOST.encode()), len(text) - lost - ascii_count
+    is_cut = wrong == 1 and text.endswith(_LOST)
+    return text if right >= wrong * (_LEAST_BEFORE_CUT if is_cut else _LEAST_RIGHT) else None
 
 
 def _clean(text: str | None) -> str | None:
@@ -72,15 +89,16 @@ def _is_binary(text: str) -> bool:
     return False
 
 
-def _decode(data: bytes, encoding: str | None) -> str | None:
+def _decode(data: bytes, encoding: str | None, errors: str = "strict") -> str | None:
     if encoding is None:
         return None
-    decoder = codecs.getincrementaldecoder(encoding)()
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     try:
         steps = [decoder.decode(data[at : at + _STEP_BYTES]) for at in range(0, len(data), _STEP_BYTES)]
-        return "".join([*steps, decoder.decode(b"", final=True)])
     except UnicodeDecodeError:
         return None
+    cut = decoder.getstate()[0]
+    return "".join([*steps, _LOST if cut else ""])
 
 
 def _guess(sample: bytes) -> str | None:

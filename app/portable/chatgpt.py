@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.portable import canvas
 from app.portable.loose import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.problems import Unreadable, WhyNotRead
 from app.portable.trees import MOST_NODES, Node, joined, ordered
@@ -26,8 +27,11 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
     if len(found["mapping"]) > MOST_NODES:
         raise Unreadable(WhyNotRead.TOO_LARGE)
     began = time_at(found, "create_time")
+    kinds = canvas.kinds(object_at(each, "message") for each in found["mapping"].values())
     nodes: dict[Hashable, Node] = {
-        key: _node(value, began) for key, value in found["mapping"].items() if isinstance(value, dict)
+        key: _node(value, began, kind)
+        for (key, value), kind in zip(found["mapping"].items(), kinds, strict=True)
+        if isinstance(value, dict)
     }
     messages, seen_as = ordered(nodes)
     if not messages:
@@ -61,20 +65,23 @@ def _instructions(nodes: Iterable[Any]) -> str:
     return ""
 
 
-def _node(found: dict[str, Any], began: float) -> Node:
+def _node(found: dict[str, Any], began: float, kind: str) -> Node:
+    """`kind`: that of the document in the canvas."""
     parent = found.get("parent")
     message = found.get("message")
-    seen = _message(message, began) if isinstance(message, dict) else None
+    seen = _message(message, began, kind) if isinstance(message, dict) else None
     return Node(parent if isinstance(parent, str) else None, seen)
 
 
-def _message(found: dict[str, Any], began: float) -> PortableMessage | None:
+def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage | None:
     """None for what ChatGPT does not show: system, tools, calls of tools, and what is marked as hidden."""
     role, metadata = text_at(object_at(found, "author"), "role"), object_at(found, "metadata")
     hidden = metadata.get("is_visually_hidden_from_conversation") is True
-    if role not in _ROLES or hidden or text_at(found, "recipient") not in _SAID_TO_ALL:
+    for_canvas = role == "assistant" and canvas.is_for_canvas(found)
+    if role not in _ROLES or hidden or not (for_canvas or text_at(found, "recipient") in _SAID_TO_ALL):
         return None
-    said = _said(object_at(found, "content"), is_user=role == "user")
+    is_user, content = role == "user", object_at(found, "content")
+    said = _Said(canvas.text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
     files = tuple(note(name_at(each, "name")) for each in list_at(metadata, "attachments") if name_at(each, "name"))
     said.attachments += files
     said.thinking_s = number_at(metadata, "finished_duration_sec")

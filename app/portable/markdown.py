@@ -62,8 +62,13 @@ def _attachment(attachment: Attachment, words: MarkdownWords) -> str:
     head = f"**{words.attachment}: {_line(attachment.name) or words.pasted}**"
     if not attachment.text:
         return head
-    fence = max(("```", *(found + "`" for found in _FENCES.findall(attachment.text))), key=len)
-    return f"{head}\n\n{fence}\n{attachment.text.rstrip()}\n{fence}"
+    return f"{head}\n\n{fenced(attachment.text)}"
+
+
+def fenced(text: str, language: str = "") -> str:
+    """As code, whatever fences are in it."""
+    fence = max(("```", *(found + "`" for found in _FENCES.findall(text))), key=len)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
 
 def _line(text: str) -> str:

@@ -56,13 +56,13 @@ class Importing:
         if not self._again and known.has(chat):
             self.skipped += 1
             return
-        number = None if self._again else known.chat(chat.origin)
+        number = None if self._again else known.number(chat)
         if number is not None:
             self.grown.append(grow(stores, number, chat, portable.add_message))
         else:
             number = portable.add(stores, chat)
             self.ids.append(number)
-        known.add(chat.origin, number, chat.updated_at)
+        known.add(chat, number)
 
     @property
     def done(self) -> int:

@@ -6,7 +6,7 @@ a chat of this database that was carried on with elsewhere.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -57,42 +57,67 @@ def origins(database: Connection) -> dict[int, tuple[str, float]]:
 
 
 class Known:
-    """The chats of a database by their origins, as they are now."""
+    """The chats of a database by their origins, as they are now.
+
+    A chat of our own is known by the moment when it began as well: a database that was put back from a copy, or copied
+    to another Mac, gives the numbers of its chats to others. 0.0 in a file says nothing about that moment.
+    """
 
     def __init__(self, stores: Stores) -> None:
         self._stores = stores
-        self._by_origin = {origin: (number, as_of) for number, (origin, as_of) in origins(stores.database).items()}
+        self._by_origin: dict[tuple[str, float], tuple[int, float]] = {}
+        for number, (origin, as_of) in origins(stores.database).items():
+            self._put(origin, _began(stores, number), number, as_of)
         own = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
         self._own = f"{_OURS}{as_text(own['value'])}:" if own is not None else ""
 
+    def may_have(self, origin: str) -> bool:
+        """False: no chat from there is here."""
+        return (origin, 0.0) in self._by_origin or self._own_number(origin) is not None
+
     def has(self, chat: PortableChat) -> bool:
         """Whether that chat is here with all of its messages."""
-        number, as_of = self._found(chat.origin)
+        number, as_of = self._found(chat)
         if number is None or not chat.origin.startswith(_OURS):
             return number is not None and chat.updated_at <= as_of
-        return not _Here(self._stores, number).lacks(chat)
+        return not _Here(self._stores, number, chat).lacks(chat)
 
-    def chat(self, origin: str) -> int | None:
-        """The chat that came from there; None where none is here."""
-        return self._found(origin)[0]
+    def number(self, chat: PortableChat) -> int | None:
+        """That of the chat here; None where it is not here."""
+        return self._found(chat)[0]
 
-    def add(self, origin: str, chat_id: int, updated_at: float) -> None:
-        self._by_origin[origin] = chat_id, updated_at
+    def add(self, chat: PortableChat, number: int) -> None:
+        self._put(chat.origin, chat.created_at, number, chat.updated_at)
 
-    def _found(self, origin: str) -> tuple[int | None, float]:
-        number, as_of = self._by_origin.get(origin, (None, -1.0))
-        if number is None and self._own and origin.startswith(self._own):
-            own = origin.removeprefix(self._own)
-            if own.isascii() and own.isdigit():
-                number = min(int(own[:18]), 1 << 62)
+    def _put(self, origin: str, began: float, number: int, as_of: float) -> None:
+        self._by_origin[origin, 0.0] = number, as_of
+        if origin.startswith(_OURS):
+            self._by_origin[origin, began] = number, as_of
+
+    def _found(self, chat: PortableChat) -> tuple[int | None, float]:
+        began = chat.created_at if chat.origin.startswith(_OURS) else 0.0
+        number, as_of = self._by_origin.get((chat.origin, began), (None, -1.0))
+        if number is None:
+            own = self._own_number(chat.origin)
+            number = own if own is not None and _began(self._stores, own) == began else None
         there = number is not None and self._stores.chats.summary(number) is not None
         return (number, as_of) if there else (None, -1.0)
+
+    def _own_number(self, origin: str) -> int | None:
+        """Which chat of this database it was when it was exported."""
+        number = origin.removeprefix(self._own) if self._own and origin.startswith(self._own) else ""
+        return min(int(number[:18]), 1 << 62) if number.isascii() and number.isdigit() else None
+
+
+def _began(stores: Stores, chat_id: int) -> float:
+    row = stores.database.row("SELECT created_at FROM chats WHERE id = ?", (chat_id,))
+    return row["created_at"] if row is not None and isinstance(row["created_at"], float) else 0.0
 
 
 def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> Grown:
     """Within a transaction of the caller's. What was deleted here is not added again."""
     options, leaf = stores.states.options(chat_id), stores.chats.leaf(chat_id)
-    here = _Here(stores, chat_id)
+    here = _Here(stores, chat_id, chat)
     ids: dict[int, int] = {}
     added: list[int] = []
     for message in chat.messages:
@@ -109,22 +134,43 @@ def grow(stores: Stores, chat_id: int, chat: PortableChat, add: AddMessage) -> G
     return Grown(chat_id, leaf, options.get(IMPORTED), tuple(added))
 
 
-class _Here:
-    """The messages of a chat, to be found by those of a file.
+@dataclass(frozen=True, slots=True)
+class _Row:
+    number: int
+    parent: int | None
+    role: str
+    text: str
+    moment: object
 
-    Messages are the same that say the same in the same place. So are those that were written at the same moment, one of
-    which may have been moved since, changed sides, or gone on. What was put behind a message of this database, which is
-    newer than it is itself, is known by its words.
+    def began_as(self, message: PortableMessage) -> bool:
+        """Whether it has been that: a reply may have gone on since, and either side may have become the other."""
+        if self.text == message.text:
+            return True
+        goes_on = bool(message.text) and message.role == "assistant" and self.text.startswith(message.text)
+        return self.role == message.role and goes_on
+
+    def was_empty(self, message: PortableMessage) -> bool:
+        return self.role == message.role and not message.text
+
+
+class _Here:
+    """The messages of a chat, to be found by those of a file, each by one at most.
+
+    Messages are the same that say the same in the same place. What was put behind a message of this database, which is
+    newer than it is itself, is known by its words. A message that was moved, changed sides, or has gone on since is
+    known by the moment when it was written: where that is like no other in the chat, or no other in its place. Some
+    apps give all messages of a chat one moment.
     """
 
-    def __init__(self, stores: Stores, chat_id: int) -> None:
-        sql = "SELECT id, parent_id, role, text, created_at FROM messages WHERE chat_id = ? ORDER BY id DESC"
-        rows = [(row, as_text(row["text"])) for row in stores.database.rows(sql, (chat_id,))]
-        self._placed = {(row["parent_id"], row["role"], text): row["id"] for row, text in rows}
-        self._moved = {(row["role"], text): row["id"] for row, text in rows if (row["parent_id"] or 0) > row["id"]}
-        self._written: dict[object, list[tuple[int, str, str]]] = defaultdict(list)
-        for row, text in rows:
-            self._written[row["created_at"]].append((row["id"], row["role"], text))
+    def __init__(self, stores: Stores, chat_id: int, chat: PortableChat) -> None:
+        rows = _rows(stores, chat_id)
+        self._placed = _by((row.parent, row.role, row.text, row) for row in rows)
+        self._moved = _by((row.role, row.text, row) for row in rows if (row.parent or 0) > row.number)
+        self._written = _by((row.moment, row) for row in rows)
+        self._beside = _by((row.moment, row.parent, row) for row in rows)
+        self._moments = Counter(message.created_at for message in chat.messages)
+        self._moments_beside = Counter((message.created_at, message.parent) for message in chat.messages)
+        self._given: set[int] = set()
 
     def lacks(self, chat: PortableChat) -> bool:
         """Whether any message of it is not here."""
@@ -138,16 +184,47 @@ class _Here:
     def find(self, message: PortableMessage, parent: int | None) -> int | None:
         """`parent`: the message here that it follows there."""
         said = message.role, message.text
-        return self._placed.get((parent, *said)) or self._moved.pop(said, None) or self._by_time(message)
+        found = self._first(self._placed[parent, *said]) or self._first(self._moved[said])
+        found = found or (self._by_time(message, parent) if message.created_at else None)
+        if found is not None:
+            self._given.add(found.number)
+        return None if found is None else found.number
 
-    def _by_time(self, message: PortableMessage) -> int | None:
-        if not message.created_at:
-            return None
-        for number, role, text in self._written.get(message.created_at, ()):
-            goes_on = role == message.role and bool(message.text) and text.startswith(message.text)
-            if text == message.text or goes_on:
-                return number
-        return None
+    def _first(self, rows: list[_Row]) -> _Row | None:
+        """Of those that no message was found by."""
+        while rows and rows[-1].number in self._given:
+            rows.pop()
+        return rows[-1] if rows else None
+
+    def _by_time(self, message: PortableMessage, parent: int | None) -> _Row | None:
+        row = self._only(self._written[message.created_at,], self._moments[message.created_at])
+        if row is not None and (row.began_as(message) or row.was_empty(message)):
+            return row
+        times = self._moments_beside[message.created_at, message.parent]
+        row = self._only(self._beside[message.created_at, parent], times)
+        return row if row is not None and row.began_as(message) else None
+
+    def _only(self, rows: list[_Row], times: int) -> _Row | None:
+        """`times`: how often the file has what these have in common."""
+        alone = len(rows) == times == 1 and rows[0].number not in self._given
+        return rows[0] if alone else None
+
+
+def _rows(stores: Stores, chat_id: int) -> list[_Row]:
+    """Also what was deleted; the latest first."""
+    sql = "SELECT id, parent_id, role, text, created_at FROM messages WHERE chat_id = ? ORDER BY id DESC"
+    return [
+        _Row(row["id"], row["parent_id"], row["role"], as_text(row["text"]), row["created_at"])
+        for row in stores.database.rows(sql, (chat_id,))
+    ]
+
+
+def _by(keyed: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[_Row]]:
+    """Rows by what stands before each."""
+    found: dict[tuple[Any, ...], list[_Row]] = defaultdict(list)
+    for *key, row in keyed:
+        found[tuple(key)].append(row)
+    return found
 
 
 def shrink(stores: Stores, grown: Iterable[Grown]) -> None:

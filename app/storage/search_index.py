@@ -31,7 +31,7 @@ from app.storage.database import Connection
 log = logging.getLogger(__name__)
 
 BATCH = 100  # messages that are read at one go
-_VERSION = 2  # another one makes the index anew
+_VERSION = 3  # another one makes the index anew
 _CHAT_BITS = 32  # a row's number is that of the chat and, in its lower bits, that of the message
 _END = 1 << _CHAT_BITS
 _SEAL = ".seal"
@@ -43,7 +43,7 @@ _WIDE = (
     "\u1100-\u11ff\u3005-\u3007\u3041-\u30ff\u3105-\u31ff\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _RUN = re.compile(f"[{_WIDE}]+|[^\\W_{_WIDE}]+")
-_FIRST_WIDE = "\u1100"
+_BEGINS_WIDE = re.compile(f"[{_WIDE}]")
 
 # No copy of the pieces is kept. So a row cannot be taken out again; one that is added once more has the pieces of both.
 _SCHEMA = f"""
@@ -250,4 +250,4 @@ def _asked_pieces(run: str) -> list[str]:
 
 
 def _size(run: str) -> int:
-    return 2 if run[0] >= _FIRST_WIDE else 3
+    return 2 if _BEGINS_WIDE.match(run) else 3

@@ -66,6 +66,52 @@ def test_a_letter_at_the_edge_of_a_step_is_not_lost() -> None:
         assert decoded(text.encode(encoding)) == text
 
 
+@pytest.mark.parametrize(
+    "text", [KOREAN, JAPANESE, CHINESE, "Größe, Türen, schön: natürlich.\n", "café — ok, 5 €\n" * 2]
+)
+@pytest.mark.parametrize("mark", ["utf-8", "utf-8-sig"])
+def test_a_byte_that_is_wrong_costs_no_other_letter(text: str, mark: str) -> None:
+    """Wherever it stands between two letters."""
+    for at in range(len(text) + 1):
+        before, after = text[:at], text[at:]
+        assert decoded(before.encode(mark) + b"\xff" + after.encode()) == before + "\ufffd" + after
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        *((text, encoding) for text in (KOREAN, JAPANESE, CHINESE) for encoding in ("utf-8", "utf-8-sig", "utf-16")),
+        *((KOREAN, "cp949"), (JAPANESE, "cp932"), (CHINESE, "gb18030"), (FRENCH, "utf-8"), (FRENCH, "cp1252")),
+        *((("plain words " * 9 + text)[:-1], "utf-8") for text in (KOREAN, JAPANESE, CHINESE)),
+    ],
+)
+def test_a_file_that_is_cut_anywhere_is_read_to_there(text: str, encoding: str) -> None:
+    data = text.encode(encoding)
+    for end in range(len(data) * 2 // 3, len(data)):
+        found = decoded(data[:end]) or "none"
+        assert text.startswith(found.removesuffix("\ufffd")), end
+        assert len(text) - len(found) < len(data) - end + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        *((text, "cp1252") for text in ("LE «CAFÉ»\n", "»MENÜ«, »TÜR« auf der Karte", "CAFÉ… CAFÉ")),
+        *((text, "cp949") for text in ("안녕하세요", "철수는 차를", "캐시와 채팅")),
+        *((text, "gb18030") for text in ("联通，你好", "的一是不了")),
+        *((text, "cp932") for text in ("テスト", "はい、そうです")),
+    ],
+)
+def test_a_line_in_an_older_encoding_is_not_taken_for_utf_8_with_faults(text: str, encoding: str) -> None:
+    """Some letters of it look like letters of UTF-8."""
+    assert decoded(text.encode(encoding)) == text
+
+
+def test_noise_is_no_utf_8_with_faults() -> None:
+    for data in (b"\xff" * 4000, bytes(range(256)) * 9, os.urandom(4000), b"\xef\xbb\xbf" + os.urandom(4000)):
+        assert decoded(data) is None
+
+
 @given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=200))
 def test_whatever_is_utf_8_is_read_as_that(text: str) -> None:
     assert decoded(text.encode()) == text.replace("\r\n", "\n").replace("\r", "\n")

@@ -105,6 +105,63 @@ def test_code_is_code() -> None:
     assert found.messages[1].text == "```python\nprint(1)\n```"
 
 
+def canvas(key: str, parent: str, recipient: str, said: Any, *, as_text: bool = False) -> dict[str, Any]:
+    text = said if isinstance(said, str) else json.dumps(said)
+    content: dict[str, Any] = {"content_type": "code", "language": "json", "text": text}
+    if as_text:
+        content = {"content_type": "text", "parts": [text]}
+    return node(key, parent, "assistant", content=content, recipient=f"canmore.{recipient}_textdoc")
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_document_in_the_canvas_stands_in_its_reply(as_text: bool) -> None:
+    document = {"name": "moving_story", "type": "document", "content": "It *rained*.\n\nA lot."}
+    found = chat(
+        chatgpt(
+            node("q", "root", "user", "Write."),
+            canvas("c", "q", "create", document, as_text=as_text),
+            node("t", "c", "tool", "Successfully created"),
+            node("a", "t", "assistant", "I have written it."),
+        )
+    )
+    text = "**moving\\_story**\n\nIt *rained*.\n\nA lot.\n\nI have written it."
+    assert shape(found) == [(1, None, "user", "Write."), (2, 1, "assistant", text)]
+
+
+def test_code_in_the_canvas_is_code_also_where_it_is_updated() -> None:
+    code = {"name": "ducks", "type": "code/python", "content": 'x = """\n```\n"""\n'}
+    updates = {"updates": [{"pattern": ".*", "multiple": False, "replacement": "y = 1\n"}, {"replacement": ""}]}
+    essay = {"name": "essay", "type": "document", "content": "One."}
+    found = chat(
+        chatgpt(
+            canvas("c", "root", "create", code),
+            canvas("u", "c", "update", updates),
+            canvas("e", "u", "create", essay),
+            canvas("v", "e", "update", {"updates": [{"replacement": "Two."}]}),
+        )
+    )
+    (reply,) = found.messages
+    assert reply.text == (
+        '**ducks**\n\n````python\nx = """\n```\n"""\n````\n\n```python\ny = 1\n```\n\n**essay**\n\nOne.\n\nTwo.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("recipient", "said", "text"),
+    [
+        ("create", '{"name": "essay", "content": "It rai', '```json\n{"name": "essay", "content": "It rai\n```'),
+        ("update", "[1]", "```json\n[1]\n```"),
+        ("create", {"name": "essay", "content": ""}, "**essay**"),
+        ("create", {"name": "", "type": "code/a b`", "content": "x"}, "```\nx\n```"),
+        ("update", {"updates": [{"pattern": "x", "replacement": ""}, None, {"replacement": 3}]}, ""),
+        ("create", " ", ""),
+    ],
+)
+def test_what_the_canvas_was_told_is_left_out_only_where_it_is_nothing(recipient: str, said: Any, text: str) -> None:
+    found = chat(chatgpt(node("q", "root", "user", "Write."), canvas("c", "q", recipient, said)))
+    assert [each.text for each in found.messages[1:]] == ([text] if text else [])
+
+
 def test_circles_and_lost_parents() -> None:
     around = [node("a", "b", "user", "1"), node("b", "a", "assistant", "2")]
     assert refusal(chatgpt(*around)) is WhyNotRead.CIRCLE
@@ -359,6 +416,7 @@ def test_one_value_that_is_too_large_leaves_the_others(monkeypatch: pytest.Monke
 
 # Hostile values
 
+CANVAS = ("canmore.create_textdoc", "canmore.update_textdoc", '{"content": "\\ud800"}', '{"updates": [3]}')
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
     lambda inner: (
@@ -371,7 +429,7 @@ anything = st.recursive(
                     *("id", "shown", "title", "name", "folder", "attachments", "stats", "recipient", "create_time"),
                 ]
             ),
-            inner | st.sampled_from(["user", "assistant", "text", "thoughts", "multiStep", "code"]),
+            inner | st.sampled_from(["user", "assistant", "text", "thoughts", "multiStep", "code", *CANVAS]),
             max_size=6,
         )
     ),

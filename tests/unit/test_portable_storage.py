@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
-from app.portable import own
+from app.portable import lm_studio, own
 from app.portable.json_stream import Reader, loads
 from app.portable.markdown import MarkdownWords, branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
 from app.portable.writing import write_json, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Database, Stores, portable
-from app.storage.exchange import delete_messages
+from app.storage.exchange import Question, ask, delete_messages
 from app.storage.importing import STEP_CHATS, Importing
 from app.storage.origins import Known, origins, shrink
 from app.storage.portable import PortableChat, PortableMessage
@@ -30,6 +31,7 @@ from app.storage.tree import Tree
 from app.system.limited_child import Stop, Stopped
 from app.words.portable import not_exported, not_imported
 from engine import MessageRole
+from tests.helpers import foreign_chats as foreign
 from tests.unit.test_portable_formats import chats
 
 WORDS = MarkdownWords(
@@ -181,6 +183,39 @@ def test_our_own_chats_are_known_until_they_are_deleted(tmp_path: Path) -> None:
         stores.trash.put_chat(number)
         assert len(run(stores, spool(tmp_path, exported)).ids) == 1
         assert run(stores, spool(tmp_path, exported)).skipped == 1
+
+
+def twin(folder: Path, text: str) -> PortableChat:
+    """The first chat of a database that was copied before it was written."""
+    folder.mkdir()
+    with database(folder) as stores:
+        stores.database.execute("INSERT INTO notes VALUES ('identity', 'x')")
+        ask(stores, Question(0, None, text, text, "main", ""))
+        (exported,) = portable.chats(stores.database, [1], portable.identity(stores))
+    return exported
+
+
+def test_a_number_that_a_copied_database_gave_to_another_chat_names_that_one(tmp_path: Path) -> None:
+    """Neither is put into the other: where one of them was written, where both are, and where none was."""
+    one, other = (twin(tmp_path / text, text) for text in ("Papers", "Cake"))
+    assert one.origin == other.origin == "hunch:x:1"
+    with database(tmp_path / "Cake") as stores:
+        importing = run(stores, spool(tmp_path, one, other))
+        assert (len(importing.ids), importing.grown, importing.skipped) == (1, [], 1)
+        assert run(stores, spool(tmp_path, other, one)).skipped == 2
+        both = list(portable.chats(stores.database, portable.chat_ids(stores.database), "x"))
+        assert sorted(map(paths, both)) == sorted(map(paths, (one, other)))
+    (tmp_path / "new").mkdir()
+    with database(tmp_path / "new") as stores:
+        assert len(run(stores, spool(tmp_path, *both)).ids) == 2
+        assert run(stores, spool(tmp_path, *both)).skipped == 2
+
+
+def test_an_own_chat_in_a_file_that_does_not_say_when_it_began_comes_once(tmp_path: Path) -> None:
+    chat = replace(CHAT, origin="hunch:x:1", created_at=0.0)
+    with database(tmp_path) as stores:
+        assert len(run(stores, spool(tmp_path, chat, chat)).ids) == 1
+        assert run(stores, spool(tmp_path, chat)).skipped == 1
 
 
 @pytest.mark.parametrize("origin", ["hunch:x:" + "9" * 30, "hunch:x:-1", "hunch:x:٣", "hunch:x:", "hunch:", "%", ""])
@@ -429,3 +464,83 @@ def test_an_own_chat_that_went_on_elsewhere_gets_what_was_written_there(tmp_path
         shrink(here, [grown])
         assert not Known(here).has(back)
         assert origins(here.database) == {}
+
+
+def paths(chat: PortableChat) -> list[tuple[tuple[str, str], ...]]:
+    """What is said from the top to each message."""
+    found: dict[int | None, tuple[tuple[str, str], ...]] = {None: ()}
+    for each in chat.messages:
+        found[each.number] = (*found[each.parent], (each.role, each.text))
+    return sorted(found.values())
+
+
+@hypothesis_settings(max_examples=40)
+@given(chats(), st.data())
+def test_what_is_new_in_a_chat_is_added_whatever_was_said_before_and_at_whatever_time(
+    tmp_path_factory: pytest.TempPathFactory, chat: PortableChat, data: st.DataObject
+) -> None:
+    words, times = st.sampled_from(["", "Yes", "Yes, go on"]), st.sampled_from([0.0, 7.0, 7.0, 8.0])
+    messages = tuple(replace(each, text=data.draw(words), created_at=data.draw(times)) for each in chat.messages)
+    known = data.draw(st.integers(0, len(messages)))
+    whole = replace(chat, origin="x:1", messages=messages, updated_at=9.0)
+    folder = tmp_path_factory.mktemp("db")
+    with database(folder) as stores:
+        run(stores, spool(folder, replace(whole, messages=messages[:known], shown=None, updated_at=5.0)))
+        run(stores, spool(folder, whole))
+        (found,) = all_chats(stores)
+        assert paths(found) == paths(whole)
+        assert run(stores, spool(folder, replace(whole, updated_at=10.0))).grown[0].messages == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "again"), [("continue", "continue"), ("Yes, please explain recursion", "Yes"), ("OK", "OK")]
+)
+def test_words_that_were_said_before_are_new_words_in_a_chat_without_times_of_its_own(
+    tmp_path: Path, asked: str, again: str
+) -> None:
+    slots = [
+        foreign.slot(foreign.said(asked)),
+        foreign.slot(foreign.replied(foreign.step("One."))),
+        foreign.slot(foreign.said(again)),
+    ]
+    with database(tmp_path) as stores:
+        for count in (1, 2, 3):
+            found = foreign.lm_studio(*slots[:count], userLastMessagedAt=1_718_900_000_000 + count)
+            run(stores, spool(tmp_path, lm_studio.chat_of(found)))
+        (chat,) = all_chats(stores)
+        assert [each.text for each in branch(chat)] == [asked, "One.", again]
+        assert len(chat.messages) == 3
+
+
+@pytest.mark.parametrize("created_at", [0.0, 7.0])
+def test_what_changed_sides_or_went_on_here_is_known_by_its_time_or_place(tmp_path: Path, created_at: float) -> None:
+    """With the same time in all messages, and with one for each."""
+    times = [created_at or place for place in (1.0, 2.0, 3.0)]
+    first = (say(1, None, "How many?"), say(2, 1, "Three", "assistant"), say(3, 2, "Sure?"))
+    messages = tuple(replace(each, created_at=time) for each, time in zip(first, times, strict=True))
+    chat = replace(CHAT, messages=messages, shown=3, updated_at=5.0)
+    with database(tmp_path) as stores:
+        (number,) = run(stores, spool(tmp_path, chat)).ids
+        asked, reply, _last = stores.messages.shown_branch(number)
+        stores.messages.set_role(asked.id, MessageRole.ASSISTANT)
+        stores.messages.save_texts([ReplyText(reply.id, "Three ducks.", "", 0.0)])
+        (grown,) = run(stores, spool(tmp_path, replace(chat, updated_at=9.0))).grown
+        assert grown.messages == ()
+
+
+def test_a_reply_that_had_no_word_when_it_was_exported_is_known_when_it_has(tmp_path: Path) -> None:
+    with database(tmp_path) as stores:
+        asked = ask(stores, Question(0, None, "Explain tides", "Tides", "main", ""))
+        (exported,) = portable.chats(stores.database, [asked.chat_id], portable.identity(stores))
+        stores.messages.save_texts([ReplyText(asked.reply_id, "The moon pulls.", "", 0.0)])
+        assert run(stores, spool(tmp_path, exported)).skipped == 1
+
+
+def test_an_empty_message_of_another_moment_or_side_is_new(tmp_path: Path) -> None:
+    chat = replace(CHAT, messages=(say(1, None, "Hello", created_at=1.0),), shown=1, updated_at=5.0)
+    with database(tmp_path) as stores:
+        run(stores, spool(tmp_path, chat))
+        for role, time in (("assistant", 1.0), ("user", 2.0)):
+            more = replace(chat, messages=(say(1, None, "", role, created_at=time),), updated_at=9.0 + time)
+            (grown,) = run(stores, spool(tmp_path, more)).grown
+            assert len(grown.messages) == 1

@@ -36,12 +36,15 @@ TEXTS = (
     "Speculative decoding: ein Entwurf für ÄPFEL, ConversationListModel",
     unicodedata.normalize("NFD", "메인 모델이 확인해요"),
     "ｆｕｌｌ ｗｉｄｔｈ and a ﬁne ligature, C++ & 😀",
+    "tiếng Việt, Muḥammad, saṃskṛta, ἄνθρωπος, ᏣᎳᎩ, አማርኛ",
 )
 QUERIES = (
     *("学习", "推測", "초안", "ドラフト", "草", "習", "안", "모델", "확인"),
     *("accept", "ACCEPT rate", "100 %", "under_score", "\\o/", "e", "äpfel", "apfel", "listmod", "ption"),
     *("full width", "ＦＵＬＬ", "fine", "c++", "😀", "z", "쀍", "decoding 草", "decoding entwurf"),
+    *("ếng", "ế", "ệt", "ḥammad", "ṃskṛta", "ṛta", "ἄν", "ρωπος", "ᏣᎳ", "ማርኛ"),
 )
+LETTERS = "aeếệḥṃἄᏣማ한글草習ドー "  # wide and not, on either side of where the wide ones begin
 
 
 @pytest.fixture
@@ -94,7 +97,11 @@ def test_the_index_finds_what_a_look_at_every_message_finds(stores: Stores, path
 
 
 @settings(max_examples=60)
-@given(texts=st.lists(st.text(max_size=30), max_size=4), start=st.integers(0, 25), length=st.integers(1, 6))
+@given(
+    texts=st.lists(st.text(max_size=30) | st.text(LETTERS, max_size=30), max_size=4),
+    start=st.integers(0, 25),
+    length=st.integers(1, 6),
+)
 def test_any_piece_of_any_text_is_found(
     texts: list[str], start: int, length: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -195,6 +202,18 @@ def test_an_index_that_does_not_say_what_it_has_read_is_made_anew(stores: Stores
         raw.execute(damage)
     with closing(indexed(path)) as index:
         assert found(path, "words", index) == [(chat, (1,))]
+
+
+def test_an_index_with_pieces_of_other_lengths_is_made_anew(stores: Stores, path: Path) -> None:
+    """The second version had "ảnh" in pieces of two."""
+    chat = chat_of(stores, "ảnh")
+    indexed(path).close()
+    with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
+        raw.execute("INSERT INTO pieces (pieces) VALUES ('delete-all')")
+        raw.execute("INSERT INTO pieces (rowid, text) VALUES (?, 'ản nh h')", (chat << 32 | 1,))
+        raw.execute("PRAGMA user_version = 2")
+    with closing(indexed(path)) as index:
+        assert found(path, "ảnh", index) == [(chat, (1,))]
 
 
 @pytest.mark.parametrize("number", [-(2**63), -1, 0, 2**31, 2**32, 2**40, 2**63 - 1])
