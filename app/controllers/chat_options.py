@@ -61,7 +61,10 @@ class ChatOptions(QObject):
         model, preset = known(self._model_values()), known(self._preset_values(self.chat_id))
         layers = (model, preset) if scope is Scope.CHAT else ()
         own = known(self._own(self.chat_id)) if scope is Scope.CHAT else model
-        sources = dict.fromkeys(model, "model") | dict.fromkeys(preset, "preset") if layers else {}
+        suggested = self._settings.sampling(self._main()).temperature != self._settings.temperature
+        sources = {"temperature": "model"} if suggested else {}
+        if layers:
+            sources |= dict.fromkeys(model, "model") | dict.fromkeys(preset, "preset")
         presets = tuple(PresetView(each["id"], each["name"]) for each in self._settings.presets)
         return OptionsView(
             own,

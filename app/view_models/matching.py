@@ -39,12 +39,13 @@ def _without_accent(letter: str) -> str:
 def distance(query: str, *texts: str) -> int | None:
     """How far `query` is from the texts together, 0 being the nearest; None where they do not have it.
 
-    Every word of the query must be found. What stands in a later text counts as farther.
+    Every word of the query must be found. What stands in a later text counts as farther, and stands there as it is:
+    letters that are left out are found in nearly every sentence.
     """
     words = folded(query).split()
     total = 0
     for word in words:
-        found = [(_distance(word, folded(text)), place) for place, text in enumerate(texts)]
+        found = [(_distance(word, folded(text), whole=place > 0), place) for place, text in enumerate(texts)]
         near = [far + 3 * place for far, place in found if far is not None]
         if not near:
             return None
@@ -52,12 +53,12 @@ def distance(query: str, *texts: str) -> int | None:
     return total
 
 
-def _distance(word: str, text: str) -> int | None:
+def _distance(word: str, text: str, *, whole: bool) -> int | None:
     at = _find(word, text)
     if at is not None:
         return _AT_START if at == 0 else _AT_WORD if not text[at - 1].isalnum() else _INSIDE
     if word.isascii():
-        return _SPREAD if len(word) > 1 and _is_spread(word, text) else None
+        return _SPREAD if len(word) > 1 and not whole and _is_spread(word, text) else None
     return _SPREAD if _find(word, text.replace(" ", "")) is not None else None
 
 

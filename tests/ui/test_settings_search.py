@@ -41,11 +41,17 @@ def found(window: SettingsWindow, query: str) -> list[str]:
     return [window.list.item(row).text() for row in range(window.list.count())]
 
 
+def test_letters_that_stand_somewhere_in_an_explanation_find_nothing(window: SettingsWindow) -> None:
+    assert found(window, "tune")[0].startswith("Tune this pair")
+    assert not any("Off for this pair" in each for each in found(window, "tune"))
+
+
 @pytest.mark.parametrize(
     ("language", "query", "name"),
     [
         ("en", "txt size", "Text size"),
         ("en", "likeliest", "Temperature"),  # of its explanation
+        ("en", "tune", "Tune this pair"),  # a heading
         ("ko", "ㄱㅈㅋㄱ", "글자 크기"),
         ("ko", "언ㅇ", "언어"),
         ("ja", "アニメ", "アニメーション"),

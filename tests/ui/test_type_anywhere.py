@@ -21,6 +21,12 @@ def compose(field: QWidget, preedit: str, commit: str = "") -> None:
     QApplication.sendEvent(field, event)
 
 
+def focused() -> QWidget:
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    return widget
+
+
 def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:
     harness.ask(qtbot, "Hello")
     view = harness.window.transcript
@@ -111,6 +117,101 @@ def test_candidates_appear_beside_the_composer(tmp_path: Path, qtbot: QtBot) -> 
         assert isinstance(asked, QRectF)
         assert isinstance(own, QRectF)
         assert view.mapToGlobal(asked.topLeft()) == edit.mapToGlobal(own.topLeft())
+
+
+def test_what_is_written_already_goes_on_with_spaces_and_without_letters(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view, composer = clicked_transcript(harness, qtbot), harness.window.composer
+        composer.set_text("hello")
+        QTest.keyClick(view, Qt.Key.Key_Space)
+        assert composer.text() == "hello "
+        view.setFocus()
+        QTest.keyClick(view, Qt.Key.Key_Backspace)
+        view.setFocus()
+        QTest.keyClick(view, Qt.Key.Key_Backspace)
+        assert composer.text() == "hell"
+        assert composer.edit.hasFocus()
+
+
+def test_the_message_in_focus_gives_way_to_typing(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view = clicked_transcript(harness, qtbot)
+        view.message_keys.step(-1)
+        assert view.focused_row() is not None
+        QTest.keyClicks(view, "a")
+        assert view.focused_row() is None
+        assert harness.window.composer.text() == "a"
+
+
+def test_in_the_list_of_chats_letters_are_no_commands(tmp_path: Path, qtbot: QtBot) -> None:
+    """Nor is Backspace, as long as no ring shows what it would delete."""
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Hello")
+        chats, composer = harness.window.sidebar.chats, harness.window.composer
+        chats.setFocus(Qt.FocusReason.MouseFocusReason)
+        QTest.keyClick(chats, Qt.Key.Key_Backspace)
+        assert [row.chat_id for row in harness.chats.conversations.rows if row.chat_id]
+        QTest.keyClicks(chats, "h")
+        QTest.keyClicks(composer.edit, "ey")
+        assert composer.text() == "hey"
+        chats.take_focus()
+        QTest.keyClick(chats, Qt.Key.Key_Backspace)
+        qtbot.waitUntil(lambda: not [row for row in harness.chats.conversations.rows if row.chat_id])
+
+
+def test_stray_keys_in_the_settings_of_a_chat_stay_there(tmp_path: Path, qtbot: QtBot) -> None:
+    """And Tab goes through its fields, in the order in which they are read."""
+    with open_app(tmp_path, qtbot) as harness:
+        harness.ask(qtbot, "Hello")
+        window = harness.window
+        window.chat_settings.toggle()
+        panel = window.chat_settings.panel
+        QTest.keyClicks(focused(), "x")
+        assert panel.isVisible()
+        assert not window.composer.text()
+        heights = []
+        for _ in range(5):
+            QTest.keyClick(focused(), Qt.Key.Key_Tab)
+            assert panel.isAncestorOf(focused())
+            heights.append(focused().mapTo(panel, focused().rect().center()).y())
+        assert heights == sorted(heights)
+
+
+def test_after_a_step_to_the_next_find_one_goes_on_typing_in_its_field(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        clicked_transcript(harness, qtbot)
+        bar = harness.window.finding.bar
+        harness.window.menu.find.trigger()
+        QTest.keyClicks(bar.field, "e")
+        QTest.mouseClick(bar.next, Qt.MouseButton.LeftButton)
+        assert bar.field.hasFocus()
+
+
+def test_a_key_leads_from_the_empty_composer_to_the_last_message_and_letters_lead_back(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        view = clicked_transcript(harness, qtbot)
+        harness.window.composer.take_focus()
+        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Up, Qt.KeyboardModifier.ControlModifier)
+        assert view.hasFocus()
+        assert view.focused_row() == 1
+        QTest.keyClicks(view, "b")
+        assert harness.window.composer.text() == "b"
+
+
+def test_quick_ask_takes_letters_after_a_click_on_its_answer(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.window.menu.quick_ask.trigger()
+        quick = harness.window.comfort.outside.quick_ask
+        QTest.keyClicks(quick.edit, "Hello")
+        QTest.keyClick(quick.edit, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: bool(quick._model.messages) and not quick.writing)
+        quick.answer.setFocus()
+        QTest.keyClicks(quick.answer, "m")
+        QTest.keyClicks(quick.edit, "ore")
+        assert quick.edit.text() == "more"
+        assert not harness.window.composer.text()
 
 
 @pytest.mark.parametrize("entry", ["paste", "paste_plain"])

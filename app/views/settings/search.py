@@ -1,4 +1,4 @@
-"""The search of the settings: every row of every page, by its name and explanation in the interface's language.
+"""The search of the settings: rows and headings of every page, by name and explanation in the interface's language.
 
 Nothing is registered: what is on a page is found there, so that a new row is found too.
 """
@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLin
 from app.view_models.matching import distance
 from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import FolderRow, ModelRow
-from app.views.widgets.cards import Row
+from app.views.widgets.cards import Card, Row
 from app.views.widgets.fields import Segment, Segments
+from app.views.widgets.labels import TextLabel
 
 _CONTROLS = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, Segments)
 _THINGS = (DownloadRow, FolderRow, ModelRow)  # what is listed on a page is no setting
@@ -42,15 +43,27 @@ def places(pages: Mapping[str, QWidget], titles: Mapping[str, str]) -> list[Plac
 
 
 def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
-    """Rows, and named controls that stand in no row."""
+    """Rows, headings, and named controls that stand in no row."""
     rows = page.findChildren(Row)
     for row in rows:
         yield row.name.text(), row.explanation.text(), row, row.control
+    yield from _headings(page)
     things = [thing for kind in _THINGS for thing in page.findChildren(kind)]
     for control in _controls_of(page):
         free = not control.isHidden() and not any(row.isAncestorOf(control) for row in (*rows, *things))
         if free and (name := control.accessibleName() or _words_of(control)):
             yield name, control.accessibleDescription(), control, control
+
+
+def _headings(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
+    """Of cards; one is led to the first thing that can be used there."""
+    things = [thing for kind in _THINGS for thing in page.findChildren(kind)]
+    for label in page.findChildren(TextLabel):
+        card = label.parentWidget()
+        if label.is_heading and label.text() and isinstance(card, Card) and card not in things:
+            control = next((each for each in _controls_of(card) if not each.isHidden()), None)
+            if control is not None:
+                yield label.text(), "", label, control
 
 
 def _controls_of(page: QWidget) -> Iterable[QWidget]:

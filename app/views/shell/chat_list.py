@@ -107,6 +107,11 @@ class ChatList(QListView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Letters are left to the window; a Backspace too, where no ring shows what it would delete."""
+        types = event.text().strip().isprintable() and bool(event.text().strip())
+        if types or (event.key() == Qt.Key.Key_Backspace and not self.shows_ring):
+            event.ignore()
+            return
         self._by_key = True
         index = self.currentIndex()
         if event.key() in _STEPS:

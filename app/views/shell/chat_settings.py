@@ -19,6 +19,7 @@ from app.views.widgets.fields import Segments
 from app.views.widgets.focus_before import FocusBefore
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
+from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 
@@ -214,6 +215,7 @@ class ChatSettings(Translated, QWidget):
         self.setGeometry(left, at.y(), width, max(200, min(wanted, window.height() - at.y() - 12)))
         self.show()
         self.raise_()
+        put_in_tab_order(anchor, self)
         self.scopes.setFocus(Qt.FocusReason.TabFocusReason)
         self.opened.emit(True)
 
@@ -227,10 +229,11 @@ class ChatSettings(Translated, QWidget):
         self.opened.emit(False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What is typed beside a field goes nowhere else: the panel would close."""
         if event.key() == Qt.Key.Key_Escape:
             self.leave()
         else:
-            super().keyPressEvent(event)
+            event.accept()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self._theme.palette)

@@ -102,6 +102,8 @@ class Comfort(QObject):
         Announcements(chats, self._window)
         if self._window.transcript is not None:
             self._typing.watch(self._window.transcript)
+            highlights = self._window.transcript.message_keys.highlights
+            self._typing.took_over.connect(lambda: highlights.focus(None))
             MessageEntries(self._window.menu.menus["message"], self._window.transcript, chats.transcript, self._focused)
         self.outside = Outside(self._window, self._theme, self._settings, chats, models)
         shown = chats.transcript

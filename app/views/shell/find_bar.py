@@ -54,12 +54,17 @@ class FindBar(Translated, QWidget):
         self.field.words_changed.connect(self.words_changed)
         self.field.left.connect(self.leave)
         self.field.down_pressed.connect(lambda: self.step_requested.emit(1))
-        self.previous.clicked.connect(lambda: self.step_requested.emit(-1))
-        self.next.clicked.connect(lambda: self.step_requested.emit(1))
+        for button, step in ((self.previous, -1), (self.next, 1)):
+            button.clicked.connect(lambda _checked=False, step=step: self._step(step))
         self.close_button.clicked.connect(self.leave)
         self.field.installEventFilter(self)
         self._over.resized.connect(self.place)
         self._theme.changed.connect(self.place)
+
+    def _step(self, step: int) -> None:
+        """One goes on typing and stepping in the field."""
+        self.step_requested.emit(step)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open(self, words: str | None = None) -> None:
         """`words` are put into it; without them one types."""

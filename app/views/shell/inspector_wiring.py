@@ -109,14 +109,22 @@ class InspectorWiring(QObject):
             self._window.show_sidebar(False)
         self._fit()
         if not wanted and self._has_room_of_sidebar:
-            self._has_room_of_sidebar = False
-            self._window.show_sidebar(True)
+            self._give_room_back()
+
+    def _give_room_back(self) -> None:
+        self._has_room_of_sidebar = False
+        self._window.show_sidebar(True)
+
+    def _fits_both(self) -> bool:
+        window = self._window
+        widths = window.width() - window.sidebar.width() - self.panel.width()
+        return widths >= self._theme.px(_CHAT_NEEDS_PX)
 
     def _fits(self) -> bool:
         """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""
         sidebar, window, usual_px = self._window.sidebar, self._window, self._theme.px(_CHAT_NEEDS_PX)
         if sidebar.isVisibleTo(window):
-            return window.width() - sidebar.width() - self.panel.width() >= usual_px
+            return self._fits_both()
         least_px = max(part.minimumSizeHint().width() for part in (window.header, window.composer))
         return window.width() - self.panel.width() >= min(usual_px, least_px)
 
@@ -127,6 +135,8 @@ class InspectorWiring(QObject):
         for toggle in (self.button, self.action):
             toggle.setChecked(shown)
         self._watch()
+        if shown and self._has_room_of_sidebar and self._fits_both():
+            self._give_room_back()
 
     def _watch(self) -> None:
         if self._inspector is not None:

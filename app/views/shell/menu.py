@@ -43,6 +43,7 @@ class Entry:
     repeats: bool = False  # while its key is held
     mac_key: str = ""  # that Macs have for it; the other one works there too
     mac_only: bool = False
+    other_key: str = ""  # works too, and is not shown
 
 
 _BAR: tuple[Menu | Entry, ...] = (
@@ -82,7 +83,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("view"),
     Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Show or Hide Sidebar"), "Ctrl+\\", mac_key="Ctrl+Meta+S"),
     Entry("view"),
-    Entry("view", "bigger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn, repeats=True),
+    Entry("view", "bigger", QT_TRANSLATE_NOOP("MenuBar", "Larger Text"), _Key.ZoomIn, repeats=True, other_key="Ctrl+="),
     Entry("view", "smaller", QT_TRANSLATE_NOOP("MenuBar", "Smaller Text"), _Key.ZoomOut, repeats=True),
     Entry("view", "usual_size", QT_TRANSLATE_NOOP("MenuBar", "Usual Text Size"), "Ctrl+0"),
     Entry("view"),
@@ -157,7 +158,9 @@ class MenuBar(QObject):
         action.setMenuRole(entry.role)
         action.setAutoRepeat(entry.repeats)
         keys = [entry.mac_key] if IS_MAC and entry.mac_key else []
-        action.setShortcuts([QKeySequence(key) for key in (*keys, entry.key) if key is not None])
+        action.setShortcuts(
+            [QKeySequence(key) for key in (*keys, entry.key, entry.other_key or None) if key is not None]
+        )
         # Where the bar is not the system's, its shortcuts work through the main window, from any of ours.
         action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
         self.menus[entry.menu].addAction(action)

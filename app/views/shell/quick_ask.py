@@ -14,6 +14,7 @@ from app.controllers.asides import Asides
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.link_dialog import ask_to_open
+from app.views.shell.type_anywhere import TypeAnywhere
 from app.views.transcript import TranscriptView
 from app.views.widgets.buttons import STOP, Emphasis, IconButton, PillButton, RoundButton
 from app.views.widgets.drop_target import DropTarget, TakesDrops
@@ -89,6 +90,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         target.image_dropped.connect(self.image_given)
         self.button.clicked.connect(self._on_button)
         self.close_button.clicked.connect(self.close)
+        TypeAnywhere(self, self.edit).watch(self.answer)
         self.open_button.clicked.connect(lambda: self._go_on(self._chat_id))
         self.answer.link_requested.connect(lambda link: ask_to_open(link, self._theme, self))
         # Whatever else is to be done with a message is done where its chat is.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QInputMethodQueryEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -16,6 +16,8 @@ _PLACES = (Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImAnchorRe
 
 class TypeAnywhere(QObject):
     """Keys of `window` that no widget in it took; and for widgets given to `watch` input methods."""
+
+    took_over = Signal()  # the composer has the focus now
 
     def __init__(self, window: QWidget, edit: MessageEdit) -> None:
         super().__init__(window)
@@ -42,17 +44,24 @@ class TypeAnywhere(QObject):
         return False
 
     def _type(self, event: QKeyEvent) -> bool:
-        """Whether it is a character. A space means something else to most widgets, and begins no message."""
-        if event.modifiers() & ~_TYPING or not event.text().strip() or not event.text().isprintable():
+        """Whether it changes the text. No message begins with a space, and nothing is taken away from none."""
+        text = event.text()
+        changes = (text.isprintable() and bool(text)) or event.key() == Qt.Key.Key_Backspace
+        begins = text.isprintable() and bool(text.strip())
+        if event.modifiers() & ~_TYPING or not (begins or (changes and not self._edit.document().isEmpty())):
             return False
-        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._take_over()
         QApplication.sendEvent(self._edit, event)
         return True
+
+    def _take_over(self) -> None:
+        self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.took_over.emit()
 
     def _compose(self, event: QInputMethodEvent) -> None:
         QApplication.sendEvent(self._edit, event)
         if event.commitString() and not event.preeditString():
-            self._edit.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._take_over()
 
     def _answer(self, event: QInputMethodQueryEvent, watched: QWidget) -> None:
         """Where the cursor is, in the coordinates of the widget that was asked."""

@@ -53,7 +53,7 @@ class MessageKeys(QObject):
         model.messages_removed.connect(highlights.go_on, Qt.ConnectionType.QueuedConnection)
         model.message_inserted.connect(highlights.restore, Qt.ConnectionType.QueuedConnection)
         for keys, delta in (("Ctrl+Up", -1), ("Ctrl+Down", 1)):
-            shortcut = QShortcut(QKeySequence(keys), view, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut = QShortcut(QKeySequence(keys), view)
             shortcut.activated.connect(lambda delta=delta: self.step(delta))
         self.describe()
 

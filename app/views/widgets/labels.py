@@ -69,6 +69,10 @@ class TextLabel(QLabel):
     def setText(self, text: str) -> None:  # noqa: N802 - Qt's name
         super().setText(dots_at_ends(text))
 
+    @property
+    def is_heading(self) -> bool:
+        return self._text_style is TextStyle.HEADING
+
     def set_text_style(self, text_style: TextStyle) -> None:
         self._text_style = text_style
         self._restyle()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPalette, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QWidget
 
@@ -76,6 +76,19 @@ class MessageEdit(Composing, LongText):
         """Replaces all, also what is being composed."""
         self.drop_composed()
         super().set_text(text)
+
+    def event(self, event: QEvent) -> bool:
+        """Without text, a key that goes to its start or end is left to the window: it leads to the messages there."""
+        if event.type() == QEvent.Type.ShortcutOverride and self._is_left_by(event):
+            event.ignore()
+            return False
+        return super().event(event)
+
+    def _is_left_by(self, event: QEvent) -> bool:
+        assert isinstance(event, QKeyEvent)
+        leads_away = event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
+        with_control = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.ControlModifier
+        return leads_away and with_control and not self.composed and self.document().isEmpty()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in RETURN_KEYS and self.composed:
