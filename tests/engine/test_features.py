@@ -300,20 +300,60 @@ def test_of_the_first_turn_nothing_is_kept_as_an_earlier_ones_end() -> None:
 
 
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row takes less room than the states that it is made of. What has no row yet is put together at least."""
+    """A row takes less room than the states that it is made of. What cannot have one yet is forgotten."""
     monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
     kept = context()
-    kept.receive(0, positions(0, 5))
-    kept.receive(5, positions(5, 10))
+    kept.begin(0, CHAT[:31])
+    for first, end in ((0, 5), (5, 10)):
+        kept.receive(first, positions(first, end))
     assert len(kept._waiting) == 2
     kept.receive(10, positions(10, 11))
-    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(0, 11)]
-    kept.follow(CHAT[:31])
-    kept.receive(15, positions(15, 21))
-    kept.receive(21, positions(21, 30))
     check(kept, CHAT, 11)
-    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(15, 15)]
-    assert kept._waiting_bytes == 60
+    for first, end in ((15, 21), (21, 25)):
+        kept.receive(first, positions(first, end))
+    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(15, 6), (21, 4)]
+    kept.receive(25, positions(25, 29))
+    assert (kept._waiting, kept._waiting_bytes) == ([], 0)
+    kept.receive(29, positions(29, 30))
+    assert kept.missing() == 29
+    kept.read_again()
+    assert kept.missing() == 0
+    kept.read()
+    check(kept, CHAT, 30)
+
+
+def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of the forwards that go on without it nor of those that make again what is missing."""
+    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 4000)
+    kept, waiting = context(), list[int]()
+    kept.begin(0, CHAT[:1900])
+    for at in range(100, 1800, 100):
+        kept.receive(at, positions(at, at + 100))
+        waiting.append(sum(states.nbytes for _, states in kept._waiting))
+    kept.follow(CHAT[:1801])
+    behind = []
+    while missing := kept.missing():
+        behind.append(missing)
+        kept.read_again()
+        waiting.append(sum(states.nbytes for _, states in kept._waiting))
+    assert behind == [1200, 1200 - 512, 1200 - 1024]
+    assert max(waiting) <= 4000
+    kept.read()
+    check(kept, CHAT, 1800)
+
+
+def test_what_is_made_again_is_read_as_it_comes_where_little_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    kept = context()
+    kept.follow(CHAT[:1400])
+    kept.receive(1390, positions(1390, 1399))
+    behind = []
+    while missing := kept.missing():
+        behind.append(missing)
+        kept.read_again()
+    kept.read()
+    assert behind == [1390, 1390 - 512, 1390 - 1024]
+    check(kept, CHAT, 1399)
 
 
 def test_states_behind_a_hole_wait_in_as_few_parts_as_there_are_holes() -> None:
@@ -338,12 +378,13 @@ def test_where_a_turn_ends_is_kept_with_the_rows() -> None:
 
 
 def test_what_cannot_be_read_yet_is_put_together_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    monkeypatch.setattr(features, "_MOST_WAITING_PARTS", 3)
     kept, parts = context(), []
-    for at in range(0, 60, 3):
+    for at in range(0, 39, 3):
         kept.receive(at, positions(at, at + 3))
         parts.append(len(kept._waiting))
-    assert parts == [1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1]
+    assert parts == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
+    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(0, 39)]
 
 
 def proposer(room: int = CONTEXT_TOKENS) -> FeatureProposer:

@@ -72,18 +72,26 @@ class Context:
 
     def receive(self, position: int, states: mx.array) -> None:
         self._waiting.append((position, states))
-        self._waiting_bytes += states.nbytes
+        self._limit_waiting(states.nbytes)
+
+    def _limit_waiting(self, more_bytes: int) -> None:
+        """Of the states that wait, so many have just come."""
+        self._waiting_bytes += more_bytes
         if self._waiting_bytes > _MOST_WAITING_BYTES or len(self._waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Read what waits, though nobody drafts: a row takes less room than the states that it is made of."""
-        self._waiting_bytes = 0
+        """Read what waits, though nobody drafts: a row takes less room than the states that it is made of.
+
+        What cannot be read yet and is too much is forgotten: it is missing then, and made again where that pays.
+        """
         if self._sequence is None and self._tokens:
             self.follow(self._tokens)
         if self._sequence is not None:
             self.read()
             self.caches.evaluate()
+        if self._waiting_bytes > _MOST_WAITING_BYTES:
+            self._waiting, self._waiting_bytes = [], 0
         self._waiting = _joined(self._waiting)
         mx.eval([held for _, held in self._waiting])
 
@@ -159,6 +167,7 @@ class Context:
     def _insert(self, position: int, states: mx.array) -> None:
         mx.eval(states)
         self._waiting = sorted([*self._waiting, (position, states)], key=lambda part: part[0])
+        self._limit_waiting(states.nbytes)
 
 
 class FeatureProposer:
