@@ -254,7 +254,8 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     first.close()
     (kept,) = first._store._kept
     assert kept.sequence.turn_end == (98 if reads_next_token else 99)
-    assert kept.sequence.tokens == CHAT[reads_next_token:120]
+    assert kept.sequence.tokens == first._rows(CHAT[:120])
+    assert kept.sequence.tokens[1:] == CHAT[reads_next_token + 1 : 120]
 
     branch = [*CHAT[:110], 255, *CHAT[111:150]]
     second = next_turn(first)
@@ -266,6 +267,43 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     assert second.missing() == 0
     second.read()
     check(second, CHAT[:111] + branch[111:] if not reads_next_token else branch, 149)
+
+
+@pytest.mark.parametrize("reads_next_token", [True, False])
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_chat_that_begins_otherwise_gets_none_of_anothers_rows(reads_next_token: bool, at: int) -> None:
+    """Whichever of the first two tokens is another: what so few rows could be shared of stays with the other chat."""
+    first = read_to_the_end(context(reads_next_token=reads_next_token), CHAT[:100])
+    other = next_turn(first)
+    other.follow([*CHAT[:at], 255, *CHAT[at + 1 : 120]])
+    assert other.caches.position == 0
+    same = next_turn(first)
+    same.follow(CHAT[:120])
+    assert same.caches.position == 99
+
+
+def test_rows_that_were_kept_without_the_first_token_are_not_taken() -> None:
+    """As they are on disks that an earlier version wrote."""
+    first = read_to_the_end(context(), CHAT[:100])
+    first._store._kept[0].sequence.tokens[0] = CHAT[1]
+    later = next_turn(first)
+    later.follow(CHAT[:120])
+    assert later.caches.position == 0
+
+
+@pytest.mark.parametrize("second", [0, 7, 262_143])
+def test_two_tokens_as_one_fit_the_files_and_differ_by_the_first(second: int) -> None:
+    keys = [features._as_one(first, second) for first in range(5000)]
+    assert len(set(keys)) == 5000
+    assert 0 <= min(keys) <= max(keys) < 1 << 32
+    assert features._as_one(0, 0) == 0x9E3779B1
+
+
+def read_to_the_end(kept: Context, chat: list[int]) -> Context:
+    kept.follow(chat)
+    kept.receive(0, positions(0, len(chat) - 1))
+    kept.close()
+    return kept
 
 
 def test_with_a_hole_it_is_kept_up_to_there() -> None:

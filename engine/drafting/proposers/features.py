@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token
 _MOST_WAITING_PARTS = 256
+_SPREAD = 0x9E3779B1  # odd, so that no two tokens have the same product in 32 bits
 
 
 class Reader(Protocol):
@@ -152,8 +153,13 @@ class Context:
         return self._sequence
 
     def _rows(self, tokens: Tokens[int]) -> list[int]:
-        """What two chats must share for their rows to be the same: row i of some kinds depends on token i + 1."""
-        return list(tokens[1:] if self._reader.reads_next_token else tokens)
+        """What two chats must share for their rows to be the same: row i of some kinds depends on token i + 1.
+
+        The first row of those depends on the first two tokens, so it goes by both.
+        """
+        if not self._reader.reads_next_token:
+            return list(tokens)
+        return [_as_one(*tokens[:2]), *tokens[2:]] if len(tokens) > 1 else []
 
     def _gap_end(self, end: int) -> int | None:
         """Up to where states are missing that no row holds and that do not wait; None when there is no gap."""
@@ -205,6 +211,11 @@ class FeatureProposer:
 
     def close(self) -> None:
         self._context.close()
+
+
+def _as_one(first: int, second: int) -> int:
+    """Two tokens as a number of 32 bits, another one for each `first`. Kept rows go by it, so it has to stay."""
+    return ((first + 1) * _SPREAD + second) % (1 << 32)
 
 
 def _joined(parts: list[tuple[int, mx.array]]) -> list[tuple[int, mx.array]]:
