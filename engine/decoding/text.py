@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from engine.models.loading import LoadedModel
 
+_ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back has been quoted by somebody
+
 
 def prompt_tokens(request: Request, model: LoadedModel, given_up: Question = never) -> list[int]:
     """The tokens that the reply continues. Raises GivenUp soon after `given_up` says that nobody wants them."""
@@ -58,6 +60,19 @@ def turn_end(
     except (Exception, TooLong, GivenUp):  # noqa: BLE001  some templates want an answer to follow
         return whole
     return min(common_prefix(before, prompt), whole)
+
+
+def reply_begin(
+    request: Request, model: LoadedModel, prompt: list[int], turn_end_at: int, given_up: Question = never
+) -> int:
+    """Where in the prompt the turn has ended and the reply is announced, or the message begins that goes on.
+
+    `turn_end_at` is what `turn_end` said. 0 where nobody can tell.
+    """
+    whole = len(prompt) - 1
+    if goes_on(request) and turn_end_at == whole and model.tokenizer.has_thinking:
+        turn_end_at = turn_end(request, model, prompt, given_up)
+    return turn_end_at if turn_end_at < whole else 0
 
 
 def _announcement_tokens(model: LoadedModel, thinking: bool) -> int:
@@ -146,18 +161,20 @@ class ReplyText:
         stops: Sequence[str],
         *,
         within: bool = False,
-        announced: int = 0,
+        begin: int = 0,
     ) -> None:
         """`within`: the prompt ends in the middle of the text, so what comes first is no beginning.
 
-        `announced`: from where on the prompt is the template's own; before that somebody may have quoted a marker.
+        `begin`: from where on the prompt belongs to the reply (`reply_begin`); before that somebody may have quoted a
+        marker.
         """
         self._detokenizer = model.tokenizer.detokenizer
         if within:
             _lead_in(self._detokenizer, model)
         self._stops = tuple(stop for stop in stops if stop)
         self._opens, self._closes = _thinking_markers(model)
-        self._kind = SpanKind.THINKING if _ends_thinking(model, prompt[announced:]) else SpanKind.ANSWER
+        begun = prompt[begin:] if within else prompt[begin:][-_ANNOUNCEMENT_TOKENS:]
+        self._kind = SpanKind.THINKING if _ends_thinking(model, begun) else SpanKind.ANSWER
         self._held = ""
         self._sources = Sources()  # of the held text
         self._fresh = not within  # nothing of the present span is out yet: leading blank lines may go
@@ -243,13 +260,13 @@ def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
     return (tokenizer.think_start, tokenizer.think_end) if tokenizer.has_thinking else ("", "")
 
 
-def _ends_thinking(model: LoadedModel, prompt: Sequence[int]) -> bool:
-    """Some templates open the thinking span themselves, at the very end of the prompt."""
+def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:
+    """Whether what the prompt has of a reply leaves a thinking span open. Some templates open one themselves."""
     tokenizer = model.tokenizer
     if not tokenizer.has_thinking:
         return False
-    tail = list(prompt[-64:])
-    return _last_index(tail, tokenizer.think_start_tokens) > _last_index(tail, tokenizer.think_end_tokens)
+    tokens = list(begun)
+    return _last_index(tokens, tokenizer.think_start_tokens) > _last_index(tokens, tokenizer.think_end_tokens)
 
 
 def _last_index(tokens: list[int], wanted: Sequence[int]) -> int:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import logging
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Generator
@@ -32,12 +33,27 @@ _FILES = (
     "added_tokens.json",
 )
 _MOST_KEPT = 500
+# What a bad file makes a process do to itself. Any other signal came from outside and says nothing of the file.
+_OWN_SIGNALS = {
+    -number
+    for number in (
+        signal.SIGXCPU,
+        signal.SIGSEGV,
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGILL,
+        signal.SIGFPE,
+        signal.SIGTRAP,
+        signal.SIGSYS,
+    )
+}
+_KILLED = -signal.SIGKILL  # by somebody, or by a system that was short of memory, for which the file may be the reason
 
 _log = logging.getLogger(__name__)
 
 
 class FirstUse:
-    """`file` keeps the answers; without it they are forgotten with the process."""
+    """`file` keeps the answers, as exit statuses; without it they are forgotten with the process."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -46,22 +62,30 @@ class FirstUse:
     def check(self, folder: Path, on_try: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
         """In slices; closing it in between ends the process. Raises TokenizerBroken when the files are no good.
 
-        `on_try` is called where the answer is not known yet.
+        `on_try` is called where the answer is not known yet. One that could not be found out raises nothing; that the
+        process was killed twice does, but only this time.
         """
         identity = _identity(folder)
-        problem = self._answers.get(identity)
-        if problem is None:
+        status = self._answers.get(identity)
+        if status is None:
             on_try()
-            status = yield from _try(folder)
-            if status is None:
+            status = yield from self._tried(folder)
+            if status is None or _ended_from_outside(status):
+                _log.info("a tokenizer could not be tried to the end: %s", status)
                 return
-            problem = _problem(status)
-            self._keep(identity, problem)
-        if problem:
+            if status != _KILLED:
+                self._keep(identity, status)
+        if problem := _problem(status):
             raise TokenizerBroken(str(folder), problem)
 
-    def _keep(self, identity: str, problem: str) -> None:
-        self._answers = dict([*self._answers.items(), (identity, problem)][-_MOST_KEPT:])
+    @staticmethod
+    def _tried(folder: Path) -> Generator[None, None, int | None]:
+        """The exit status; None when it could not be found out. A process that was killed gets a second chance."""
+        status = yield from _try(folder)
+        return (yield from _try(folder)) if status == _KILLED else status
+
+    def _keep(self, identity: str, status: int) -> None:
+        self._answers = dict([*self._answers.items(), (identity, status)][-_MOST_KEPT:])
         if self._file is not None:
             try:
                 write_atomically(self._file, json.dumps({"answers": self._answers}))
@@ -97,8 +121,15 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
         child.wait()
 
 
+def _ended_from_outside(status: int) -> bool:
+    """Whether a signal ended the process that has nothing to do with what it tried."""
+    return status < 0 and status not in {*_OWN_SIGNALS, _KILLED}
+
+
 def _problem(status: int) -> str:
     """ "": none. The statuses 1 and 2, of Python and of a command line, are faults of ours and not of the model's."""
+    if status == _KILLED:
+        return "tokenizer or chat template: the process that tried it was killed"
     if status == TOO_MUCH:
         return f"tokenizer or chat template: more than {MEMORY_BYTES} bytes of memory"
     if status not in {GOOD, 1, 2}:
@@ -115,9 +146,9 @@ def _identity(folder: Path) -> str:
     return hashlib.blake2b(repr((str(folder), told)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _read(file: Path) -> dict[str, str]:
+def _read(file: Path) -> dict[str, int]:
     try:
         answers = object_at(read_object(file, CONFIG_LIMIT_BYTES), "answers")
     except FileError:
         return {}
-    return {key: value for key, value in answers.items() if isinstance(value, str)}
+    return {key: value for key, value in answers.items() if isinstance(value, int)}

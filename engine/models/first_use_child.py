@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sys
 import threading
 import time
@@ -51,6 +52,8 @@ def main(folder: Path) -> int:
 
 
 def _set_limits() -> None:
+    for number in (signal.SIGXCPU, signal.SIGINT):  # so that the exit status tells what has ended this process
+        signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(ValueError, OSError):  # not every system has this one; the thread below has an eye on it, too

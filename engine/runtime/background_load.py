@@ -34,18 +34,18 @@ class BackgroundLoad:
         self._failed = failed
         self._told = told
         self._result: LoadedModel | BaseException | None = None
-        self._given_up = False
+        self.given_up = False  # a command that ends it has come; it loads no further and waits for `abort`
 
     def load_slice(self) -> bool:
         """Load one slice; whether it was the last. Then `deliver` is to follow; `abort` when it was given up."""
-        if self._given_up:
+        if self.given_up:
             return False
         try:
             progress: Progress | None = next(self._slices)
             if progress is not None:
                 self._told(progress)
         except GivenUp:
-            self._given_up = True
+            self.given_up = True
         except StopIteration as done:
             self._result = done.value
         except BaseException as error:  # noqa: BLE001  whatever a model's files do, the engine goes on

@@ -23,7 +23,7 @@ from engine.decoding.accept import NO_DRAFT, Draft, accepted_path, integers
 from engine.decoding.round import Round, Times, forwards_overlap, plain_round, settled, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import ReplyText, Span, goes_on, spared_tokens, turn_end
+from engine.decoding.text import ReplyText, Span, goes_on, reply_begin, spared_tokens, turn_end
 from engine.drafting.controller import History
 from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
@@ -75,9 +75,8 @@ class Reply:
         self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others can be truncated anywhere
         self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up, exact=exact)
-        self._text = ReplyText(
-            model, prompt, request.stop, within=goes_on(request), announced=self._announced(len(prompt))
-        )
+        begin = reply_begin(request, model, prompt, self._sequence.turn_end, queued.given_up)
+        self._text = ReplyText(model, prompt, request.stop, within=goes_on(request), begin=begin)
         self._marks = DraftMarks(model)
         self._ends = model.ends
         limit = context_limit(request, model)
@@ -99,11 +98,6 @@ class Reply:
             context_limit_tokens=limit,
         )
         self._state = ReplyState.READING  # until `draft_with` says whether its last token is to be read again
-
-    def _announced(self, prompt_tokens: int) -> int:
-        """Where in the prompt the turn has ended and the reply is announced; 0 where nobody can tell."""
-        end = self._sequence.turn_end
-        return end if end < prompt_tokens - 1 and not goes_on(self.request) else 0
 
     def draft_with(self, drafting: Drafting | None, history: History | None = None) -> None:
         """Draft like this from the next round on, or not at all; `history` is that of another pair.

@@ -100,6 +100,11 @@ class Scheduler:
         if load is not None:
             load.abort(reason)
 
+    @property
+    def has_given_up_load(self) -> bool:
+        """Whether what is being loaded has stopped for a command that is still to come."""
+        return self.load is not None and self.load.given_up
+
     def _load_slice(self, load: BackgroundLoad) -> None:
         if load.load_slice():
             self.load = None
@@ -149,9 +154,14 @@ class Scheduler:
         self._waiting.clear()
 
     def step(self) -> None:
-        """The start of a reply, a chunk of a prompt, or a step of what is being written."""
+        """The start of a reply, a chunk of a prompt, or a step of what is being written.
+
+        Nothing once a load was given up: a reply that started now could have the command refused that ends the load.
+        """
         if self.load is not None:
             self._load_slice(self.load)
+        if self.has_given_up_load:
+            return
         if self._store.has_unwritten and self._store.over_limit:
             self._store.write_step()
         self._check_memory()

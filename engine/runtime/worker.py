@@ -145,6 +145,8 @@ class Worker:
 
     def _load_main(self, command: Load) -> None:
         if self._scheduler.under_way and not command.end_replies:
+            if self._scheduler.has_given_up_load:  # for this command, perhaps; it can go on no more
+                self._abort_loads(LoadAborted)
             for answer in refusal(command, RepliesUnderWay(command.folder)):
                 self._tell(command.sink, answer)
             return

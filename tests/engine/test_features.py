@@ -254,7 +254,8 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     first.close()
     (kept,) = first._store._kept
     assert kept.sequence.turn_end == (98 if reads_next_token else 99)
-    assert kept.sequence.tokens == CHAT[reads_next_token:120]
+    assert kept.sequence.tokens == first._rows(CHAT[:120])
+    assert kept.sequence.tokens[1:] == CHAT[reads_next_token + 1 : 120]
 
     branch = [*CHAT[:110], 255, *CHAT[111:150]]
     second = next_turn(first)
@@ -266,6 +267,43 @@ def test_a_next_turn_goes_on_from_the_rows_of_the_last(reads_next_token: bool) -
     assert second.missing() == 0
     second.read()
     check(second, CHAT[:111] + branch[111:] if not reads_next_token else branch, 149)
+
+
+@pytest.mark.parametrize("reads_next_token", [True, False])
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_chat_that_begins_otherwise_gets_none_of_anothers_rows(reads_next_token: bool, at: int) -> None:
+    """Whichever of the first two tokens is another: what so few rows could be shared of stays with the other chat."""
+    first = read_to_the_end(context(reads_next_token=reads_next_token), CHAT[:100])
+    other = next_turn(first)
+    other.follow([*CHAT[:at], 255, *CHAT[at + 1 : 120]])
+    assert other.caches.position == 0
+    same = next_turn(first)
+    same.follow(CHAT[:120])
+    assert same.caches.position == 99
+
+
+def test_rows_that_were_kept_without_the_first_token_are_not_taken() -> None:
+    """As they are on disks that an earlier version wrote."""
+    first = read_to_the_end(context(), CHAT[:100])
+    first._store._kept[0].sequence.tokens[0] = CHAT[1]
+    later = next_turn(first)
+    later.follow(CHAT[:120])
+    assert later.caches.position == 0
+
+
+@pytest.mark.parametrize("second", [0, 7, 262_143])
+def test_two_tokens_as_one_fit_the_files_and_differ_by_the_first(second: int) -> None:
+    keys = [features._as_one(first, second) for first in range(5000)]
+    assert len(set(keys)) == 5000
+    assert 0 <= min(keys) <= max(keys) < 1 << 32
+    assert features._as_one(0, 0) == 0x9E3779B1
+
+
+def read_to_the_end(kept: Context, chat: list[int]) -> Context:
+    kept.follow(chat)
+    kept.receive(0, positions(0, len(chat) - 1))
+    kept.close()
+    return kept
 
 
 def test_with_a_hole_it_is_kept_up_to_there() -> None:
@@ -300,20 +338,60 @@ def test_of_the_first_turn_nothing_is_kept_as_an_earlier_ones_end() -> None:
 
 
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row takes less room than the states that it is made of. What has no row yet is put together at least."""
+    """A row takes less room than the states that it is made of. What cannot have one yet is forgotten."""
     monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
     kept = context()
-    kept.receive(0, positions(0, 5))
-    kept.receive(5, positions(5, 10))
+    kept.begin(0, CHAT[:31])
+    for first, end in ((0, 5), (5, 10)):
+        kept.receive(first, positions(first, end))
     assert len(kept._waiting) == 2
     kept.receive(10, positions(10, 11))
-    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(0, 11)]
-    kept.follow(CHAT[:31])
-    kept.receive(15, positions(15, 21))
-    kept.receive(21, positions(21, 30))
     check(kept, CHAT, 11)
-    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(15, 15)]
-    assert kept._waiting_bytes == 60
+    for first, end in ((15, 21), (21, 25)):
+        kept.receive(first, positions(first, end))
+    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(15, 6), (21, 4)]
+    kept.receive(25, positions(25, 29))
+    assert (kept._waiting, kept._waiting_bytes) == ([], 0)
+    kept.receive(29, positions(29, 30))
+    assert kept.missing() == 29
+    kept.read_again()
+    assert kept.missing() == 0
+    kept.read()
+    check(kept, CHAT, 30)
+
+
+def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither of the forwards that go on without it nor of those that make again what is missing."""
+    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 4000)
+    kept, waiting = context(), list[int]()
+    kept.begin(0, CHAT[:1900])
+    for at in range(100, 1800, 100):
+        kept.receive(at, positions(at, at + 100))
+        waiting.append(sum(states.nbytes for _, states in kept._waiting))
+    kept.follow(CHAT[:1801])
+    behind = []
+    while missing := kept.missing():
+        behind.append(missing)
+        kept.read_again()
+        waiting.append(sum(states.nbytes for _, states in kept._waiting))
+    assert behind == [1200, 1200 - 512, 1200 - 1024]
+    assert max(waiting) <= 4000
+    kept.read()
+    check(kept, CHAT, 1800)
+
+
+def test_what_is_made_again_is_read_as_it_comes_where_little_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    kept = context()
+    kept.follow(CHAT[:1400])
+    kept.receive(1390, positions(1390, 1399))
+    behind = []
+    while missing := kept.missing():
+        behind.append(missing)
+        kept.read_again()
+    kept.read()
+    assert behind == [1390, 1390 - 512, 1390 - 1024]
+    check(kept, CHAT, 1399)
 
 
 def test_states_behind_a_hole_wait_in_as_few_parts_as_there_are_holes() -> None:
@@ -338,12 +416,13 @@ def test_where_a_turn_ends_is_kept_with_the_rows() -> None:
 
 
 def test_what_cannot_be_read_yet_is_put_together_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    monkeypatch.setattr(features, "_MOST_WAITING_PARTS", 3)
     kept, parts = context(), []
-    for at in range(0, 60, 3):
+    for at in range(0, 39, 3):
         kept.receive(at, positions(at, at + 3))
         parts.append(len(kept._waiting))
-    assert parts == [1, 2, 3, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1]
+    assert parts == [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
+    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(0, 39)]
 
 
 def proposer(room: int = CONTEXT_TOKENS) -> FeatureProposer:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,6 +89,85 @@ def test_a_template_without_end_is_refused_once(zoo: Zoo, tmp_path: Path, monkey
     monkeypatch.setattr(first_use, "_try", lambda folder: pytest.fail("tried again"))
     with pytest.raises(TokenizerBroken):
         checked(folder, FirstUse(tmp_path / "tried.json"))
+
+
+def ended_by(number: int, monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
+    """Have the next processes that try a model be ended by this signal as soon as they have begun."""
+    start, left = subprocess.Popen, [number] * times
+
+    def ended(*arguments: Any, **named: Any) -> subprocess.Popen[bytes]:
+        child = start(*arguments, **named)
+        if left:
+            child.send_signal(left.pop())
+        return child
+
+    monkeypatch.setattr("engine.models.first_use.subprocess.Popen", ended)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_that_the_child_was_ended_from_outside_is_no_answer(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    ended_by(number, monkeypatch)
+    checked(zoo.main, FirstUse(tmp_path / "tried.json"))
+    assert not (tmp_path / "tried.json").exists()
+
+
+def test_a_model_whose_child_was_killed_is_tried_again(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended_by(signal.SIGKILL, monkeypatch)
+    checked(zoo.main, FirstUse(tmp_path / "tried.json"))
+    assert answers(tmp_path / "tried.json") == [0]
+
+
+def test_a_model_whose_child_was_killed_twice_is_refused_this_time(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Memory may have been short because of it, or of anything else."""
+    use = FirstUse(tmp_path / "tried.json")
+    ended_by(signal.SIGKILL, monkeypatch, times=2)
+    with pytest.raises(TokenizerBroken, match="killed"):
+        checked(zoo.main, use)
+    assert not (tmp_path / "tried.json").exists()
+    checked(zoo.main, use)
+
+
+def answers(kept: Path) -> list[int]:
+    return list(json.loads(kept.read_text())["answers"].values())
+
+
+_OWN = ("XCPU", "SEGV", "ABRT", "BUS", "ILL", "FPE", "TRAP", "SYS")
+
+
+@pytest.mark.parametrize("number", [signal.Signals[f"SIG{name}"] for name in _OWN])
+def test_what_a_child_does_to_itself_is_an_answer(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    ended_by(number, monkeypatch)
+    for _ in range(2):
+        with pytest.raises(TokenizerBroken, match="crash"):
+            checked(zoo.main, FirstUse(tmp_path / "tried.json"))
+    assert answers(tmp_path / "tried.json") == [-number]
+
+
+def test_words_that_were_kept_as_an_answer_are_asked_for_again(zoo: Zoo, tmp_path: Path) -> None:
+    """They do not tell who ended the process."""
+    kept = tmp_path / "tried.json"
+    kept.write_text(json.dumps({"answers": {first_use._identity(zoo.main): "a crash (-15)"}}))
+    checked(zoo.main, FirstUse(kept))
+    assert answers(kept) == [0]
+
+
+@pytest.mark.parametrize("name", ["SIGXCPU", "SIGINT"])
+def test_the_exit_status_of_a_child_tells_what_ended_it(name: str) -> None:
+    """Also where the program that started it ignores the signal, and though Python has a handler of its own."""
+    code = (
+        "import os, signal; from engine.models import first_use_child\n"
+        f"signal.signal(signal.{name}, signal.SIG_IGN); first_use_child._set_limits()\n"
+        f"os.kill(os.getpid(), signal.{name})"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == -signal.Signals[name]
 
 
 def test_it_is_asked_again_when_a_file_changes(zoo: Zoo, tmp_path: Path) -> None:

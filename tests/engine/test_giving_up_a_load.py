@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import shutil
 import threading
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,22 @@ from engine import (
     Engine,
     EngineClosed,
     Event,
+    Finished,
     LoadAborted,
     ModelDamaged,
     ModelFailed,
     ModelReady,
     ModelUnloaded,
+    RepliesUnderWay,
+    Request,
+    RequestId,
 )
-from engine.models.loading import at_once, load_model, loading
+from engine.models.first_use import FirstUse
+from engine.models.loading import LoadedModel, at_once, load_model, loading
+from engine.models.watch import GivenUp, Question
+from engine.runtime.commands import Load, SetDraft, Submit
+from engine.runtime.scheduler import Scheduler
+from engine.runtime.worker import Worker
 from tests.engine.conftest import Zoo
 from tests.engine.test_bad_input import edit_config
 
@@ -79,6 +89,64 @@ def test_unloading_ends_a_load_at_any_stage(zoo: Zoo, endless: threading.Event) 
     assert isinstance(unloading.get(timeout=PATIENCE_S), ModelUnloaded)
     assert isinstance(failure(loading), LoadAborted)
     assert engine.close()
+
+
+def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message is sent while one slice of the draft is loaded, and another main model is asked for in the next."""
+    engine, loads = Engine(), queue.SimpleQueue[Event]()
+    drafts, replies, second = (queue.SimpleQueue[Event]() for _ in range(3))
+
+    def slices(_folder: str, _main: LoadedModel, given_up: Question) -> Generator[None]:
+        engine.submit(Request(tokens=(65, 66, 67), max_tokens=3), replies.put)
+        yield
+        engine.load(zoo.drafts["poor"], second.put)
+        if given_up():
+            raise GivenUp
+        yield
+
+    monkeypatch.setattr("engine.runtime.worker.loading_any_draft", slices)
+    engine.load(zoo.main, loads.put, zoo.drafts["close"])
+    engine.subscribe(lambda event: drafts.put(event) if isinstance(event, ModelFailed) else None)
+    try:
+        error = failure(drafts)
+        while not isinstance(ready := second.get(timeout=PATIENCE_S), ModelReady):
+            assert not isinstance(ready, ModelFailed)
+        while not isinstance(end := replies.get(timeout=PATIENCE_S), Finished):
+            pass
+        assert engine.state().loading_draft is None
+    finally:
+        assert engine.close()
+    assert isinstance(error, LoadAborted)
+    assert len(end.tokens) == 3
+
+
+def test_a_load_that_was_given_up_is_answered_by_a_command_that_is_refused(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on no more, so nothing else could answer it."""
+
+    def slices(*_: object) -> Generator[None]:
+        yield from ()
+        raise GivenUp
+
+    monkeypatch.setattr("engine.runtime.worker.loading_any_draft", slices)
+    scheduler, heard = Scheduler(), list[Event]()
+    worker = Worker(scheduler, lambda _sink, event: heard.append(event), lambda *_: False, FirstUse())
+    scheduler.set_main(load_model(zoo.main))
+    scheduler._tuner.stop()
+    worker.handle(SetDraft("draft", print))
+    worker.handle(Submit(RequestId(1), Request(tokens=(65, 66, 67)), print))
+    worker.step()
+    assert not scheduler.under_way
+    scheduler._start_next()
+    worker.handle(Load("other", print))
+
+    failed = [(event.folder, type(event.error)) for event in heard if isinstance(event, ModelFailed)]
+    assert failed == [("draft", LoadAborted), ("other", RepliesUnderWay)]
+    assert scheduler.load is None
+    scheduler.cancel_all()
 
 
 def copied(zoo: Zoo, folder: Path, **changes: object) -> Path:

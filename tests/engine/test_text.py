@@ -255,3 +255,43 @@ def test_a_marker_that_the_person_quotes_opens_and_closes_nothing(
     told = [event for event in recorder.events if isinstance(event, TextDelta)]
     assert {event.kind for event in told} == {kind}
     assert recorder.text == 3 * model.tokenizer.decode([65])
+
+
+LONG = "It is about rain. " * 6
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("<think>\n" + LONG, SpanKind.THINKING),
+        ("<think>\nRain.", SpanKind.THINKING),
+        ("<think>\nRain.\n</think>\n\n" + LONG, SpanKind.ANSWER),
+        ("Rain.", SpanKind.ANSWER),
+        (LONG, SpanKind.ANSWER),
+    ],
+)
+@pytest.mark.parametrize("question", ["What does <think> mean?", "And </think>?"])
+def test_a_reply_that_goes_on_goes_on_with_what_it_was_at(
+    thinker: LoadedModel, question: str, said: str, kind: SpanKind
+) -> None:
+    """However long it has been at that, and whatever the question quotes."""
+    assert kinds_after(thinker, question, said) == {kind}
+
+
+@pytest.mark.parametrize(("said", "kind"), [("<think>\n" + LONG, SpanKind.THINKING), (LONG, SpanKind.ANSWER)])
+def test_a_reply_goes_on_thinking_though_nobody_can_tell_where_it_began(
+    thinker: LoadedModel, said: str, kind: SpanKind
+) -> None:
+    refuses = "{% if messages[-1].role == 'user' %}{{ raise_exception('an answer has to follow') }}{% endif %}"
+    model = replace(thinker, template=ChatTemplate(refuses + CHAT_TEMPLATE, {}), announcements={})
+    assert kinds_after(model, "Why?", said) == {kind}
+
+
+def kinds_after(model: LoadedModel, question: str, said: str) -> set[SpanKind]:
+    """Of what the model writes where it has said so much."""
+    harness = Harness(model)
+    messages = (Message(MessageRole.USER, question), Message(MessageRole.ASSISTANT, said))
+    asked = Request(messages=messages, max_tokens=3, sampling=Sampling(logit_bias=((65, 100.0),)))
+    recorder = harness.submit(asked)
+    harness.run_dry()
+    return {event.kind for event in recorder.events if isinstance(event, TextDelta)}

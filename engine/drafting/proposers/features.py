@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token
 _MOST_WAITING_PARTS = 256
+_SPREAD = 0x9E3779B1  # odd, so that no two tokens have the same product in 32 bits
 
 
 class Reader(Protocol):
@@ -72,18 +73,26 @@ class Context:
 
     def receive(self, position: int, states: mx.array) -> None:
         self._waiting.append((position, states))
-        self._waiting_bytes += states.nbytes
+        self._limit_waiting(states.nbytes)
+
+    def _limit_waiting(self, more_bytes: int) -> None:
+        """Of the states that wait, so many have just come."""
+        self._waiting_bytes += more_bytes
         if self._waiting_bytes > _MOST_WAITING_BYTES or len(self._waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Read what waits, though nobody drafts: a row takes less room than the states that it is made of."""
-        self._waiting_bytes = 0
+        """Read what waits, though nobody drafts: a row takes less room than the states that it is made of.
+
+        What cannot be read yet and is too much is forgotten: it is missing then, and made again where that pays.
+        """
         if self._sequence is None and self._tokens:
             self.follow(self._tokens)
         if self._sequence is not None:
             self.read()
             self.caches.evaluate()
+        if self._waiting_bytes > _MOST_WAITING_BYTES:
+            self._waiting, self._waiting_bytes = [], 0
         self._waiting = _joined(self._waiting)
         mx.eval([held for _, held in self._waiting])
 
@@ -144,8 +153,13 @@ class Context:
         return self._sequence
 
     def _rows(self, tokens: Tokens[int]) -> list[int]:
-        """What two chats must share for their rows to be the same: row i of some kinds depends on token i + 1."""
-        return list(tokens[1:] if self._reader.reads_next_token else tokens)
+        """What two chats must share for their rows to be the same: row i of some kinds depends on token i + 1.
+
+        The first row of those depends on the first two tokens, so it goes by both.
+        """
+        if not self._reader.reads_next_token:
+            return list(tokens)
+        return [_as_one(*tokens[:2]), *tokens[2:]] if len(tokens) > 1 else []
 
     def _gap_end(self, end: int) -> int | None:
         """Up to where states are missing that no row holds and that do not wait; None when there is no gap."""
@@ -159,6 +173,7 @@ class Context:
     def _insert(self, position: int, states: mx.array) -> None:
         mx.eval(states)
         self._waiting = sorted([*self._waiting, (position, states)], key=lambda part: part[0])
+        self._limit_waiting(states.nbytes)
 
 
 class FeatureProposer:
@@ -196,6 +211,11 @@ class FeatureProposer:
 
     def close(self) -> None:
         self._context.close()
+
+
+def _as_one(first: int, second: int) -> int:
+    """Two tokens as a number of 32 bits, another one for each `first`. Kept rows go by it, so it has to stay."""
+    return ((first + 1) * _SPREAD + second) % (1 << 32)
 
 
 def _joined(parts: list[tuple[int, mx.array]]) -> list[tuple[int, mx.array]]:
