@@ -106,6 +106,47 @@ def test_a_chat_that_is_left_before_its_question_is_stored_keeps_no_copy_of_it(
     assert (harness.window.composer.text(), harness.chats.transcript.messages[2].text) == ("", "Second")
 
 
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(
+    harness: AppHarness, qtbot: QtBot, in_folder: bool
+) -> None:
+    harness.ask(qtbot, "First")
+    chats, composer, chat_id = harness.chats, harness.window.composer, harness.chats.chat_id
+    chats.folders.make(chat_id=chat_id)
+    harness.wait_until_stored(qtbot)
+    composer.set_text("Second")
+    if in_folder:
+        chats.folders.delete(chats.folders.folder_of(chat_id) or 0, with_chats=True)
+    else:
+        chats.delete_chat(chat_id)
+    press_return(harness)
+    harness.wait_until_stored(qtbot)
+    assert (chats.chat_id, composer.text(), len(harness.engine.requests)) == (0, "Second", 1)
+    chats.undo_delete()
+    harness.wait_until_stored(qtbot)
+    chats.open_chat(chat_id)
+    assert ([row.text for row in chats.transcript.messages[2:]], composer.text()) == ([], "")
+    chats.new_chat()
+    press_return(harness)
+    harness.wait_until_quiet(qtbot)
+    assert [row.text for row in chats.transcript.messages[:1]] == ["Second"]
+
+
+def test_no_reply_is_written_in_a_chat_that_is_being_deleted(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "First")
+    chats = harness.chats
+    for again in (chats.regenerate, chats.continue_reply):
+        reply = chats.transcript.messages[1]
+        chats.delete_chat(chats.chat_id)
+        assert again(reply.id)
+        harness.wait_until_quiet(qtbot)
+        assert len(harness.engine.requests) == 1
+        chats.undo_delete()
+        harness.wait_until_stored(qtbot)
+        assert [row.id for row in chats.transcript.messages[1:]] == [reply.id]
+        assert chats.transcript.messages[1].status is reply.status
+
+
 def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.composer.set_text("Hello")
     press_return(harness)

@@ -33,6 +33,7 @@ class KeptWords(QObject):
         chats.chat_made.connect(composer.go_on_in)
         chats.message_sent.connect(lambda _chat, _text: self._withdraw_refusal())
         chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
+        chats.message_homeless.connect(composer.take_over)
         chats.unsent_restored.connect(composer.set_unsent)
         chats.not_stored.connect(self._show_not_stored)
         chats.chat_deleted.connect(self._on_chat_deleted)
