@@ -147,6 +147,34 @@ def test_no_reply_is_written_in_a_chat_that_is_being_deleted(harness: AppHarness
         assert chats.transcript.messages[1].status is reply.status
 
 
+def test_undo_in_the_banner_brings_back_what_the_banner_names(harness: AppHarness, qtbot: QtBot) -> None:
+    chats, banner, numbers = harness.chats, harness.window.banner, []
+    for name in ("First", "Second", "Third"):
+        chats.new_chat()
+        harness.ask(qtbot, name)
+        numbers.append(chats.chat_id)
+    for number in numbers:
+        chats.delete_chat(number)
+        harness.wait_until_stored(qtbot)
+    third, second, first = chats.deletions.latest()
+    chats.deletions.forget([first])
+    harness.wait_until_stored(qtbot)
+    chats.deletions.restore(second)
+    harness.wait_until_stored(qtbot)
+    assert (banner.isVisible(), banner.sentence.text()) == (True, "Deleted “Third”.")
+    chats.delete_chat(second.chat_id)
+    harness.wait_until_stored(qtbot)
+    second = chats.deletions.latest()[0]
+    act = banner._message.acts[0]
+    assert act is not None
+    chats.deletions.forget([second])
+    harness.wait_until_stored(qtbot)
+    assert not banner.isVisible()
+    act()
+    harness.wait_until_stored(qtbot)
+    assert [each.chat_id for each in chats.deletions.latest()] == [third.chat_id]
+
+
 def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.composer.set_text("Hello")
     press_return(harness)
