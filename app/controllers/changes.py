@@ -29,20 +29,32 @@ class Changes(QObject):
         done: Callable[[T], None],
         refused: Callable[[], None] = lambda: None,
         again: Callable[[], None] | None = None,
+        *,
+        chat_id: int = 0,
+        gone: Callable[[], None] = lambda: None,
     ) -> None:
-        """For what a reply follows: one at a time, so that Return pressed twice asks once."""
+        """For what a reply follows: one at a time, so that Return pressed twice asks once.
 
-        def stored(outcome: T) -> None:
+        `gone`: `chat_id` had gone to the Trash before its turn came, so nothing was changed.
+        """
+
+        def change_it(stores: Stores) -> Callable[[], None]:
+            if chat_id and stores.chats.summary(chat_id) is None:
+                return gone
+            outcome = change(stores)
+            return lambda: done(outcome)
+
+        def stored(tell: Callable[[], None]) -> None:
             self.is_asking = False
-            done(outcome)
+            tell()
 
         def not_stored(problem: NotStored) -> None:
             self.is_asking = False
             refused()
-            self._refuse(problem, again or (lambda: self.ask(change, done, refused)))
+            self._refuse(problem, again or (lambda: self.ask(change, done, refused, chat_id=chat_id, gone=gone)))
 
         self.is_asking = True
-        self._storage.write(change, stored, not_stored)
+        self._storage.write(change_it, stored, not_stored)
 
     def _refuse(self, problem: NotStored, again: Callable[[], None]) -> None:
         self.not_stored.emit(problem, again)

@@ -48,6 +48,7 @@ class ChatController(QObject):
     message_sent = Signal(int, str)  # the chat that it was written in (0: a new one), its text, now on disk
     chat_made = Signal(int)  # the open chat, which had no message, is stored now
     message_refused = Signal(int, str)  # likewise, but it is not on disk
+    message_homeless = Signal(int)  # likewise, because the chat that it was written in is in the Trash
     unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_left = Signal(int)  # the open chat is about to leave the screen
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
@@ -130,6 +131,7 @@ class ChatController(QObject):
         summary = self._chats.summary(chat_id)
         if summary is not None:
             self._replies.save()
+            self.options.keep()
             titles = copy_titles(summary.title)
             self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), self._show_listed)
 
@@ -153,7 +155,7 @@ class ChatController(QObject):
     def send(self, text: str, attachments: Attachments = ()) -> bool:
         """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
 
-        `message_sent` or `message_refused` says what became of it.
+        `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
         text = storable(text)
         if not (text or attachments) or self.generating or self.changes.is_asking or not self.can_reply():
@@ -161,7 +163,12 @@ class ChatController(QObject):
         rows, visit, chat_id = self.transcript.messages, self.visit, self.chat_id
         question = self.requests_for_replies.question(chat_id, rows[-1].id if rows else None, text, attachments)
 
+        if not chat_id:
+            self.options.ask()
+
         def stored(asked: Asked) -> None:
+            if not chat_id:
+                self.options.became(asked.chat_id)
             self.message_sent.emit(chat_id, text)
             if visit == self.visit:
                 self._show_sent(asked, question.title)
@@ -170,8 +177,10 @@ class ChatController(QObject):
         self.changes.ask(
             lambda stores: exchange.ask(stores, question),
             stored,
-            lambda: self.message_refused.emit(chat_id, text),
+            lambda: self._on_refused(chat_id, text),
             lambda: self._send_again(chat_id, text, attachments),
+            chat_id=chat_id,
+            gone=lambda: self.message_homeless.emit(chat_id),
         )
         return True
 
@@ -200,7 +209,7 @@ class ChatController(QObject):
             self._replies.stop(chat_id)
             self.begin(asked, visit)
 
-        self.changes.ask(lambda stores: exchange.ask_again(stores, chat_id, user_id, *names), stored)
+        self.changes.ask(lambda stores: exchange.ask_again(stores, chat_id, user_id, *names), stored, chat_id=chat_id)
         return True
 
     def show_version(self, message_id: int, step: int) -> None:
@@ -235,7 +244,7 @@ class ChatController(QObject):
             self.requests_for_replies.start(message_id)
             self.show_branch_of(message.chat_id)
 
-        self.changes.ask(lambda stores: stores.messages.resume_reply(message_id), stored)
+        self.changes.ask(lambda stores: stores.messages.resume_reply(message_id), stored, chat_id=message.chat_id)
         return True
 
     # What is not sent
@@ -274,6 +283,11 @@ class ChatController(QObject):
         """A question in a new chat; None where nothing can answer it."""
         return self.requests_for_replies.question(0, None, text) if self.can_reply() else None
 
+    def _on_refused(self, chat_id: int, text: str) -> None:
+        if not chat_id:
+            self.options.refused()
+        self.message_refused.emit(chat_id, text)
+
     def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
         if chat_id != self.chat_id:
@@ -288,7 +302,6 @@ class ChatController(QObject):
     def _show_sent(self, asked: Asked, title: str) -> None:
         if not self.chat_id:
             self.chat_id, self.title = asked.chat_id, title
-            self.options.became(asked.chat_id)
             self.chat_made.emit(self.chat_id)
             self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(asked.user_id)

@@ -23,6 +23,8 @@ from engine import Speculation
 
 _KEEP_DELAY_MS = 400
 _PRESET = "preset"  # beside the options: the id of the chat's preset
+_ON_ITS_WAY = -1  # the new chat whose first message is on its way to the disk, once it was left
+_NOT_SET = object()
 
 
 class ChatOptions(QObject):
@@ -45,6 +47,7 @@ class ChatOptions(QObject):
         self.chat_id = 0  # the open one; 0: it is not stored yet
         self._known: dict[int, dict[str, Any]] = {}  # by chat, as far as they were asked for in this run
         self._unkept: dict[int, set[str]] = {}  # which of it are not on disk yet
+        self._asked: dict[str, Any] | None = None  # what went with that message
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
         settings.changed.connect(self._on_setting)
@@ -102,14 +105,32 @@ class ChatOptions(QObject):
 
     def open(self, chat_id: int) -> None:
         self.keep()
+        if self._asked is not None and not self.chat_id and _ON_ITS_WAY not in self._known:
+            self._known[_ON_ITS_WAY], self._known[0] = self._own(0), {}
         self.chat_id = chat_id
         self.changed.emit()
 
+    def ask(self) -> None:
+        """The first message of the new chat goes to the disk, with its options as they are."""
+        self._asked = self.own_of(0)
+
     def became(self, chat_id: int) -> None:
-        """The chat that was new is stored now, with its options."""
-        self._known[chat_id] = self._known.pop(0, {})
-        self._settings.new_chat_options = {}
-        self.chat_id = chat_id
+        """The new chat is stored now; what was changed in it since it was asked for follows."""
+        asked, self._asked = self._asked or {}, None
+        own = self._known.pop(_ON_ITS_WAY, None)
+        if own is None:
+            own, self._known[0] = self._own(0), {}
+            self.chat_id = chat_id
+        self._known[chat_id] = own
+        self._settings.new_chat_options = dict(self._own(0))
+        self._note(chat_id, _differing(asked, own))
+
+    def refused(self) -> None:
+        """The new chat is not on the disk: the next one has its options, and what was set there since."""
+        self._asked = None
+        self._known[0] = self._known.pop(_ON_ITS_WAY, {}) | self._own(0)
+        self._settings.new_chat_options = dict(self._own(0))
+        self.changed.emit()
 
     def put(self, scope: Scope, name: str, value: object) -> None:
         if scope is Scope.CHAT:
@@ -214,9 +235,14 @@ class ChatOptions(QObject):
         if not self.chat_id:
             self._settings.new_chat_options = dict(own)
         else:
-            self._unkept.setdefault(self.chat_id, set()).update({*values, *dropped})
-            self._keep.start()
+            self._note(self.chat_id, {*values, *dropped})
         self.changed.emit()
+
+    def _note(self, chat_id: int, names: set[str]) -> None:
+        """Has these stored in a moment."""
+        if names:
+            self._unkept.setdefault(chat_id, set()).update(names)
+            self._keep.start()
 
     def _store(self, chat_id: int, values: Mapping[str, Any], dropped: set[str]) -> None:
         self._changes.write(lambda stores: stores.states.put_options(chat_id, values, dropped), lambda _: None)
@@ -254,3 +280,7 @@ class ChatOptions(QObject):
     def _on_setting(self, name: str) -> None:
         if name in (*OPTIONS, "presets", "model_defaults", "main_folder"):
             self.changed.emit()
+
+
+def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
+    return {name for name in {*one, *other} if one.get(name, _NOT_SET) != other.get(name, _NOT_SET)}

@@ -23,7 +23,7 @@ from app.storage.trash import Trash
 
 
 @dataclass(frozen=True, slots=True)
-class _Undo:
+class Undo:
     """A deletion of this run of the app."""
 
     mark: float | None  # None: nothing of it went to the Trash
@@ -44,11 +44,11 @@ class Deletions(QObject):
         super().__init__(parent)
         self._storage = storage
         self._changes = changes
-        self._undo: list[_Undo] = []
+        self._undo: list[Undo] = []
 
     def delete_chat(self, chat: ChatSummary, was_open: bool, done: Callable[[], None]) -> None:
         def stored(mark: float) -> None:
-            self._add(_Undo(mark, lambda stores: stores.trash.restore(mark), chat.id, was_open))
+            self._add(Undo(mark, lambda stores: stores.trash.restore(mark), chat.id, was_open))
             done()
 
         self._changes.write(lambda stores: stores.trash.put_chat(chat.id), stored)
@@ -57,21 +57,21 @@ class Deletions(QObject):
         """Alone, or with all that is `following` it."""
 
         def stored(mark: float) -> None:
-            self._add(_Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
+            self._add(Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
             done()
 
         self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=following), stored)
 
     def delete_folder(self, folder_id: int, with_chats: bool, done: Callable[[], None]) -> None:
         def stored(deleted: DeletedFolder) -> None:
-            self._add(_Undo(deleted.mark, lambda stores: stores.folders.put_back(deleted)))
+            self._add(Undo(deleted.mark, lambda stores: stores.folders.put_back(deleted)))
             if with_chats:
                 self.chats_gone.emit([chat_id for chat_id, _ in deleted.chats])
             done()
 
         self._changes.write(lambda stores: stores.folders.delete(folder_id, with_chats), stored)
 
-    def _add(self, undo: _Undo) -> None:
+    def _add(self, undo: Undo) -> None:
         self._undo.append(undo)
         self.changed.emit()
 
@@ -79,10 +79,20 @@ class Deletions(QObject):
     def can_undo(self) -> bool:
         return bool(self._undo)
 
-    def undo(self) -> None:
-        """Brings back what was deleted last in this run; again, what was deleted before it."""
-        if self._undo:
-            undo = self._undo.pop()
+    @property
+    def last(self) -> Undo | None:
+        """What was deleted last in this run, and neither brought back nor forgotten since."""
+        return self._undo[-1] if self._undo else None
+
+    def holds(self, undo: Undo) -> bool:
+        """Whether it can still be undone."""
+        return undo in self._undo
+
+    def undo(self, which: Undo | None = None) -> None:
+        """Brings back what was deleted last in this run; again, what was deleted before it. Or one of these."""
+        undo = which or self.last
+        if undo is not None and self.holds(undo):
+            self._undo.remove(undo)
             self._restore(undo.put_back, undo.chat_id, undo.open_it)
 
     # The Trash

@@ -190,8 +190,8 @@ class DownloadController(QObject):
             case DownloadProgress() | DownloadFinished() | DownloadStopped() | DownloadFailed():
                 self._on_download(event)
             case ModelDeleted(folder=folder):
-                for number, _ in self._every(lambda half: half.folder == folder):
-                    self.dismiss(number)
+                for number, half in self._every(lambda half: half.folder == folder):
+                    self._drop(number, half)
             case LibraryScanned(models=models):
                 self._here = {}
                 for model in models:
@@ -236,6 +236,16 @@ class DownloadController(QObject):
         return [(row.id, half) for row in self._rows.values() for half in row.halves if wanted(half)]
 
     # Small parts
+
+    def _drop(self, number: int, half: _Half) -> None:
+        """Its model is deleted: a row that is done goes with it, of another one what is still to come stays."""
+        row = self._rows.get(number)
+        if row is None or set(row.states()) == {DownloadState.FINISHED}:
+            self.dismiss(number)
+        elif half.state is DownloadState.FINISHED:
+            self._forget_pair(row)
+            self._rows[number] = replace(row, halves=tuple(each for each in row.halves if each != half))
+            self.changed.emit()
 
     def _show_paused(self, download: DownloadId) -> None:
         for number, half in self._every(lambda half: half.download == download):

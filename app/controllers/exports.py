@@ -61,6 +61,7 @@ class ExportController(QObject):
     def export(self, wanted: Wanted, words: MarkdownWords) -> None:
         """One at a time."""
         self._stop = stop = Stop()
+        self._options.keep()
         presets = self._options.presets_of(wanted.chat_id)
 
         def known(identity: str) -> None:

@@ -16,11 +16,13 @@ from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from engine import (
     Catalog,
+    DeleteFailed,
     Event,
     ForwardTimes,
     InstalledModel,
     LibraryScanned,
     ModelChecking,
+    ModelDeleted,
     ModelFailed,
     ModelLibrary,
     ModelMeasured,
@@ -135,13 +137,11 @@ class LibraryController(QObject):
                 self._note_pairs(models)
             case TemplateRead(folder=folder, text=text):
                 self.template_read.emit(folder, text)
-            case VerifyProgress() | ModelVerified() if self.upkeep(event.folder).state is not UpkeepState.VERIFYING:
-                pass  # it was stopped meanwhile
-            case VerifyProgress(folder=folder):
-                self._upkeep[folder] = _upkeep(event)
-                self.verify_progressed.emit(folder)
-            case ModelVerified() | UpdateChecked():
-                self._set_upkeep(event.folder, _upkeep(event))
+            case UpdateChecked(folder=folder):
+                self._set_upkeep(folder, _upkeep(event))
+            case VerifyProgress() | ModelVerified() | DeleteFailed() | ModelDeleted():
+                if self.upkeep(event.folder).state is UpkeepState.VERIFYING:  # else it was stopped meanwhile
+                    self._on_verifying(event)
             case ModelMeasured(times=times, others=others):
                 self._measured, self._offers = (times, *others), {}
                 self.changed.emit()
@@ -153,6 +153,16 @@ class LibraryController(QObject):
                 self._remember_use(info.folder)
             case ModelFailed():
                 self._checking = ""
+
+    def _on_verifying(self, event: VerifyProgress | ModelVerified | DeleteFailed | ModelDeleted) -> None:
+        match event:
+            case VerifyProgress(folder=folder):
+                self._upkeep[folder] = _upkeep(event)
+                self.verify_progressed.emit(folder)
+            case ModelVerified(folder=folder):
+                self._set_upkeep(folder, _upkeep(event))
+            case DeleteFailed(folder=folder) | ModelDeleted(folder=folder):  # which has ended it
+                self._set_upkeep(folder, Upkeep())
 
     def _note_pairs(self, models: tuple[InstalledModel, ...]) -> None:
         self._mains, self._drafts, self._offers = {}, {}, {}
@@ -176,12 +186,12 @@ def _upkeep(event: VerifyProgress | ModelVerified | UpdateChecked) -> Upkeep:
     match event:
         case VerifyProgress(done_bytes=done, total_bytes=total):
             return Upkeep(UpkeepState.VERIFYING, done / total if total else 0.0)
+        case ModelVerified(error=error) | UpdateChecked(error=error) if error is not None:
+            return Upkeep(UpkeepState.NOT_ASKED, error=error)
         case ModelVerified(known=False):
             return Upkeep(UpkeepState.UNKNOWN)
         case ModelVerified(damaged=damaged, revision=revision):
             return Upkeep(UpkeepState.DAMAGED if damaged else UpkeepState.SOUND, files=damaged, revision=revision)
-        case UpdateChecked(error=error) if error is not None:
-            return Upkeep(UpkeepState.NOT_ASKED, error=error)
         case UpdateChecked(repository=repository, has_update=newer):
             state = UpkeepState.OUTDATED if newer else UpkeepState.CURRENT
             return Upkeep(state if repository else UpkeepState.UNKNOWN)

@@ -148,14 +148,18 @@ class MessageChanges(QObject):
             self._forget(message)
             chats.begin(asked, visit)
 
-        self._chats.changes.ask(lambda stores: exchange.ask_differently(stores, message, question), stored)
+        self._chats.changes.ask(
+            lambda stores: exchange.ask_differently(stores, message, question), stored, chat_id=message.chat_id
+        )
 
     def _replace(self, message: StoredMessage, text: str, attachments: Attachments, then: Then) -> None:
         def stored(new_id: int) -> None:
             self._forget(message)
             self._go_on(new_id, then)
 
-        self._chats.changes.ask(lambda stores: exchange.replace(stores, message, text, attachments), stored)
+        self._chats.changes.ask(
+            lambda stores: exchange.replace(stores, message, text, attachments), stored, chat_id=message.chat_id
+        )
 
     def _insert(self, beside: StoredMessage, edit: Edit, text: str, attachments: Attachments, then: Then) -> None:
         after = edit.kind is EditKind.AFTER
@@ -165,7 +169,9 @@ class MessageChanges(QObject):
             self._go_on(new_id, then)
 
         self._chats.changes.ask(
-            lambda stores: exchange.insert(stores, beside, edit.role, text, attachments, after=after), stored
+            lambda stores: exchange.insert(stores, beside, edit.role, text, attachments, after=after),
+            stored,
+            chat_id=beside.chat_id,
         )
 
     def _go_on(self, message_id: int, then: Then) -> None:
@@ -189,6 +195,7 @@ class MessageChanges(QObject):
         self._chats.changes.ask(
             lambda stores: exchange.replace(stores, message, message.text, kept),
             lambda _new_id: self._chats.show_branch_of(message.chat_id),
+            chat_id=message.chat_id,
         )
 
     # Roles and deleting

@@ -30,7 +30,8 @@ class DeletedFolder:
     folders: Sequence[tuple[object, ...]]  # rows
     chats: Sequence[tuple[int, int]]  # chat, and the folder that it was in
     children: Sequence[tuple[int, int]]  # folder that moved up, and the one that it was in
-    mark: float | None  # of the chats, where they went to the Trash
+    mark: float | None  # of the chats, where they went to the Trash, each still naming its folder
+    moved_to: int | None = None  # where it is without: the folder that chats and children moved up to; None: the top
 
 
 class FolderStore:
@@ -88,14 +89,21 @@ class FolderStore:
             return self._delete_whole(folder_id) if with_chats else self._dissolve(folder_id)
 
     def put_back(self, deleted: DeletedFolder) -> None:
+        """What somebody has moved since stays where it is."""
         with self._db.transaction():
             self._db.connection.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?, ?, ?, ?)", deleted.folders)
-            put_back = [(folder, number) for number, folder in deleted.chats]
-            self._db.connection.executemany("UPDATE chats SET folder_id = ? WHERE id = ?", put_back)
-            put_back = [(folder, number) for number, folder in deleted.children]
-            self._db.connection.executemany("UPDATE folders SET parent_id = ? WHERE id = ?", put_back)
             if deleted.mark is not None:
                 Trash(self._db).restore_within(deleted.mark)
+            else:
+                self._move_back(deleted)
+
+    def _move_back(self, dissolved: DeletedFolder) -> None:
+        for moved, sql in (
+            (dissolved.chats, "UPDATE chats SET folder_id = ? WHERE id = ? AND folder_id IS ?"),
+            (dissolved.children, "UPDATE folders SET parent_id = ? WHERE id = ? AND parent_id IS ?"),
+        ):
+            rows = [(folder, number, dissolved.moved_to) for number, folder in moved]
+            self._db.connection.executemany(sql, rows)
 
     def _delete_whole(self, folder_id: int) -> DeletedFolder:
         rows = self._rows_below(folder_id)
@@ -115,7 +123,7 @@ class FolderStore:
         self._db.execute("UPDATE chats SET folder_id = ? WHERE folder_id = ?", (parent_id, folder_id))
         self._db.execute("UPDATE folders SET parent_id = ? WHERE parent_id = ?", (parent_id, folder_id))
         self._db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
-        return DeletedFolder(rows, inside[0], inside[1], None)
+        return DeletedFolder(rows, inside[0], inside[1], None, parent_id)
 
     def _rows_below(self, folder_id: int) -> list[tuple[object, ...]]:
         sql = f"{_BELOW} SELECT folders.* FROM folders WHERE id IN below"

@@ -27,7 +27,7 @@ class UpkeepState(StrEnum):
     ASKING = "asking"  # the hub, for something newer
     CURRENT = "current"
     OUTDATED = "outdated"
-    NOT_ASKED = "not_asked"  # the hub did not answer; `error` says why
+    NOT_ASKED = "not_asked"  # nobody can tell; `error` says why
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,6 +198,7 @@ class ModelVerified:
     known: bool  # False: nobody wrote down what its files should be
     damaged: tuple[str, ...] = ()  # files that are missing or not as they were installed
     revision: str = ""  # that was installed; "" where nobody wrote it down
+    error: EngineError | None = None  # why nobody can tell
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,10 @@ from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision, is_commit
 from engine.hub.retries import Retries
 from engine.hub.space import Ahead, promise
-from engine.hub.staging import FILES, RECORD, begun_commit, publish, recover, remove, staging_of, tidy
+from engine.hub.staging import FILES, RECORD, begun_commit, keep_only, publish, recover, remove, staging_of, tidy
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
-from engine.hub.writer import fetch_file, is_right
+from engine.hub.writer import fetch_file, is_right, part_path
 from engine.models.inspect import check_config, read_config
 from engine.models.model_files import MIB
 
@@ -134,6 +134,9 @@ class Download:
             self._begun = commit
             self.total_bytes = sum(file.size_bytes for file in files)
             self._record()
+            keep_only(
+                self.staging, {name for file in files for name in (file.name, part_path(self._folder, file).name)}
+            )
             meter.start(files)
             right = [file for file in files if self._is_right(self.target, file, meter)]
             if len(right) == len(files) and lists(self.target, commit, files):

@@ -57,6 +57,13 @@ def tidy(staging: Path) -> None:
             remove(path)
 
 
+def keep_only(staging: Path, names: Collection[str]) -> None:
+    """All else among the files goes, such as what came of another commit."""
+    for path in (staging / FILES).iterdir():
+        if path.name not in names:
+            remove(path)
+
+
 def kept_bytes(root: Path, repository: str) -> int:
     """What a later try need not fetch."""
     return bytes_in(staging_of(root, repository))
@@ -108,9 +115,7 @@ def recover(root: Path, repository: str) -> None:
 def publish(root: Path, repository: str, names: Collection[str]) -> None:
     """The files of the staging folder become the model. A former one goes only when they are in its place."""
     staging, target = staging_of(root, repository), root / repository
-    for path in (staging / FILES).iterdir():
-        if path.name != MANIFEST and path.name not in names:
-            remove(path)
+    keep_only(staging, {*names, MANIFEST})
     sync_folder(staging / FILES)
     target.parent.mkdir(parents=True, exist_ok=True)
     remove(staging / FORMER)

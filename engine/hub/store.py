@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from engine.api.errors import EngineError, InternalError, ModelError
+from engine.api.errors import EngineError, InternalError, ModelError, as_engine_error
 from engine.api.events import (
     DeleteFailed,
     DownloadFailed,
@@ -24,10 +24,12 @@ from engine.api.events import (
     DownloadStopped,
     LibraryScanned,
     ModelDeleted,
+    ModelVerified,
     PairChecked,
     Sink,
     StoreEvent,
     TemplateRead,
+    UpdateChecked,
 )
 from engine.api.hub import HubAccess, HubQuery, SearchId
 from engine.api.types import DeleteRefusal, DownloadId
@@ -165,7 +167,11 @@ class ModelStore:
         self._shares.throttle.set_limit(bytes_per_second)
 
     def verify(self, folder: Path | str) -> None:
-        self._look_after(lambda stop: upkeep.verified(Path(folder), stop, self._sink), str(folder))
+        self._look_after(
+            lambda stop: upkeep.verified(Path(folder), stop, self._sink),
+            lambda error: ModelVerified(str(folder), known=False, error=error),
+            verified=str(folder),
+        )
 
     def stop_verifying(self, folder: Path | str) -> None:
         with self._lock:
@@ -176,7 +182,10 @@ class ModelStore:
     def check_for_update(self, folder: Path | str) -> None:
         with self._lock:
             hub = self._hub
-        self._look_after(lambda stop: upkeep.checked_for_update(Path(folder), hub, self.tuning.patience, stop))
+        self._look_after(
+            lambda stop: upkeep.checked_for_update(Path(folder), hub, self.tuning.patience, stop),
+            lambda error: UpdateChecked(str(folder), "", error=error),
+        )
 
     def set_folders(self, folders: Sequence[Path | str]) -> None:
         with self._lock:
@@ -274,13 +283,27 @@ class ModelStore:
             return 0
         return kept
 
-    def _look_after(self, look: Callable[[StopSignal], StoreEvent], verified: str = "") -> None:
-        """On a thread of its own: reading gigabytes must not hold up a scan."""
+    def _look_after(
+        self,
+        look: Callable[[StopSignal], StoreEvent],
+        failed: Callable[[EngineError], StoreEvent],
+        verified: str = "",
+    ) -> None:
+        """On a thread of its own: reading gigabytes must not hold up a scan. Unless it is stopped, an event ends it."""
         stop = StopSignal()
+
+        def outcome() -> StoreEvent:
+            try:
+                return look(stop)
+            except Stopped:
+                raise
+            except Exception as error:  # noqa: BLE001 - the thread's boundary: somebody waits for an answer
+                _log.exception("A look at a model failed")
+                return failed(as_engine_error(error))
 
         def tell() -> None:
             with suppress(Stopped):
-                self._sink(look(stop))
+                self._sink(outcome())
 
         thread = threading.Thread(target=lambda: self._attempt(tell), name="models-upkeep", daemon=True)
         with self._lock:

@@ -6,6 +6,7 @@ syncing go on in a thread behind the reading, a few pieces later, so that a fast
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections import deque
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 OnBytes = Callable[[int, bool], None]  # how many, and whether they came over the line
 Line = Callable[[], AbstractContextManager[None]]  # one of those that all downloads share
+
+_log = logging.getLogger(__name__)
 
 _MOST_BEHIND = 8  # pieces of at most a MiB
 _SYNC_EVERY_BYTES = 32 * MIB  # else the last sync of a large file would take seconds
@@ -60,16 +63,27 @@ def part_path(folder: Path, file: RemoteFile) -> Path:
 
 
 def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None] = lambda _bytes: None) -> bool:
-    """Whether `path` already is what the hub has. `read` hears of each piece how long it is."""
-    if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
+    """Whether `path` already is what the hub has; what cannot be read is not.
+
+    `read` hears of each piece how long it is.
+    """
+    try:
+        if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
+            return False
+        return _checksum(path, file, stop, read) == file.checksum
+    except OSError as error:
+        _log.warning("A file of a model cannot be read: %s", error)
         return False
+
+
+def _checksum(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None]) -> str:
     digest = file.new_hash()
     with path.open("rb") as content:
         while chunk := content.read(MIB):
             digest.update(chunk)
             read(len(chunk))
             stop.check()
-    return digest.hexdigest() == file.checksum
+    return digest.hexdigest()
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,4 +1,5 @@
-"""The hub's settings change while it is being asked. Offline mode ends that; all else holds from the next try."""
+"""The hub's settings change while it is being asked, or what it has. Offline mode ends that; all else holds from the
+next try."""
 
 from __future__ import annotations
 
@@ -21,9 +22,10 @@ from engine import (
     SearchResults,
     UpdateChecked,
 )
-from tests.end2end.conftest import REPO
-from tests.end2end.test_downloads import WEIGHTS, install
+from tests.end2end.conftest import LARGE, REPO
+from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, wait_for_bytes
 from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.model_folders import safetensors
 from tests.helpers.tinyhub import Fault, TinyHub
 
 
@@ -152,3 +154,32 @@ def test_a_download_that_goes_well_is_left_alone(hub: TinyHub, store: QuickStore
     store.set_hub(HubAccess(hub.endpoint, "hf_canary"))
     assert isinstance(recorder.end_of(download), DownloadFinished)
     assert [("Authorization" in seen.headers) for seen in hub.requests_for("model.safetensors")] == [False]
+
+
+def test_what_came_of_a_commit_that_is_gone_goes_before_another_is_fetched(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, tmp_path: Path
+) -> None:
+    hub.repositories[REPO]["merges.txt"] = b"of the first commit"
+    hub.faults[WEIGHTS] = Fault(hold_after=1_900_000, times=1)
+    first = store.install(REPO)
+    wait_for_bytes(recorder, 1_900_000)
+    store.pause(first)
+    kept = recorder.end_of(first)
+    assert isinstance(kept, DownloadStopped)
+    files = tmp_path / "models" / ".downloads" / "org--tiny-4bit" / "files"
+    assert (files / "merges.txt").is_file()
+
+    hub.repositories[REPO]["model.safetensors"] = safetensors(LARGE, b"\2")
+    del hub.repositories[REPO]["merges.txt"]
+    hub.commits.clear()
+    hub.faults[WEIGHTS] = Fault(hold_after=700_000, times=1)
+    second = store.install(REPO)
+    while recorder.wait_for(DownloadProgress, second).done_bytes < 700_000:
+        pass
+    store.pause(second)
+    kept = recorder.end_of(second)
+    assert isinstance(kept, DownloadStopped)
+    assert 0 < kept.kept_bytes < kept.total_bytes - 1_000_000
+    assert not (files / "merges.txt").exists()
+    install(store, recorder)
+    assert_installed(tmp_path, hub)

@@ -7,6 +7,7 @@ import itertools
 import json
 import threading
 from pathlib import Path
+from typing import IO, Self
 
 import pytest
 
@@ -19,14 +20,16 @@ from engine import (
     Event,
     HubAccess,
     HubUnreachable,
+    InternalError,
     ModelVerified,
     UpdateChecked,
     VerifyProgress,
 )
-from engine.hub import download, writer
+from engine.hub import download, upkeep, writer
 from engine.hub.repository import RemoteFile
 from engine.hub.stop import StopSignal
 from engine.hub.writer import is_right
+from engine.models.model_files import JsonObject
 from tests.end2end.conftest import LARGE, REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
@@ -105,6 +108,58 @@ def test_a_turned_bit_is_found_and_mended_by_a_download(
     assert isinstance(recorder.end_of(store.install(REPO, found.revision)), DownloadFinished)
     assert not (folder / "merges.txt").exists()
     assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True, revision=found.revision)
+
+
+class _BadDisk:
+    """A file whose second piece the disk does not give."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._pieces = file, 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def read(self, count: int) -> bytes:
+        self._pieces += 1
+        if self._pieces == 2:
+            raise OSError(errno.EIO, "Input/output error")
+        return self._file.read(count)
+
+
+@pytest.mark.expect_log("cannot be read")
+def test_a_file_that_the_disk_does_not_give_is_damaged_and_can_be_mended(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = install(store, recorder)
+    bad, usual = folder / WEIGHTS, Path.open
+
+    def open_it(path: Path, mode: str = "r", *rest: object, **options: object) -> object:
+        file = usual(path, mode, *rest, **options)  # type: ignore[call-overload]
+        return _BadDisk(file) if path == bad and mode == "rb" else file
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "open", open_it)
+        found = verified(store, recorder, folder)
+        assert found.damaged == (WEIGHTS,)
+        assert isinstance(recorder.end_of(store.install(REPO, found.revision)), DownloadFinished)
+    assert verified(store, recorder, folder) == ModelVerified(str(folder), known=True, revision=found.revision)
+
+
+@pytest.mark.expect_log("A look at a model failed")
+def test_whatever_goes_wrong_with_a_look_is_told(
+    store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(_folder: Path) -> JsonObject:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(upkeep, "read_manifest", fail)
+    monkeypatch.setattr(upkeep, "repository_of", fail)
+    for found in (verified(store, recorder, tmp_path), checked(store, recorder, tmp_path)):
+        assert found.folder == str(tmp_path)
+        assert isinstance(found.error, InternalError)
 
 
 def test_what_nobody_wrote_down_cannot_be_verified(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:

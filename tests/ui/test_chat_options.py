@@ -169,6 +169,61 @@ def test_what_was_set_before_the_first_message_survives_other_chats_and_a_restar
         assert not differs(harness)
 
 
+def test_a_new_chat_is_without_what_its_predecessor_takes_to_the_disk(harness: ControllerHarness) -> None:
+    options = harness.controller.options
+    options.put(CHAT, "system_prompt", "Be a pirate.")
+    assert harness.controller.send("Ahoy?")
+    options.put(CHAT, "seed", 1)
+    harness.controller.new_chat()
+    assert not differs(harness)
+    options.put(CHAT, "seed", 42)
+    harness.controller.new_chat()
+    harness.settle()
+    (first,) = [row for row in harness.chat.conversations.rows if row.chat_id]
+    harness.say("Dear tax office")
+    assert (last(harness).messages[0].role, last(harness).sampling.seed) == (MessageRole.USER, 42)
+    states = harness.storage.read.states
+    assert states.options(harness.chat.chat_id) == {"seed": 42}
+    harness.chat.open_chat(first.chat_id)
+    assert states.options(first.chat_id) == options.own_of(first.chat_id)
+    assert options.own_of(first.chat_id) == {"system_prompt": "Be a pirate.", "seed": 1}
+    harness.chat.new_chat()
+    assert not differs(harness)
+
+
+def test_what_is_changed_while_the_first_message_is_on_its_way_is_kept(harness: ControllerHarness) -> None:
+    options = harness.controller.options
+    options.put(CHAT, "seed", 42)
+    assert harness.controller.send("Hello")
+    options.put(CHAT, "temperature", 1.5)
+    options.drop(CHAT, "seed")
+    harness.wait_until_quiet()
+    options.keep()
+    harness.settle()
+    assert harness.storage.read.states.options(harness.chat.chat_id) == {"temperature": 1.5}
+
+
+@pytest.mark.expect_log("was not stored")
+def test_a_new_chat_that_the_disk_refuses_leaves_its_options_to_the_next(harness: ControllerHarness) -> None:
+    options = harness.controller.options
+    options.put(CHAT, "system_prompt", "Be a pirate.")
+    harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 1"))
+    assert harness.controller.send("Ahoy?")
+    harness.controller.new_chat()
+    options.put(CHAT, "seed", 42)
+    harness.settle()
+    assert len(harness.refusals) == 1
+    assert options.own_of(0) == harness.settings.new_chat_options == {"system_prompt": "Be a pirate.", "seed": 42}
+    harness.change(lambda stores: stores.database.execute("PRAGMA query_only = 0"))
+
+
+def test_a_copy_has_what_was_changed_just_before(harness: ControllerHarness) -> None:
+    harness.say("One")
+    harness.controller.options.put(CHAT, "seed", 42)
+    harness.chat.duplicate_chat(harness.chat.chat_id)
+    assert harness.controller.options.own_of(harness.chat.chat_id) == {"seed": 42}
+
+
 def test_a_preset_is_saved_chosen_changed_renamed_and_deleted(harness: ControllerHarness) -> None:
     options = harness.controller.options
     harness.say("One")

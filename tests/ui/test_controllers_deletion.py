@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.pair_loading import StarterPair
-from app.view_models.model_list import DraftState, PairState
-from engine import Message, MessageRole, ModelSource, Request
+from app.view_models.model_list import DraftState, PairState, Upkeep, UpkeepState
+from engine import InternalError, Message, MessageRole, ModelSource, ModelVerified, Request
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -101,3 +101,23 @@ def test_a_model_that_is_deleted_while_it_loads_is_not_waited_for(harness: Contr
     harness.engine.gate.open()
     harness.qtbot.waitUntil(lambda: "Other-1B" not in [model.name for model in harness.models.models])
     assert harness.notices == []
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+def test_a_model_that_is_to_be_deleted_is_verified_no_more(
+    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch, refuses: bool
+) -> None:
+    library = harness.models.library
+    monkeypatch.setattr(harness.store, "verify", lambda _folder: None)  # it takes minutes
+    harness.store.undeletable = {OTHER.folder} if refuses else set()
+    library.verify(OTHER.folder)
+    harness.models.delete(OTHER.folder)
+    harness.qtbot.waitUntil(lambda: library.upkeep(OTHER.folder) == Upkeep())
+
+
+def test_a_model_that_nobody_can_look_at_says_why(harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    library, error = harness.models.library, InternalError("x")
+    monkeypatch.setattr(harness.store, "verify", lambda _folder: None)
+    library.verify(OTHER.folder)
+    harness.bridge.post(ModelVerified(OTHER.folder, known=False, error=error))
+    harness.qtbot.waitUntil(lambda: library.upkeep(OTHER.folder) == Upkeep(UpkeepState.NOT_ASKED, error=error))

@@ -222,6 +222,37 @@ def test_a_deleted_model_takes_its_finished_row_with_it(
     assert downloads.entries == []
 
 
+def test_a_half_that_is_deleted_leaves_the_other_half_its_row(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    row = harness.models.install_pair(MAIN, DRAFT)
+    tell(harness, DownloadFinished(SECOND, DRAFT, "/models/Small-1B"), progress(FIRST, MAIN, 20, 40))
+    downloads.pause(row)
+    tell(harness, DownloadStopped(FIRST, MAIN, 20, 40))
+    entry = tell(harness, ModelDeleted("/models/Small-1B", 1))
+    assert (entry.id, entry.repositories, entry.state) == (row, (MAIN,), DownloadState.PAUSED)
+    assert (entry.done_bytes, entry.total_bytes, harness.settings.pair_downloads) == (20, 40, ())
+    downloads.resume(row)
+    harness.bridge.event_arrived.emit(DownloadFinished(DownloadId(3), MAIN, "/models/Big-8B"))
+    assert downloads.folders(row) == ("/models/Big-8B",)
+
+
+def test_a_model_that_is_deleted_while_its_update_comes_leaves_that_its_row(harness: ControllerHarness) -> None:
+    row = harness.models.install(MAIN)
+    tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
+    assert harness.models.install(MAIN) == row
+    entry = tell(harness, ModelDeleted("/models/Big-8B", 1))
+    assert (entry.id, entry.state) == (row, DownloadState.WAITING)
+
+
+def test_a_finished_pair_goes_with_either_half(harness: ControllerHarness, downloads: DownloadController) -> None:
+    harness.models.install_pair(MAIN, DRAFT)
+    finished = DownloadFinished(FIRST, MAIN, "/models/Big-8B"), DownloadFinished(SECOND, DRAFT, "/models/Small-1B")
+    tell(harness, *finished)
+    harness.bridge.event_arrived.emit(ModelDeleted("/models/Small-1B", 1))
+    assert downloads.entries == []
+
+
 def test_installing_a_half_alone_joins_its_pair_later(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:

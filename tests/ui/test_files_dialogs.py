@@ -132,6 +132,14 @@ def test_presets_come_with_the_chats_that_use_them_and_go_when_it_is_undone(tmp_
         assert app.chats.options.view(Scope.CHAT).presets == ()
 
 
+def test_an_export_has_what_was_changed_just_before(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    app.ask(qtbot, "Hello")
+    app.chats.options.put(Scope.CHAT, "seed", 424242)
+    path = tmp_path / "chat.json"
+    export(app, qtbot, ExportFormat.JSON, path)
+    assert "424242" in path.read_text("utf-8")
+
+
 def test_all_chats_become_a_folder_of_files(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     for text in ("Same", "Same", "초안이 뭐예요?"):
         app.chats.new_chat()

@@ -106,6 +106,75 @@ def test_a_chat_that_is_left_before_its_question_is_stored_keeps_no_copy_of_it(
     assert (harness.window.composer.text(), harness.chats.transcript.messages[2].text) == ("", "Second")
 
 
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(
+    harness: AppHarness, qtbot: QtBot, in_folder: bool
+) -> None:
+    harness.ask(qtbot, "First")
+    chats, composer, chat_id = harness.chats, harness.window.composer, harness.chats.chat_id
+    chats.folders.make(chat_id=chat_id)
+    harness.wait_until_stored(qtbot)
+    composer.set_text("Second")
+    if in_folder:
+        chats.folders.delete(chats.folders.folder_of(chat_id) or 0, with_chats=True)
+    else:
+        chats.delete_chat(chat_id)
+    press_return(harness)
+    harness.wait_until_stored(qtbot)
+    assert (chats.chat_id, composer.text(), len(harness.engine.requests)) == (0, "Second", 1)
+    chats.undo_delete()
+    harness.wait_until_stored(qtbot)
+    chats.open_chat(chat_id)
+    assert ([row.text for row in chats.transcript.messages[2:]], composer.text()) == ([], "")
+    chats.new_chat()
+    press_return(harness)
+    harness.wait_until_quiet(qtbot)
+    assert [row.text for row in chats.transcript.messages[:1]] == ["Second"]
+
+
+def test_no_reply_is_written_in_a_chat_that_is_being_deleted(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "First")
+    chats = harness.chats
+    for again in (chats.regenerate, chats.continue_reply):
+        reply = chats.transcript.messages[1]
+        chats.delete_chat(chats.chat_id)
+        assert again(reply.id)
+        harness.wait_until_quiet(qtbot)
+        assert len(harness.engine.requests) == 1
+        chats.undo_delete()
+        harness.wait_until_stored(qtbot)
+        assert [row.id for row in chats.transcript.messages[1:]] == [reply.id]
+        assert chats.transcript.messages[1].status is reply.status
+
+
+def test_undo_in_the_banner_brings_back_what_the_banner_names(harness: AppHarness, qtbot: QtBot) -> None:
+    chats, banner, numbers = harness.chats, harness.window.banner, []
+    for name in ("First", "Second", "Third"):
+        chats.new_chat()
+        harness.ask(qtbot, name)
+        numbers.append(chats.chat_id)
+    for number in numbers:
+        chats.delete_chat(number)
+        harness.wait_until_stored(qtbot)
+    third, second, first = chats.deletions.latest()
+    chats.deletions.forget([first])
+    harness.wait_until_stored(qtbot)
+    chats.deletions.restore(second)
+    harness.wait_until_stored(qtbot)
+    assert (banner.isVisible(), banner.sentence.text()) == (True, "Deleted “Third”.")
+    chats.delete_chat(second.chat_id)
+    harness.wait_until_stored(qtbot)
+    second = chats.deletions.latest()[0]
+    act = banner._message.acts[0]
+    assert act is not None
+    chats.deletions.forget([second])
+    harness.wait_until_stored(qtbot)
+    assert not banner.isVisible()
+    act()
+    harness.wait_until_stored(qtbot)
+    assert [each.chat_id for each in chats.deletions.latest()] == [third.chat_id]
+
+
 def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.composer.set_text("Hello")
     press_return(harness)

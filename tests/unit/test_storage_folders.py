@@ -90,6 +90,24 @@ def test_deleting_a_folder_can_be_undone(stores: Stores, with_chats: bool) -> No
     assert stores.trash.latest() == []
 
 
+@pytest.mark.parametrize("with_chats", [False, True])
+def test_what_was_moved_since_its_folder_was_deleted_stays_there(stores: Stores, with_chats: bool) -> None:
+    chats = [stores.chats.create(title) for title in ("To another", "To the top", "Stays")]
+    outer, other = stores.folders.make("Outer", None), stores.folders.make("Other", None)
+    folder = stores.folders.make("Folder", outer)
+    inner = stores.folders.make("Inner", folder)
+    for chat in chats:
+        stores.folders.put_chat(chat, folder)
+    deleted = stores.folders.delete(folder, with_chats)
+    stores.folders.move(inner, other)
+    for chat, place in zip(chats, (other, None), strict=False):
+        stores.trash.restore_chat(chat)
+        stores.folders.put_chat(chat, place)
+    stores.folders.put_back(deleted)
+    assert [folder_of(stores, chat) for chat in chats] == [other, None, folder]
+    assert {each.name: each.parent_id for each in stores.folders.all()}["Inner"] == (folder if with_chats else other)
+
+
 def test_a_chat_that_was_in_a_deleted_folder_comes_back_outside(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     folder = stores.folders.make("Folder", None, chat)

@@ -186,6 +186,13 @@ class Composer(Translated, QWidget):
         """What was sent is not on disk: it stays, and can be sent again."""
         self._waits = False
 
+    def take_over(self, chat_id: int) -> None:
+        """What was sent in a chat that is gone comes here; where something waits already, it stays with that chat."""
+        self._waits = False
+        if self.is_empty and (text := self._unsent.pop(chat_id, "")):
+            self.unsent_changed.emit(chat_id, "")
+            self.set_text(text)
+
     def _drop_sent(self, text: str) -> None:
         now = self.text().lstrip()
         if storable(now) == text:

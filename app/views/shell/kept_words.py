@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from app.controllers.chat import ChatController
+from app.controllers.deletions import Undo
 from app.views.shell.composer import Composer
 from app.views.shell.menu import MenuBar
 from app.views.shell.menu_editing import undo_in_focused_field
@@ -25,7 +26,7 @@ class KeptWords(QObject):
         self._banner = banner
         self._warned = False
         self._refusal: Callable[[], BannerText] | None = None
-        self._told: Callable[[], BannerText] | None = None  # of the latest deletion
+        self._told: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent_changed.connect(chats.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
@@ -33,12 +34,13 @@ class KeptWords(QObject):
         chats.chat_made.connect(composer.go_on_in)
         chats.message_sent.connect(lambda _chat, _text: self._withdraw_refusal())
         chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
+        chats.message_homeless.connect(composer.take_over)
         chats.unsent_restored.connect(composer.set_unsent)
         chats.not_stored.connect(self._show_not_stored)
         chats.chat_deleted.connect(self._on_chat_deleted)
         chats.folders.deleted.connect(self._on_folder_deleted)
         chats.edits.deleted.connect(self._on_message_deleted)
-        chats.deletions.restored.connect(self._on_restored)
+        chats.deletions.changed.connect(self._on_trash_changed)
         menu.undo.triggered.connect(self._undo)
         chats.restore_unsent()
 
@@ -86,13 +88,16 @@ class KeptWords(QObject):
 
     def _on_deleted(self, text: Callable[[], BannerText]) -> None:
         self._deleted_last = True
-        self._told = text
-        self._banner.show_info(text, self._chats.undo_delete)
+        deletions = self._chats.deletions
+        if (undo := deletions.last) is not None:
+            self._told = text, undo
+            self._banner.show_info(text, lambda: deletions.undo(undo))
 
-    def _on_restored(self, _chat_id: int, _open_it: bool) -> None:
-        """However it was brought back: nothing is left to undo."""
-        if self._told is not None:
-            self._banner.withdraw(self._told)
+    def _on_trash_changed(self) -> None:
+        """However it was brought back, or forgotten for good: nothing is left to undo."""
+        if self._told is not None and not self._chats.deletions.holds(self._told[1]):
+            self._banner.withdraw(self._told[0])
+            self._told = None
 
     def _undo(self) -> None:
         """What was done last: a deletion, or typing in the focused field."""
