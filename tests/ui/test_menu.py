@@ -314,6 +314,27 @@ def test_the_key_of_delete_chat_leaves_fields_alone(harness: AppHarness, qtbot: 
     qtbot.waitUntil(lambda: harness.chats.chat_id == 0)
 
 
+def test_undo_after_a_deletion_brings_it_back_also_from_a_field(harness: AppHarness, qtbot: QtBot) -> None:
+    """Until something is typed: then that is what was done last."""
+    harness.ask(qtbot, "Keep me")
+    chat, composer = harness.chats.chat_id, harness.window.composer
+    composer.set_text("")
+    QTest.keyClicks(composer.edit, "a draft")
+    harness.chats.delete_chat(chat)
+    harness.wait_until_stored(qtbot)
+    for field in (composer.edit, harness.window.sidebar.search):
+        field.setFocus()
+        QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        harness.wait_until_stored(qtbot)
+        assert harness.chats.conversations.row_of(chat) is not None
+        harness.chats.delete_chat(chat)
+        harness.wait_until_stored(qtbot)
+    QTest.keyClicks(harness.window.sidebar.search, "x")
+    QTest.keyClick(harness.window.sidebar.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert harness.window.sidebar.search.text() == ""
+    assert harness.chats.conversations.row_of(chat) is None
+
+
 def test_macs_have_their_own_keys_and_entries(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     def bar() -> MenuBar:
         window = QWidget()

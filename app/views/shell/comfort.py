@@ -58,7 +58,7 @@ class Comfort(QObject):
         self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(window.menu)
         self.edits.pastes_into = window.composer.edit
-        FieldKeys(self)
+        self.field_keys = FieldKeys(self)
         self._typing = TypeAnywhere(window, window.composer.edit)
         self.palette = CommandPalette(theme, settings, window)
         window.resized.connect(self.palette.follow_window)

@@ -99,9 +99,13 @@ class KeptWords(QObject):
             self._banner.withdraw(self._told[0])
             self._told = None
 
+    def undoes_deletion(self) -> bool:
+        """Whether what was done last is a deletion that can be taken back, and not typing."""
+        return self._deleted_last and self._chats.deletions.can_undo
+
     def _undo(self) -> None:
         """What was done last: a deletion, or typing in the focused field."""
-        if self._deleted_last or not undo_in_focused_field():
+        if self.undoes_deletion() or not undo_in_focused_field():
             self._chats.undo_delete()
 
 

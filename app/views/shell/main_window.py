@@ -150,6 +150,8 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         if self.transcript is not None:
             self.transcript.editing.typed.connect(self._kept_words.note_typing)
+        self.comfort.field_keys.typed.connect(self._kept_words.note_typing)
+        self.comfort.field_keys.undoes_deletion = self._kept_words.undoes_deletion
         self.chat_settings.bind(chats, models)
         chats.options.changed.connect(self._show_pair)
         self._on_chat_changed(chats.chat_id, chats.title)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.views.shell.menu import MenuBar
@@ -52,10 +52,16 @@ class EditEntries(QObject):
 
 
 class FieldKeys(QObject):
-    """Keys of the menus that delete: while a field has the focus they are its own."""
+    """Keys of the menus that delete are a field's own while it has the focus; Undo, unless something was deleted since.
+
+    A field would take Undo before the menu hears of it.
+    """
+
+    typed = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
+        self.undoes_deletion: Callable[[], bool] = lambda: False
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._follow)
@@ -68,10 +74,19 @@ class FieldKeys(QObject):
             field.installEventFilter(self)
 
     def eventFilter(self, _field: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and deletes_all(event):
-            event.accept()
-            return True
-        return False
+        if event.type() == QEvent.Type.InputMethod or (event.type() == QEvent.Type.KeyPress and _types(event)):
+            self.typed.emit()
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        is_undo = event.matches(QKeySequence.StandardKey.Undo) and self.undoes_deletion()
+        event.setAccepted(deletes_all(event))
+        return is_undo or event.isAccepted()
+
+
+def _types(event: QEvent) -> bool:
+    assert isinstance(event, QKeyEvent)
+    removes = event.key() in (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
+    return removes or (bool(event.text()) and event.text().isprintable())
 
 
 def deletes_all(event: QKeyEvent) -> bool:
