@@ -97,23 +97,25 @@ class Sampler:
         """
         drafted = draft.tokens.size
         if not self._rejects or not drafted or draft.parents is not None:
-            values = self._values(logits, position, draft)
-            in_doubt = self._in_doubt(values, logits, position, draft, rounding) if rounding and drafted else None
-            return likeliest(values), in_doubt
+            if rounding and drafted:
+                return self._verdicts_and_doubts(logits, position, draft, rounding)
+            return likeliest(self._values(logits, position, draft)), None
         logprobs = normalised(self._logprobs(logits, position, draft, self._sampling))
         coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
         return rejection(logprobs, draft, coins, noise), None
 
-    def _in_doubt(self, values: mx.array, logits: mx.array, position: int, draft: Draft, rounding: float) -> mx.array:
-        """Which rows of `values`, made of `logits`, rounding could have turned."""
-        sampling = self._sampling
-        if sampling.temperature == 0 or not _filters(sampling):
-            return doubtful(values, 2 * rounding / (sampling.temperature or 1.0))
-        rows = logits.shape[0]
+    def _verdicts_and_doubts(
+        self, logits: mx.array, position: int, draft: Draft, rounding: float
+    ) -> tuple[mx.array, mx.array]:
+        sampling, rows = self._sampling, logits.shape[0]
+        if sampling.temperature == 0:
+            values = normalised(self._processed(logits, draft))
+            return likeliest(values), doubtful(values, 2 * rounding)
+        logprobs, coins = self._unfiltered(logits, draft), self._coins(position, rows, draft)
         noise = _by_depth(partial(self._noise, position), rows, draft)
-        logprobs = self._unfiltered(logits, draft)
-        return doubtful_draws(logprobs, noise, sampling, self._coins(position, rows, draft), self._spared, rounding)
+        kept = filtered(logprobs, sampling, coins, self._spared) * (1.0 / sampling.temperature)
+        return coupled(kept, noise), doubtful_draws(logprobs, noise, sampling, coins, self._spared, rounding)
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
@@ -287,10 +289,6 @@ def _fit(logits: mx.array, vocabulary: int) -> mx.array:
     if extra > 0:
         return mx.pad(logits, [(0, 0), (0, extra)], constant_values=-mx.inf)
     return logits[:, :vocabulary]
-
-
-def _filters(sampling: Sampling) -> bool:
-    return 0 < sampling.top_p < 1 or sampling.min_p > 0 or sampling.xtc_probability > 0 or sampling.top_k > 0
 
 
 def _penalises(sampling: Sampling) -> bool:

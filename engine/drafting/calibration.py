@@ -13,7 +13,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -76,7 +76,7 @@ class Tuner:
         self._path = self._file(main, draft)
         known = _calibration(_content(self._path))
         if known is None:
-            self._slices = measure(main, draft)
+            self._slices = measure(main, draft, costs)
             alone = _calibration(_content(self._file(main, None)))
             known = Calibration(rounding=alone.rounding) if alone is not None else Calibration()
         costs.calibration = known
@@ -110,9 +110,12 @@ class Tuner:
             raise
 
 
-def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
-    """One forward a slice; the result is the calibration."""
+def measure(main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> Slices:
+    """One forward a slice; the result is the calibration. `costs` know the rounding before all else."""
     caches = _after_a_context(main)
+    rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
+    if rounding != costs.calibration.rounding:
+        costs.calibration = replace(costs.calibration, rounding=rounding)
     timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
     if caches.can_roll_back:
         timed[_ROLLBACK] = partial(_rollback_s, main, caches)
@@ -120,7 +123,6 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
         yield
         timed |= _timed_drafts(draft)
     seconds, error = yield from _compared(partial(_step_s, main, caches, 1), timed)
-    rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
     verify_s, rollback_s = {width: seconds[width] for width in WIDTHS}, seconds.get(_ROLLBACK, 0.0)
     if draft is None:
         return Calibration(verify_s, {}, rollback_s, rounding=rounding, error=error)

@@ -319,6 +319,23 @@ def test_what_a_drafter_takes_is_split_into_its_round_and_its_tokens(
     assert (calibrated.round_s["eagle3"], calibrated.draft_s["eagle3"]) == pytest.approx(told_s, rel=1e-8)
 
 
+def test_how_the_model_rounds_is_known_before_anything_else(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From then on verdicts are looked at twice."""
+
+    def network(tokens: mx.array, cache: Any) -> mx.array:
+        logits: mx.array = main.network(tokens, cache=cache)
+        return logits + (0.25 if tokens.shape[1] > 1 else 0) * mx.arange(logits.shape[-1]) / logits.shape[-1]
+
+    tuner, costs, slices = Tuner(), RoundCosts(), 0
+    tuner.begin(replace(main, network=network), None, costs)
+    while not costs.calibration.rounding:
+        tuner.step()
+        slices += 1
+    assert not costs.calibrated
+    assert slices < 60
+    assert 0.1 < costs.calibration.rounding < 0.3
+
+
 @pytest.mark.parametrize("wrong", [math.nan, -math.inf])
 def test_logits_that_are_no_numbers_leave_the_rounding_unknown(
     main: LoadedModel, wrong: float, monkeypatch: pytest.MonkeyPatch
@@ -388,9 +405,11 @@ def test_what_is_measured_are_forwards_after_a_context_and_rollbacks(
     monkeypatch.setattr(CacheSet, "evaluate", lambda caches: computed.append(caches.position))
     costs, slices = tuned(Tuner(), main, draft)
 
-    contexts, measured = steps[:2], steps[2:]
-    depth = contexts[0][1]
+    depth = steps[0][1]
+    rounding = next(at for at in range(1, len(steps)) if steps[at] == (0, depth, depth) and steps[at + 1][2] == 0)
+    contexts, measured = [steps[0], steps[rounding]], steps[rounding + 1 :]
     assert contexts == [(0, depth, depth)] * 2  # of the main model, and of the draft
+    assert all(kept == width for _, width, kept in steps[1:rounding]), "how it rounds comes first, in caches of its own"
     assert {(at, kept) for at, width, kept in measured[: len(WIDTHS)]} == {(depth, 0)}
     beside = [1, *(each for width in WIDTHS[1:] for each in (width, 1))]
     assert [width for _, width, _ in measured[: len(beside)]] == beside

@@ -32,6 +32,7 @@ _TESTS = {
         "engine/test_rounding",
         "engine/test_tree_drafts",
     ),
+    "engine/decoding/doubt": ("engine/test_doubt", "engine/test_accept", "engine/test_rounding"),
     "engine/decoding/sampling": (
         "engine/test_sampling",
         "engine/test_accept",
