@@ -96,7 +96,5 @@ def _beside_top_choices(
 
 
 def _largest(values: mx.array, rank: int) -> mx.array:
-    """The `rank`th largest of each row (rows, 1); -inf where there are fewer."""
-    if rank > values.shape[-1]:
-        return mx.full((values.shape[0], 1), -mx.inf, values.dtype)
+    """The `rank`th largest of each row (rows, 1)."""
     return mx.min(mx.topk(values, rank, axis=-1), axis=-1, keepdims=True)
