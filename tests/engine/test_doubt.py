@@ -68,6 +68,16 @@ def test_what_is_not_in_doubt_stays_however_logits_are_rounded(name: str) -> Non
     assert turned > 20, "nothing was there to be told"
 
 
+@pytest.mark.parametrize(("distance", "doubted"), [(1.9, True), (2.1, False)])
+@pytest.mark.parametrize("sampling", [Sampling(temperature=0.5, top_k=2), Sampling(temperature=0.5, top_p=0)], ids=str)
+def test_what_is_more_than_twice_the_rounding_apart_is_not_in_doubt(
+    sampling: Sampling, distance: float, doubted: bool
+) -> None:
+    """A top-p of 0 filters nothing."""
+    logprobs, still = mx.array([[0.0, -distance * ROUNDING, -50.0, -60.0]]), mx.zeros((1, 4))
+    assert doubtful_draws(logprobs, still, sampling, None, None, ROUNDING).tolist() == [doubted]
+
+
 @pytest.mark.parametrize("name", SAMPLINGS)
 def test_few_draws_are_in_doubt_where_rounding_is_small(name: str) -> None:
     doubts = [doubt for seed in range(6) for doubt in in_doubt(rows(seed), SAMPLINGS[name], seed, 0.0005)]
