@@ -11,8 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.theme import Theme
+from app.theme import Appearance, Theme
 from app.views.shell.composer import Composer
+from app.views.widgets.buttons import Emphasis, PillButton, RoundButton
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
@@ -120,3 +121,31 @@ def test_the_wheel_scrolls_the_page_and_changes_no_field(qtbot: QtBot, focused: 
         page.verticalScrollBar().setValue(0)
     QTest.keyClick(fields[1], Qt.Key.Key_Up)
     assert fields[1].value() == 2
+
+
+@pytest.mark.parametrize("appearance", ["light", "dark"])
+@pytest.mark.parametrize("kind", ["primary", "danger", "round"])
+def test_the_ring_of_a_filled_button_can_be_seen(qtbot: QtBot, kind: str, appearance: Appearance) -> None:
+    theme = Theme()
+    theme.set_appearance(appearance)
+    button: RoundButton | PillButton
+    if kind == "round":
+        button = RoundButton(theme, "arrow-up")
+    else:
+        button = PillButton(theme, Emphasis.PRIMARY if kind == "primary" else Emphasis.DANGER)
+        button.setText("Do it")
+    qtbot.addWidget(button)
+    button.show()
+    button.activateWindow()
+    qtbot.waitUntil(button.isActiveWindow)
+    button.clearFocus()
+    without = button.grab().toImage()
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    assert button.has_ring
+    seen = button.grab().toImage()
+    contrast = [
+        abs(seen.pixelColor(x, y).lightness() - without.pixelColor(x, y).lightness())
+        for x in range(seen.width())
+        for y in range(seen.height())
+    ]
+    assert sum(each > 60 for each in contrast) > seen.width()

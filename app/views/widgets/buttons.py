@@ -68,11 +68,20 @@ class PaintedButton(FocusRing, PlainWords, QAbstractButton):
         painter.setFont(self.font())
         self.paint_content(painter)
         if self.has_ring:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(self.theme.palette.ink, 2))
-            radius = self.corner_radius()
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), radius, radius)
+            self._paint_ring(painter)
         painter.end()
+
+    def _paint_ring(self, painter: QPainter) -> None:
+        """On a ground of the accent colour it is of the colour of the words, and a little further in."""
+        colors, inset = self.theme.palette, 3 if self.is_filled else 1
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(colors.on_ink if self.is_filled else colors.ink, 2))
+        radius = self.corner_radius() - (inset - 1)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), radius, radius)
+
+    @property
+    def is_filled(self) -> bool:
+        return False
 
     def corner_radius(self) -> float:
         return RADIUS_ROW
@@ -170,10 +179,14 @@ class PillButton(PaintedButton):
         icon(self._icon_name, color).paint(painter, QRect(start, (self.height() - side) // 2, side, side))
         return QRect(QPoint(start + self.theme.px(24), area.top()), area.bottomRight())
 
+    @property
+    def is_filled(self) -> bool:
+        return self._emphasis in _FILLED
+
     def _paint_ground(self, painter: QPainter) -> None:
         colors = self.theme.palette
         over = self.isEnabled() and (self.underMouse() or self.isDown())
-        if self._emphasis in _FILLED:
+        if self.is_filled:
             ink = QColor(colors.fault if self._emphasis == Emphasis.DANGER else colors.ink)
             ink.setAlphaF(0.4 if not self.isEnabled() else 0.88 if over else 1.0)
             self.fill(painter, ink)
@@ -186,7 +199,7 @@ class PillButton(PaintedButton):
 
     def _words_color(self) -> QColor:
         colors = self.theme.palette
-        if self._emphasis in _FILLED:
+        if self.is_filled:
             return colors.on_ink
         return colors.text
 
@@ -321,6 +334,10 @@ class RoundButton(PaintedButton):
 
     def corner_radius(self) -> float:
         return self.height() / 2
+
+    @property
+    def is_filled(self) -> bool:
+        return self.isEnabled()
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.EnabledChange:
