@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import mlx.core as mx
 
 from engine.api.types import Sampling
+
+
+class Ranked(NamedTuple):
+    """Rows of log-probabilities in ascending order, and what top-p goes by. To sort them takes as long as all else."""
+
+    ascending: mx.array
+    above: mx.array  # how much of the probability is above each, up to a constant
+    total: mx.array  # (rows, 1)
+
+
+def ranked(logprobs: mx.array) -> Ranked:
+    ascending = mx.sort(logprobs, axis=-1)
+    mass = mx.exp(ascending - ascending[..., -1:])
+    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)
+    return Ranked(ascending, above, above[..., :1] + mass[..., :1])
 
 
 def doubtful(values: mx.array, margin: float) -> mx.array:
@@ -21,26 +38,32 @@ def doubtful_draws(
     coins: mx.array | None,
     spared: mx.array | None,
     rounding: float,
+    order: Ranked | None = None,
 ) -> mx.array:
     """The rows of `logprobs`, unfiltered and not yet over temperature, whose draw with `noise` is in doubt.
 
     Each may be off by `rounding`. A draw is certain if no token that a filter may let through comes near the winner,
-    and the winner is one that the filters keep in any case.
+    and the winner is one that the filters keep in any case. `order` is of `logprobs`, where it is known.
     """
     slack, scale = 2 * rounding, 1.0 / sampling.temperature
-    possible, certain = _kept(logprobs, sampling, coins, spared, slack)
+    possible, certain = _kept(logprobs, sampling, coins, spared, slack, order)
     values = mx.where(possible, logprobs * scale + noise, -mx.inf)
     winner = mx.argmax(values, axis=-1, keepdims=True)
     return doubtful(values, slack * scale) | ~mx.take_along_axis(certain, winner, axis=-1)[:, 0]
 
 
 def _kept(
-    logprobs: mx.array, sampling: Sampling, coins: mx.array | None, spared: mx.array | None, slack: float
+    logprobs: mx.array,
+    sampling: Sampling,
+    coins: mx.array | None,
+    spared: mx.array | None,
+    slack: float,
+    order: Ranked | None,
 ) -> tuple[mx.array, mx.array]:
     """What `filtered` may keep of each row, and what for certain, if two of a row may differ by `slack` more."""
     possible = certain = logprobs > -mx.inf
     if 0 < sampling.top_p < 1:
-        lowest, highest_dropped = _mass_borders(logprobs, sampling.top_p, slack)
+        lowest, highest_dropped = _mass_borders(order or ranked(logprobs), sampling.top_p, slack)
         possible, certain = possible & (logprobs >= lowest - slack), certain & (logprobs > highest_dropped + slack)
     if sampling.min_p > 0:
         best, second = _largest(logprobs, 1), _largest(logprobs, 2)
@@ -63,17 +86,13 @@ def _kept(
     return possible, certain
 
 
-def _mass_borders(logprobs: mx.array, top_p: float, slack: float) -> tuple[mx.array, mx.array]:
-    """The lowest value (rows, 1) that top-p keeps at most, and the highest that it drops at most; as `_top_p`."""
-    ascending = mx.sort(logprobs, axis=-1)
-    mass = mx.exp(ascending - ascending[..., -1:])
-    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)
-    total = above[..., :1] + mass[..., :1]
-    more, fewer = (mx.exp(mx.array(sign * slack)) * top_p * total for sign in (1, -1))
-    kept_from = (above >= more).sum(axis=-1, keepdims=True)
-    dropped_to = (above >= fewer).sum(axis=-1, keepdims=True)
-    highest = mx.take_along_axis(ascending, mx.maximum(dropped_to.astype(mx.int32) - 1, 0), axis=-1)
-    return mx.take_along_axis(ascending, kept_from, axis=-1), mx.where(dropped_to > 0, highest, -mx.inf)
+def _mass_borders(order: Ranked, top_p: float, slack: float) -> tuple[mx.array, mx.array]:
+    """The lowest value (rows, 1) that top-p keeps at most, and the highest that it drops at most."""
+    more, fewer = (mx.exp(mx.array(sign * slack)) * top_p * order.total for sign in (1, -1))
+    kept_from = (order.above >= more).sum(axis=-1, keepdims=True)
+    dropped_to = (order.above >= fewer).sum(axis=-1, keepdims=True)
+    highest = mx.take_along_axis(order.ascending, mx.maximum(dropped_to.astype(mx.int32) - 1, 0), axis=-1)
+    return mx.take_along_axis(order.ascending, kept_from, axis=-1), mx.where(dropped_to > 0, highest, -mx.inf)
 
 
 def _beside_top_choices(

@@ -18,7 +18,7 @@ import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
 from engine.decoding.accept import NO_DRAFT, Draft, coupled, likeliest, rejection
-from engine.decoding.doubt import doubtful, doubtful_draws
+from engine.decoding.doubt import Ranked, doubtful, doubtful_draws, ranked
 
 _MASK = 2**64 - 1
 # What sets other draws at a position apart from the noise of the same seed there.
@@ -114,8 +114,9 @@ class Sampler:
             return likeliest(values), doubtful(values, 2 * rounding)
         logprobs, coins = self._unfiltered(logits, draft), self._coins(position, rows, draft)
         noise = _by_depth(partial(self._noise, position), rows, draft)
-        kept = filtered(logprobs, sampling, coins, self._spared) * (1.0 / sampling.temperature)
-        return coupled(kept, noise), doubtful_draws(logprobs, noise, sampling, coins, self._spared, rounding)
+        order = ranked(logprobs) if 0 < sampling.top_p < 1 else None
+        kept = filtered(logprobs, sampling, coins, self._spared, order) * (1.0 / sampling.temperature)
+        return coupled(kept, noise), doubtful_draws(logprobs, noise, sampling, coins, self._spared, rounding, order)
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
@@ -193,15 +194,20 @@ class Sampler:
 
 
 def filtered(
-    logprobs: mx.array, sampling: Sampling, coins: mx.array | None = None, spared: mx.array | None = None
+    logprobs: mx.array,
+    sampling: Sampling,
+    coins: mx.array | None = None,
+    spared: mx.array | None = None,
+    order: Ranked | None = None,
 ) -> mx.array:
     """`logprobs` with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
 
     It holds log-probabilities, up to a constant.
-    `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability.
+    `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability. `order` is of
+    `logprobs`, where it is known.
     """
     if 0 < sampling.top_p < 1:
-        logprobs = _top_p(logprobs, sampling.top_p)
+        logprobs = _top_p(logprobs, sampling.top_p, order or ranked(logprobs))
     if sampling.min_p > 0:
         floor = mx.max(logprobs, axis=-1, keepdims=True) + mx.log(mx.array(sampling.min_p))
         logprobs = mx.where(logprobs < floor, -mx.inf, logprobs)
@@ -264,13 +270,9 @@ def _key(seed: int, position: int) -> tuple[int, int]:
     return word >> 32, word & 0xFFFFFFFF
 
 
-def _top_p(logprobs: mx.array, top_p: float) -> mx.array:
-    ascending = mx.sort(logprobs, axis=-1)
-    mass = mx.exp(ascending - ascending[..., -1:])
-    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)
-    total = above[..., :1] + mass[..., :1]
-    dropped = (above >= top_p * total).sum(axis=-1, keepdims=True)
-    return mx.where(logprobs < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, logprobs)
+def _top_p(logprobs: mx.array, top_p: float, order: Ranked) -> mx.array:
+    dropped = (order.above >= top_p * order.total).sum(axis=-1, keepdims=True)
+    return mx.where(logprobs < mx.take_along_axis(order.ascending, dropped, axis=-1), -mx.inf, logprobs)
 
 
 def _without_top_choices(logprobs: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:
