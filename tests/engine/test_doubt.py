@@ -7,10 +7,11 @@ import pytest
 
 from engine import Sampling
 from engine.decoding.accept import likeliest
-from engine.decoding.doubt import doubtful_draws
+from engine.decoding.doubt import doubtful_draws, ranked
 from engine.decoding.sampling import filtered
 
 VOCABULARY, ROWS, TRIALS = 40, 64, 40
+SPARED = 3  # by XTC
 ROUNDING = 0.05
 SAMPLINGS = {
     "top_k 1": Sampling(temperature=0.8, top_k=1),
@@ -27,6 +28,7 @@ SAMPLINGS = {
 
 def rows(seed: int) -> mx.array:
     logits = 2.5 * mx.random.normal((ROWS, VOCABULARY), key=mx.random.key(seed))
+    logits[: ROWS // 2, SPARED] += 5.0  # often among the likeliest
     return logits - mx.max(logits, axis=-1, keepdims=True)
 
 
@@ -39,14 +41,14 @@ def coins(sampling: Sampling, seed: int) -> mx.array | None:
 
 
 def drawn(logprobs: mx.array, sampling: Sampling, seed: int) -> list[int]:
-    spared = mx.array([3])
+    spared = mx.array([SPARED])
     kept = filtered(logprobs, sampling, coins(sampling, seed), spared) * (1.0 / sampling.temperature)
     tokens: list[int] = likeliest(kept + noise(seed)).tolist()  # type: ignore[assignment]
     return tokens
 
 
 def in_doubt(logprobs: mx.array, sampling: Sampling, seed: int, rounding: float) -> list[bool]:
-    doubts = doubtful_draws(logprobs, noise(seed), sampling, coins(sampling, seed), mx.array([3]), rounding)
+    doubts = doubtful_draws(logprobs, noise(seed), sampling, coins(sampling, seed), mx.array([SPARED]), rounding)
     listed: list[bool] = doubts.tolist()  # type: ignore[assignment]
     return listed
 
@@ -76,6 +78,20 @@ def test_what_is_more_than_twice_the_rounding_apart_is_not_in_doubt(
     """A top-p of 0 filters nothing."""
     logprobs, still = mx.array([[0.0, -distance * ROUNDING, -50.0, -60.0]]), mx.zeros((1, 4))
     assert doubtful_draws(logprobs, still, sampling, None, None, ROUNDING).tolist() == [doubted]
+
+
+@pytest.mark.parametrize(("top_p", "doubted"), [(1.0, False), (0.921, True), (0.5, False)])
+def test_a_token_that_top_p_may_drop_wins_in_doubt(top_p: float, doubted: bool) -> None:
+    """The last of three, which has 0.922 of the probability above it: without top-p it is certain."""
+    logprobs, noise_for_it = mx.array([[0.0, -0.5, -2.0]]), mx.array([[0.0, 0.0, 9.0]])
+    sampling = Sampling(temperature=1.0, top_p=top_p, top_k=3)
+    assert doubtful_draws(logprobs, noise_for_it, sampling, None, None, ROUNDING).tolist() == [doubted]
+
+
+def test_the_order_of_tokens_tells_what_is_above_each() -> None:
+    order = ranked(mx.log(mx.array([[0.5, 0.2, 0.3]])))
+    assert mx.allclose(mx.exp(order.ascending), mx.array([0.2, 0.3, 0.5]))
+    assert mx.allclose(order.above / order.total, mx.array([0.8, 0.5, 0.0]))
 
 
 @pytest.mark.parametrize("name", SAMPLINGS)
