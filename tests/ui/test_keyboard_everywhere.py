@@ -86,8 +86,37 @@ def test_in_the_chat_window_tab_goes_from_the_sidebar_to_the_header_to_the_foot(
 ) -> None:
     window = harness.window
     seen = reached(window)
+    start = seen.index(window.sidebar.new_button)
+    seen = seen[start:] + seen[:start]
     places = [seen.index(each) for each in (window.sidebar.new_button, window.header.chip, window.composer.edit)]
     assert places == sorted(places)
+
+
+def test_tab_goes_through_the_window_part_by_part(harness: AppHarness, qtbot: QtBot) -> None:
+    """Sidebar, header, messages, composer; each from its top left, and a ring shows in the list of chats."""
+    harness.ask(qtbot, "Hello")
+    window = harness.window
+    assert window.transcript is not None
+    window.banner.hide()
+    window.resize(1500, 900)
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    window.composer.take_focus()
+    parts = [window.composer, window.sidebar, window.header, window.transcript, window.composer]
+    seen: list[QWidget] = [window.composer.edit]
+    rings = []
+    while len(seen) < 40:
+        QTest.keyClick(seen[-1], Qt.Key.Key_Tab)
+        now = QApplication.focusWidget()
+        assert now is not None
+        rings += [window.sidebar.chats.shows_ring] if now is window.sidebar.chats else []
+        if now is window.composer.edit:
+            break
+        seen.append(now)
+    order = [next(at for at, part in enumerate(parts) if part is each or part.isAncestorOf(each)) for each in seen]
+    assert order == sorted(order), [describe(each) for each in seen]
+    assert set(order) == {0, 1, 2, 3}
+    assert rings == [True]
 
 
 def open_picker(harness: AppHarness) -> QWidget:

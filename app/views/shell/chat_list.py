@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QFocusEvent,
     QKeyEvent,
     QMouseEvent,
 )
@@ -74,10 +75,8 @@ class ChatList(QListView):
         self.viewport().update()
 
     def take_focus(self) -> None:
-        self.setFocus(Qt.FocusReason.TabFocusReason)
         self._by_key = True
-        if not self._is_item(self.currentIndex()):
-            self._step(self.currentIndex().row(), 1)
+        self.setFocus(Qt.FocusReason.TabFocusReason)
 
     @property
     def shows_ring(self) -> bool:
@@ -98,6 +97,14 @@ class ChatList(QListView):
         return self._chats().tree
 
     # Keys
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Where Tab leads here, a ring shows on which row."""
+        super().focusInEvent(event)
+        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
+            self._by_key = True
+            if not self._is_item(self.currentIndex()):
+                self._step(self.currentIndex().row(), 1)
 
     def event(self, event: QEvent) -> bool:
         """The key of Delete Chat deletes what has the focus here."""

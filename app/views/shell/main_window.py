@@ -34,6 +34,7 @@ from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.drop_target import TakesDrops
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import bar_room_px
+from app.views.widgets.tab_order import chain, in_reading_order
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.notices import NoticeAction
@@ -343,6 +344,16 @@ class MainWindow(TakesDrops, Translated, QWidget):
             self.menu.rename.trigger()
         else:
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes through the window part by part, whenever their widgets were made."""
+        view, parts = self.transcript, (self.sidebar, self.header, self.composer)
+        left, top, foot = (in_reading_order(part) if part.isVisible() else [] for part in parts)
+        if view is not None and view.isVisible():
+            chain([*left, *top, view, *view.visible_parts.tab_stops(), *foot])
+        else:
+            chain([*left, *top, *in_reading_order(self.empty_chat), *foot])
+        return super().focusNextPrevChild(forward)
 
     def _retranslate(self) -> None:
         self.menu.retranslate()

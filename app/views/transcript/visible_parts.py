@@ -23,6 +23,7 @@ from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, TablePart, TextPart
+from app.views.widgets.tab_order import chain
 
 # Widgets are also made this far above and below the visible stretch, so that scrolling finds them ready.
 MARGIN_PX = 300
@@ -153,15 +154,17 @@ class VisibleParts(QObject):
             return
 
     def put_in_tab_order(self) -> None:
-        """Tab goes on from the transcript through what is in sight, from the top; widgets are made in any order."""
-        before = self._viewport.parentWidget()
-        assert before is not None
-        for part, _ in sorted(self.shown(), key=lambda each: each[1].top()):
-            outer = as_widget(part.widget)  # type: ignore[arg-type]
-            for widget in (outer, *outer.findChildren(QWidget)):
-                if widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value:
-                    QWidget.setTabOrder(before, widget)
-                    before = widget
+        """Tab goes on from the transcript through what is in sight; widgets are made in any order."""
+        view = self._viewport.parentWidget()
+        assert view is not None
+        chain([view, *self.tab_stops()])
+
+    def tab_stops(self) -> list[QWidget]:
+        """All that takes Tab, from the top."""
+        parts = sorted(self.shown(), key=lambda each: each[1].top())
+        outer = [as_widget(part.widget) for part, _ in parts]  # type: ignore[arg-type]
+        inside = (widget for each in outer for widget in (each, *each.findChildren(QWidget)))
+        return [widget for widget in inside if widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value]
 
     def light(self, selection: TranscriptSelection) -> None:
         """Shows what is selected in each part."""

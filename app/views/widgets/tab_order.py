@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QPoint, Qt
@@ -12,7 +13,12 @@ _SAME_LINE_PX = 6  # between the middles of what stands beside one another
 
 def put_in_tab_order(before: QWidget, page: QWidget) -> None:
     """Tab goes on from `before` through what the page shows: line by line, from the left."""
-    for one, other in pairwise([before, *in_reading_order(page)]):
+    chain([before, *in_reading_order(page)])
+
+
+def chain(widgets: Sequence[QWidget]) -> None:
+    """Tab goes from each to the next."""
+    for one, other in pairwise(widgets):
         QWidget.setTabOrder(one, other)
 
 
