@@ -72,6 +72,14 @@ def test_what_is_behind_waits_for_the_one_in_front(banner: Banner) -> None:
     assert closed_one_after_another(banner) == ["settings"]
 
 
+def test_a_button_acts_once_however_often_it_is_clicked(banner: Banner) -> None:
+    acts: list[str] = []
+    warn(banner, "not stored", acts)
+    banner.button.click()
+    banner.button.click()
+    assert acts == ["not stored"]
+
+
 def test_many_warnings_leave_the_newest(banner: Banner) -> None:
     for number in range(9):
         warn(banner, str(number))

@@ -134,6 +134,9 @@ class Banner(Translated, QWidget):
             self._show(self._covered.pop())
 
     def _on_button(self, number: int) -> None:
+        """Once: a button that was hidden by its first click may still be clicked from outside."""
+        if self.isHidden():
+            return
         acts = self._message.acts
         self._dismiss()
         act = acts[number] if number < len(acts) else None
