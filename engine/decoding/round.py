@@ -154,17 +154,12 @@ def _first(doubts: mx.array | None, path: list[int]) -> int | None:
     return next((count for count, index in enumerate((ROOT, *path)) if listed and listed[index + 1]), None)
 
 
-def forwards_overlap() -> bool:
-    """Whether it pays to start the next forward before this one's token is read.
-
-    MEASURED: not on a CPU, where `async_eval` returns when most of a forward is computed. Each token would come a
-    forward late, and at the end of a reply one would be for nothing.
-    """
-    return bool(mx.default_device() != mx.cpu)
-
-
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:
-    """Close the plain step, which stands whatever was drawn, and open the next one on its draw."""
+    """Close the plain step, which stands whatever was drawn, and open the next one on its draw.
+
+    MEASURED: 3 to 8 % more tokens a second on a CPU as well, though `async_eval` returns there only when most of the
+    forward is computed, and one forward is for nothing where a reply ends.
+    """
     sequence.close_step(sequence.unread)
     logits = sequence.feed(verdict)
     sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, verdict)

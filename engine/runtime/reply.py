@@ -20,7 +20,7 @@ from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import NO_DRAFT, Draft, accepted_path, integers
-from engine.decoding.round import Round, Times, forwards_overlap, plain_round, settled, speculative_round
+from engine.decoding.round import Round, Times, plain_round, settled, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, reply_begin, spared_tokens, turn_end
@@ -299,10 +299,13 @@ class Reply:
         return DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
 
     def _goes_on_plainly(self) -> bool:
-        """Whether the next round will be plain too, so that it may start before this one's token is read."""
+        """Whether the next round will be plain too, so that it may start before this one's token is read.
+
+        Not before the first token, which on a CPU would wait for both.
+        """
         drafting = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
         goes_on = bool(self._emitted) and self.room > 1
-        return goes_on and not drafting and self._sequence.caches.can_roll_back and forwards_overlap()
+        return goes_on and not drafting and self._sequence.caches.can_roll_back
 
     def _ending(self, emitted: Tokens[int]) -> int:
         """Turn a round's tokens into text; how many stand before the reply ends, all if it goes on."""

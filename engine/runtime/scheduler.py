@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, NoModelLoaded
 from engine.api.events import DrafterExamined, ModelMeasured
 from engine.api.types import FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
-from engine.decoding.round import forwards_overlap
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -287,8 +286,7 @@ class Scheduler:
                 self._batch.join(joining)
             rows = len(self._batch.replies)
             padded = not drafts and self._history.costs.padded(rows) == rows + 1
-            look_ahead = not self._writing and not drafts and forwards_overlap()
-            self._batch.step(look_ahead=look_ahead, padded=padded, drafts=drafts)
+            self._batch.step(look_ahead=not self._writing and not drafts, padded=padded, drafts=drafts)
 
     def _leave_batch(self, replies: Sequence[Reply]) -> None:
         with self._batch_at_stake():

@@ -1,8 +1,7 @@
 """Tiny models on disk, made once a run, and an engine that has one of the pairs loaded.
 
 Engines here do without two things that they do by themselves, but in tests that use `whole_engine`: tokenizers and
-templates whose content was tried before are not tried again, and nothing is measured at rest. And they look ahead, as
-on a GPU, whatever there is.
+templates whose content was tried before are not tried again, and nothing is measured at rest.
 """
 
 from __future__ import annotations
@@ -48,8 +47,6 @@ def plain_engine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.models.first_use._try", tried_once)
         patch.setattr("engine.runtime.worker.Tuner", RestingTuner)
-        for module in ("reply", "scheduler"):
-            patch.setattr(f"engine.runtime.{module}.forwards_overlap", lambda: True)
         yield
 
 
