@@ -45,6 +45,7 @@ _MEDIAN_ERROR = 1.86  # a median's standard error, in median deviations over the
 _HOPELESS = 0.8
 _LEAST_S = 1e-9
 _CONTEXT_TOKENS = 64
+_CONTEXT_STEP = 16  # of it at a time: one forward over all would keep a request waiting for longer than a round
 _ROLLBACK_WIDTH = 4
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
@@ -112,7 +113,7 @@ class Tuner:
 
 def measure(main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> Slices:
     """One forward a slice; the result is the calibration. `costs` know the rounding before all else."""
-    caches = _after_a_context(main)
+    caches = yield from _after_a_context(main)
     rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
     if rounding != costs.calibration.rounding:
         costs.calibration = replace(costs.calibration, rounding=rounding)
@@ -121,7 +122,7 @@ def measure(main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> 
         timed[_ROLLBACK] = partial(_rollback_s, main, caches)
     if draft is not None:
         yield
-        timed |= _timed_drafts(draft)
+        timed |= yield from _timed_drafts(draft)
     seconds, error = yield from _compared(partial(_step_s, main, caches, 1), timed)
     verify_s, rollback_s = {width: seconds[width] for width in WIDTHS}, seconds.get(_ROLLBACK, 0.0)
     if draft is None:
@@ -150,8 +151,9 @@ def _rounding(main: LoadedModel) -> Generator[None, None, float]:
     largest = 0.0
     for width in _ROUNDING_WIDTHS:
         caches, rows = main.make_caches(), list[mx.array]()
-        yield
-        _logprobs(main, caches, tokens[:_CONTEXT_TOKENS])
+        for at in range(0, _CONTEXT_TOKENS, _CONTEXT_STEP):
+            yield
+            _logprobs(main, caches, tokens[at : at + _CONTEXT_STEP])
         for at in range(_CONTEXT_TOKENS, end, width):
             yield
             rows.append(_logprobs(main, caches, tokens[at : at + width]))
@@ -221,9 +223,9 @@ def _error(values: Sequence[float]) -> float:
     return _MEDIAN_ERROR * deviation / (middle * math.sqrt(count)) * count / (count - 1.7)
 
 
-def _timed_drafts(draft: LoadedModel) -> dict[Timed, Callable[[], float]]:
+def _timed_drafts(draft: LoadedModel) -> Generator[None, None, dict[Timed, Callable[[], float]]]:
     if draft.info.drafter is None:
-        return {_DRAFT: partial(_step_s, draft, _after_a_context(draft), 1)}
+        return {_DRAFT: partial(_step_s, draft, (yield from _after_a_context(draft)), 1)}
     caches, longest = draft.make_caches(), draft.network.tokens
     lengths = {_DRAFT: 1} | ({_LONG_DRAFT: longest} if longest > 1 else {})
     return {key: partial(_rehearsal_s, draft, caches, length) for key, length in lengths.items()}
@@ -253,10 +255,13 @@ def _rollback_s(model: LoadedModel, caches: CacheSet) -> float:
     return time.perf_counter() - started
 
 
-def _after_a_context(model: LoadedModel) -> CacheSet:
+def _after_a_context(model: LoadedModel) -> Generator[None, None, CacheSet]:
     caches = model.make_caches()
-    _forward_s(model, caches, _CONTEXT_TOKENS)
-    caches.commit(_CONTEXT_TOKENS)
+    for at in range(0, _CONTEXT_TOKENS, _CONTEXT_STEP):
+        if at:
+            yield
+        _forward_s(model, caches, _CONTEXT_STEP)
+        caches.commit(_CONTEXT_STEP)
     return caches
 
 

@@ -405,11 +405,14 @@ def test_what_is_measured_are_forwards_after_a_context_and_rollbacks(
     monkeypatch.setattr(CacheSet, "evaluate", lambda caches: computed.append(caches.position))
     costs, slices = tuned(Tuner(), main, draft)
 
-    depth = steps[0][1]
-    rounding = next(at for at in range(1, len(steps)) if steps[at] == (0, depth, depth) and steps[at + 1][2] == 0)
-    contexts, measured = [steps[0], steps[rounding]], steps[rounding + 1 :]
-    assert contexts == [(0, depth, depth)] * 2  # of the main model, and of the draft
-    assert all(kept == width for _, width, kept in steps[1:rounding]), "how it rounds comes first, in caches of its own"
+    depth = 64
+    context = [(at, 16, 16) for at in range(0, depth, 16)]  # a few tokens at a time, as a round would read them
+    places = [at for at in range(len(steps)) if steps[at : at + 4] == context]
+    after_last = places[-1] + 4
+    assert places[0] == 0
+    assert steps[after_last][2] == 0, "of the draft, just before the comparisons"
+    assert all(kept == width <= 16 for _, width, kept in steps[:after_last]), "how it rounds, in caches of its own"
+    measured = steps[after_last:]
     assert {(at, kept) for at, width, kept in measured[: len(WIDTHS)]} == {(depth, 0)}
     beside = [1, *(each for width in WIDTHS[1:] for each in (width, 1))]
     assert [width for _, width, _ in measured[: len(beside)]] == beside
