@@ -4480,6 +4480,13 @@
     </message>
 </context>
 <context>
+    <name>SearchField</name>
+    <message>
+        <source>Clear</source>
+        <translation>消去</translation>
+    </message>
+</context>
+<context>
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>

@@ -18,18 +18,7 @@ from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, WholeField
 from app.views.widgets.search_field import SearchField
 from tests.helpers.app_harness import open_app
-
-
-def contrast(one: QColor, other: QColor) -> float:
-    """As the WCAG has it: 4.5 is needed to read text."""
-    lights = sorted(luminance(color) + 0.05 for color in (one, other))
-    return lights[1] / lights[0]
-
-
-def luminance(color: QColor) -> float:
-    channels = (color.redF(), color.greenF(), color.blueF())
-    parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in channels]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+from tests.helpers.contrast import contrast
 
 
 def shown_contrast(field: QWidget, ground: QColor) -> float:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence, QTextDocument
+from PySide6.QtGui import QColor, QKeySequence, QTextDocument
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.markup.visible_text import VisibleText
 from app.storage import Attachment, AttachmentKind, Stores
+from app.theme import Appearance
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.transcript.attachments_part import AttachmentsPart
@@ -22,6 +23,7 @@ from app.views.transcript.parts import as_widget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.contrast import contrast
 from tests.helpers.figures import read
 from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
 
@@ -233,6 +235,25 @@ def test_another_chat_closes_the_bar(app: AppHarness, qtbot: QtBot) -> None:
     assert app.window.finding.bar.isVisible()
     app.chats.new_chat()
     assert not app.window.finding.bar.isVisible()
+
+
+@pytest.mark.parametrize("appearance", ["light", "dark"])
+def test_what_was_found_can_be_read_where_it_is_selected(
+    harness: TranscriptHarness, qtbot: QtBot, appearance: Appearance
+) -> None:
+    theme = harness.theme
+    theme.set_appearance(appearance)
+    find(harness, qtbot, "text")
+    harness.view.selectAll()
+    shown = next(text for text in texts(harness) if text.toPlainText().startswith("Text with"))
+    image = shown.grab().toImage()
+    ground, colors = theme.palette.cost.rgb(), set()
+    for y in range(image.height()):
+        row = [image.pixel(x, y) for x in range(image.width())]
+        if ground in row:
+            last = len(row) - row[::-1].index(ground)
+            colors.update(row[row.index(ground) : last])
+    assert max(contrast(QColor(color), theme.palette.cost) for color in colors) > 3
 
 
 def test_a_result_opens_its_chat_at_the_match_in_its_branch(app: AppHarness, qtbot: QtBot) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.shell.menu import MenuBar
-from app.views.shell.shortcuts import plain_words, shortcut_text, show_shortcuts
+from app.views.shell.shortcuts import ShortcutTable, plain_words, shortcut_text, show_shortcuts
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.fields import WholeField
 from app.views.widgets.labels import TextLabel
@@ -176,6 +176,19 @@ def test_the_sheet_has_every_key_of_the_menus(harness: AppHarness) -> None:
             assert plain_words(action) in words
             assert shortcut_text(action) in words
     QTest.keyClick(sheet, Qt.Key.Key_Escape)
+    assert not sheet.isVisible()
+
+
+def test_the_sheet_scrolls_by_page_keys_at_once(harness: AppHarness, qtbot: QtBot) -> None:
+    sheet = show_shortcuts(harness.application.theme, harness.window.menu, harness.window)
+    qtbot.waitUntil(sheet.isActiveWindow)
+    bar = sheet.findChildren(ShortcutTable)[0].verticalScrollBar()
+    assert bar.maximum() > 0
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, Qt.Key.Key_PageDown)
+    assert bar.value() > 0
+    QTest.keyClick(focused, Qt.Key.Key_Return)
     assert not sheet.isVisible()
 
 

@@ -198,8 +198,8 @@ def test_what_was_deleted_is_offered_as_something_to_restore(
     harness.wait_until_stored(qtbot)
     assert harness.chats.title == "Whales"
     palette.open_palette()
-    QTest.keyClicks(palette.field, "Show All")
-    assert shown(palette)[0] == "Show All"
+    QTest.keyClicks(palette.field, "Recently Deleted")
+    assert shown(palette) == ["Recently Deleted"]
 
 
 def test_each_language_is_found_by_its_own_name_whatever_is_shown(

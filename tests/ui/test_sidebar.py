@@ -411,6 +411,35 @@ def test_results_show_each_message_with_what_was_found_in_sight(app: AppHarness,
     assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 3
 
 
+def test_down_leads_from_the_search_to_the_first_result_and_escape_back(app: AppHarness, qtbot: QtBot) -> None:
+    make_chats(app, qtbot, "Needle one", "Needle two", "Hay")
+    search, chats = app.window.sidebar.search, choose(app, "Needle one")
+    search.setFocus()
+    QTest.keyClicks(search, "needle")
+    qtbot.waitUntil(lambda: listed(app) == ["Today", "Needle two", "Needle one"])
+    QTest.keyClick(search, Qt.Key.Key_Down)
+    assert (chats.hasFocus(), chats.currentIndex().row()) == (True, 1)
+    QTest.keyClick(chats, Qt.Key.Key_Down)
+    assert chats.currentIndex().row() == 2
+    QTest.keyClick(chats, Qt.Key.Key_Escape)
+    assert (search.hasFocus(), search.text()) == (True, "")
+    qtbot.waitUntil(lambda: "Hay" in listed(app))
+
+
+def test_the_search_is_cleared_by_a_button_that_grows_with_the_text(app: AppHarness, qtbot: QtBot) -> None:
+    search = app.window.sidebar.search
+    button, theme = search.clear_button, app.application.theme
+    assert not button.isVisible()
+    for scale in (1.0, 2.0):
+        theme.set_scale(scale)
+        search.setText("needle")
+        assert button.isVisible()
+        assert button.width() == theme.px(24)
+        assert search.rect().contains(button.geometry())
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        assert (search.text(), search.hasFocus(), button.isVisible()) == ("", True, False)
+
+
 def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None:
     chats = make_chats(app, qtbot, "One", "Two", "Three")
     for chat in chats:

@@ -55,6 +55,7 @@ class ChatList(QListView):
     folder_move_requested = Signal(int, object)  # folder, the one to be in or None
     folder_requested = Signal(object, int)  # a new one: in which one or None, with which chat or 0
     left_upwards = Signal()  # Up in the first row
+    search_left = Signal()  # Escape, while what a search found is listed
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +76,9 @@ class ChatList(QListView):
         self.viewport().update()
 
     def take_focus(self) -> None:
+        """At the first row."""
         self._by_key = True
+        self.setCurrentIndex(QModelIndex())
         self.setFocus(Qt.FocusReason.TabFocusReason)
 
     @property
@@ -123,6 +126,8 @@ class ChatList(QListView):
         index = self.currentIndex()
         if event.key() in _STEPS:
             self._step(index.row(), _STEPS[Qt.Key(event.key())])
+        elif event.key() == Qt.Key.Key_Escape and self.words:
+            self.search_left.emit()
         elif not self._is_item(index) or not self._act_by_key(event, row_of(index)):
             super().keyPressEvent(event)
 

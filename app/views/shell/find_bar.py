@@ -29,7 +29,7 @@ class FindBar(Translated, QWidget):
         self._theme = theme
         self._over = over
         self._shown = (0, 0, False)
-        self.field = SearchField(theme, self)
+        self.field = SearchField(theme, self, clears=False)
         self.count = TextLabel(theme, TextStyle.FINE, self)
         self.previous = IconButton(theme, "arrow-up", 26, self)
         self.next = IconButton(theme, "arrow-down", 26, self)
@@ -43,7 +43,6 @@ class FindBar(Translated, QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 5, 6, 5)
         row.setSpacing(4)
-        self.field.setClearButtonEnabled(False)
         self.count.setWordWrap(False)
         self.count.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         row.addWidget(self.field, 1)

@@ -56,20 +56,21 @@ class PaletteCommands(QObject):
         # WORKAROUND: `action.menu()` hands its menu to Python, which deletes it.
         passed = {each.menuAction() for each in self._menu.menus.values()} | {self._menu.palette}
         for menu in self._menu.menus.values():
-            restores = menu is self._menu.menus.get("deleted")
             menu.aboutToShow.emit()  # it decides what it can do when it opens
             for action in menu.actions():
                 if action.isEnabled() and not action.isSeparator() and action not in passed:
                     entry = self._entry(menu, action, names.get(action, ""))
-                    yield self._restoring(entry) if restores and action.objectName() != SHOW_ALL else entry
+                    yield self._of_deleted(entry, action) if menu is self._menu.deleted else entry
             menu.aboutToHide.emit()
 
     def _entry(self, menu: QMenu, action: QAction, name: str) -> Command:
         key = f"menu:{name or action.objectName() or action.text()}"
         return Command(key, plain_words(action), action.trigger, "", menu.title(), shortcut_text(action))
 
-    def _restoring(self, entry: Command) -> Command:
-        """An entry that is named after what it brings back does not say so outside of its menu."""
+    def _of_deleted(self, entry: Command, action: QAction) -> Command:
+        """Inside its menu an entry need not say that it restores what it names, or of what it shows all."""
+        if action.objectName() == SHOW_ALL:
+            return replace(entry, text=entry.detail, detail=self._menu.menus["chat"].title())
         return replace(entry, text=fill(self.tr("Restore “%1”"), entry.text))
 
     def _of_chats(self) -> Iterator[Command]:

@@ -28,8 +28,10 @@ def plain_words(action: QAction) -> str:
 
 def show_shortcuts(theme: Theme, menu: MenuBar, parent: QWidget) -> Dialog:
     dialog = Dialog(theme, parent, _words, width_px=_WIDTH_PX)
-    dialog.content.addWidget(ShortcutTable(theme, menu))
+    table = ShortcutTable(theme, menu)
+    dialog.content.addWidget(table)
     dialog.open()
+    table.setFocus(Qt.FocusReason.OtherFocusReason)  # so that arrow and page keys scroll it; Return still closes
     return dialog
 
 

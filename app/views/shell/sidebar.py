@@ -72,6 +72,8 @@ class Sidebar(Translated, QWidget):
         self.search.left.connect(self.leave_search)
         self.search.down_pressed.connect(self.chats.take_focus)
         self.chats.left_upwards.connect(self.search.setFocus)
+        self.chats.search_left.connect(self.leave_search)
+        self.chats.search_left.connect(self.search.setFocus)
         self._delay.timeout.connect(self._search_now)
         self._theme.changed.connect(self._restyle)
 

@@ -196,7 +196,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette = self.palette()
         context.clip = QRectF(event.rect().translated(scrolled, 0))
-        context.selections = [*self.found.selections(), *map(self._lit_selection, self._lit_cursors)]
+        # What was found comes last: on the ground of a selection its words could not be read.
+        context.selections = [*map(self._lit_selection, self._lit_cursors), *self.found.selections()]
         painter = QPainter(self.viewport())
         painter.setClipRect(event.rect())
         painter.translate(-scrolled, 0)

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
+from app.views.widgets.buttons import IconButton
 from app.views.widgets.composing import Composing
 from app.views.widgets.held_keys import RETURN_KEYS, is_held_return
+from app.views.widgets.translated import Translated
 
 _SYLLABLES = re.compile("[가-힣]+")
+_CLEAR_PX = 24
 
 
-class SearchField(Composing, QLineEdit):
-    """A line with a magnifier; Escape empties it and leaves, Down goes to what was found.
+class SearchField(Translated, Composing, QLineEdit):
+    """A line with a magnifier; Escape empties it and leaves, Down goes to what was found. `clears`: with a button too.
 
     Korean is searched for while it is being composed: its last syllable is committed only by the next key. What is
     typed for Japanese or Chinese is something else before it is committed.
@@ -27,14 +30,21 @@ class SearchField(Composing, QLineEdit):
     left = Signal()
     down_pressed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, clears: bool = True) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._clears = clears
+        self.clear_button = IconButton(theme, "x", _CLEAR_PX, self)
+        self.clear_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Escape does it by key
+        self.clear_button.setCursor(Qt.CursorShape.ArrowCursor)
+        self.clear_button.hide()
         self.setFrame(False)
-        self.setClearButtonEnabled(True)
+        self.clear_button.clicked.connect(self._clear)
+        self.textChanged.connect(lambda text: self.clear_button.setVisible(clears and bool(text)))
         self.textChanged.connect(self._tell_words)
         theme.changed.connect(self._restyle)
         self._restyle()
+        self._retranslate()
 
     def words(self) -> str:
         """What is searched for."""
@@ -44,6 +54,11 @@ class SearchField(Composing, QLineEdit):
         """As if it were committed now."""
         place = self.cursorPosition()
         return self.text()[:place] + self.composed + self.text()[place:]
+
+    def _clear(self) -> None:
+        self.drop_composed()
+        self.clear()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _tell_words(self) -> None:
         self.words_changed.emit(self.words())
@@ -62,7 +77,20 @@ class SearchField(Composing, QLineEdit):
             f" selection-background-color: {colors.ink.name()}; selection-color: {colors.on_ink.name()}; }}"
         )
         self.setFixedHeight(self._theme.px(30))
-        self.setTextMargins(self._theme.px(30), 0, 4, 0)
+        self.setTextMargins(self._theme.px(30), 0, self._theme.px(_CLEAR_PX + 4) if self._clears else 4, 0)
+        self._place_button()
+
+    def _place_button(self) -> None:
+        side = self._theme.px(_CLEAR_PX)
+        gap = (self.height() - side) // 2
+        self.clear_button.setGeometry(self.width() - side - gap, gap, side, side)
+
+    def _retranslate(self) -> None:
+        self.clear_button.set_name(self.tr("Clear"))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_button()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = event.key()
