@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.editor_part import EditorPart
+from app.views.transcript.editor_part import _TELL_DELAY_MS, EditorPart
 from app.views.transcript.message_acts import MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.widgets.dialog import Dialog
@@ -381,3 +381,18 @@ def test_a_field_shows_nothing_cut_off_in_a_narrow_window(harness: AppHarness, q
         assert button.width() >= button.sizeHint().width() or button.width() >= field.width() - 60
         assert field.rect().contains(button.geometry())
     assert {part.kind for part, _ in harness.window.transcript.visible_parts.shown()} >= {PartKind.EDITOR}  # type: ignore[union-attr]
+
+
+def test_what_is_typed_stays_however_the_field_grows(harness: AppHarness, qtbot: QtBot) -> None:
+    """Also after a pause, in which it was told."""
+    harness.ask(qtbot, "Question")
+    field = begin_edit(harness, 0)
+    type_anew(field, "one")
+    for words in ("two", "three"):
+        QTest.qWait(2 * _TELL_DELAY_MS)
+        QTest.keyClick(field.field, Qt.Key.Key_Return)
+        QTest.keyClicks(field.field, words)
+    assert field.field.text() == "one\ntwo\nthree"
+    edits, number = harness.application.storage.read.edits, id_of(harness, 0)
+    qtbot.waitUntil(lambda: number in edits.of_chat(harness.chats.chat_id))
+    assert edits.of_chat(harness.chats.chat_id)[number].text == "one\ntwo\nthree"

@@ -5,7 +5,7 @@ Here: typing, what is attached, its height, its buttons. What becomes of it is a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -58,6 +58,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self._context, self._theme = context, context.theme
         self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
         self._message_id = 0
+        self._part: Part | None = None
         self._known = ""  # what was given, or told
         self._showing = False
         self._card = QRect()
@@ -110,7 +111,7 @@ class EditorPart(Hovered, Translated, QWidget):
         if not same:
             self._tell()
         stays = same and part.content.text == self._known
-        self._content, self._message_id = part.content, part.message_id
+        self._content, self._message_id, self._part = part.content, part.message_id, part
         self._showing = True
         self._show_attached()
         if not stays:
@@ -284,6 +285,8 @@ class EditorPart(Hovered, Translated, QWidget):
         words = self.field.text_with_composed()
         if words != self._known:
             self._known = words
+            if self._part is not None:  # it is shown again at another height, before it is made anew
+                self._part.content = replace(self._content, text=words)
             self._context.editing.typed.emit(self._message_id, words)
 
     def _finish(self, way: str) -> None:
