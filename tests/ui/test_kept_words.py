@@ -283,3 +283,30 @@ def test_what_is_typed_into_quick_ask_while_nothing_is_saved_waits_in_the_next_r
         first.paths.database.rmdir()
         with open_app(tmp_path, qtbot) as second:
             assert second.window.composer.text() == "precious"
+
+
+@pytest.mark.parametrize("what", ["chat", "message", "message and what follows", "folder"])
+def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, qtbot: QtBot, what: str) -> None:
+    """A disk that takes its time invites to press the key once more."""
+    harness.ask(qtbot, "First")
+    chats, chat_id = harness.chats, harness.chats.chat_id
+    chats.folders.make(chat_id=chat_id)
+    harness.wait_until_stored(qtbot)
+    folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
+    delete = {
+        "chat": partial(chats.delete_chat, chat_id),
+        "message": partial(chats.edits.delete, question),
+        "message and what follows": partial(chats.edits.delete, question, following=True),
+        "folder": partial(chats.folders.delete, folder, with_chats=True),
+    }[what]
+    for _ in range(2):
+        delete()
+    harness.wait_until_stored(qtbot)
+    assert harness.window.banner.button.text() == "Undo"
+    harness.window.banner.button.click()
+    harness.wait_until_stored(qtbot)
+    stored = harness.application.storage.read
+    summary = stored.chats.summary(chat_id)
+    assert summary is not None
+    assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2)
+    assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
