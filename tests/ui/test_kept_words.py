@@ -285,6 +285,24 @@ def test_what_is_typed_into_quick_ask_while_nothing_is_saved_waits_in_the_next_r
             assert second.window.composer.text() == "precious"
 
 
+@pytest.mark.expect_log("the database cannot be opened")
+def test_words_for_a_later_start_wait_in_their_file_while_nothing_is_saved(tmp_path: Path, qtbot: QtBot) -> None:
+    with AppHarness(tmp_path) as first:
+        first.paths.unsent.write_text("precious", encoding="utf-8")
+        first.paths.database.mkdir()
+        first.application.show()
+        qtbot.waitUntil(first.window.banner.isVisible)
+        with qtbot.waitSignal(first.application.opened):
+            first.window.banner.other_button.click()
+        first.wait_until_stored(qtbot)
+        assert first.paths.unsent.read_text(encoding="utf-8") == "precious"  # whatever ends this run
+        QTest.keyClicks(first.window.composer.edit, "dear")
+        first.close()
+        first.paths.database.rmdir()
+        with open_app(tmp_path, qtbot) as second:
+            assert second.window.composer.text() == "precious\n\ndear"
+
+
 @pytest.mark.parametrize("what", ["chat", "message", "message and what follows", "folder"])
 def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, qtbot: QtBot, what: str) -> None:
     """A disk that takes its time invites to press the key once more."""
