@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.storage import Stores
+from app.storage import EditKind, Stores
 from tests.helpers.app_harness import AppHarness, open_app
 
 LONG = "precious " * 600
@@ -328,3 +328,39 @@ def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, 
     assert summary is not None
     assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2)
     assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_an_edit_that_is_tried_again_is_saved_as_its_field_says_by_then(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "First")
+    change(harness, qtbot, fill_up)
+    edits = harness.chats.edits
+    edits.begin(2)
+    edits.type(2, LONG)
+    assert edits.save(2)
+    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
+    edits.type(2, LONG + "and more")
+    change(harness, qtbot, make_room)
+    harness.window.banner.button.click()
+    harness.wait_until_stored(qtbot)
+    assert harness.chats.transcript.messages[1].text == LONG + "and more"
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+@pytest.mark.parametrize("kind", list(EditKind))
+def test_what_was_saved_after_all_is_not_saved_once_more(harness: AppHarness, qtbot: QtBot, kind: EditKind) -> None:
+    harness.ask(qtbot, "First")
+    change(harness, qtbot, fill_up)
+    edits = harness.chats.edits
+    edits.begin(2, kind)
+    edits.type(2, LONG)
+    assert edits.save(2)
+    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
+    change(harness, qtbot, make_room)
+    assert edits.save(2)
+    harness.wait_until_stored(qtbot)
+    stored = harness.application.storage.read.database
+    before = stored.rows("SELECT id FROM messages")
+    harness.window.banner.button.click()
+    harness.wait_until_stored(qtbot)
+    assert stored.rows("SELECT id FROM messages") == before

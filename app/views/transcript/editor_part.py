@@ -61,6 +61,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self._part: Part | None = None
         self._known = ""  # what was given, or told
         self._showing = False
+        self._finished = False  # what it says is on its way to the disk
         self._card = QRect()
         self._told = QTimer(self, singleShot=True, interval=_TELL_DELAY_MS)
         self._told.timeout.connect(self._tell)
@@ -110,19 +111,21 @@ class EditorPart(Hovered, Translated, QWidget):
         same = part.message_id == self._message_id and part.content.kind == self._content.kind
         if not same:
             self._tell()
+            self._finished = False
         stays = same and part.content.text == self._known
         self._content, self._message_id, self._part = part.content, part.message_id, part
         self._showing = True
-        self._show_attached()
-        if not stays:
-            self._known = part.content.text
-            self.field.set_text(self._known)
-            self.field.moveCursor(self.field.textCursor().MoveOperation.End)
-            self._told.stop()
-        self._retranslate()
-        height = self._arrange(width_px)
-        self._showing = False
-        return height
+        try:
+            self._show_attached()
+            if not stays:
+                self._known = part.content.text
+                self.field.set_text(self._known)
+                self.field.moveCursor(self.field.textCursor().MoveOperation.End)
+                self._told.stop()
+            self._retranslate()
+            return self._arrange(width_px)
+        finally:
+            self._showing = False
 
     def _show_attached(self) -> None:
         """Only what a person says can have something attached."""
@@ -276,7 +279,10 @@ class EditorPart(Hovered, Translated, QWidget):
         self._enable()
         if self._showing:
             return
-        self._told.start()
+        if self._finished:  # the field may go at any moment
+            self._tell()
+        else:
+            self._told.start()
         if self.field.hasFocus():
             self._context.editing.typed_in(self._message_id)
 
@@ -293,6 +299,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self.field.commit()
         if self._has_something() and not self.attached.is_reading:
             self._tell()
+            self._finished = True
             self._context.editing.saved.emit(self._message_id, way)
 
     def _choose_role(self, from_user: object) -> None:
