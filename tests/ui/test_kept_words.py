@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.storage import EditKind, Stores
+from app.storage import Database, EditKind, Stores
 from tests.helpers.app_harness import AppHarness, open_app
 
 LONG = "precious " * 600
@@ -364,3 +364,32 @@ def test_what_was_saved_after_all_is_not_saved_once_more(harness: AppHarness, qt
     harness.window.banner.button.click()
     harness.wait_until_stored(qtbot)
     assert stored.rows("SELECT id FROM messages") == before
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHarness, qtbot: QtBot) -> None:
+    """Before the disk has been asked to keep it."""
+    change(harness, qtbot, fill_up)
+    harness.window.composer.set_text(LONG)
+    harness.window.close()
+    assert harness.window.isVisible()
+    assert harness.window.banner.title.text() == "Not everything is saved"
+    change(harness, qtbot, make_room)
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_BUSY")
+def test_the_window_asks_while_what_was_refused_is_being_tried_again(harness: AppHarness, qtbot: QtBot) -> None:
+    other = Database(harness.paths.database)
+    change(harness, qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
+    other.execute("BEGIN IMMEDIATE")
+    harness.window.composer.set_text("precious")
+    harness.window.composer.keep_unsent()
+    harness.wait_until_stored(qtbot)
+    harness.chats.keeping._try_again()
+    harness.window.close()
+    assert harness.window.isVisible()
+    other.execute("ROLLBACK")
+    other.close()
+    harness.window.composer.keep_unsent()
+    harness.wait_until_stored(qtbot)
+    assert not harness.chats.has_unsaved
