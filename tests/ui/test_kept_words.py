@@ -393,3 +393,20 @@ def test_the_window_asks_while_what_was_refused_is_being_tried_again(harness: Ap
     harness.window.composer.keep_unsent()
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
+
+
+@pytest.mark.parametrize("how", ["send", "regenerate", "continue_reply"])
+def test_a_reply_that_is_deleted_before_it_is_asked_for_is_not_under_way_when_it_is_back(
+    harness: AppHarness, qtbot: QtBot, how: str
+) -> None:
+    harness.ask(qtbot, "First")
+    chats, (question, reply) = harness.chats, harness.chats.transcript.messages
+    assert chats.send("Second") if how == "send" else getattr(chats, how)(reply.id)
+    chats.edits.delete(question.id, following=True)
+    assert harness.chats.keeping.try_now(60)  # both are on the disk before the window hears of either
+    harness.wait_until_quiet(qtbot)
+    chats.undo_delete()
+    harness.wait_until_stored(qtbot)
+    assert chats.transcript.messages
+    assert not any(message.under_way for message in chats.transcript.messages)
+    assert len(harness.engine.requests) == 1
