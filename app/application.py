@@ -329,7 +329,8 @@ class Application(QObject):
         self.is_open = False
 
     def _restore_unsent(self) -> None:
-        composer, text = self.window.composer, self._unsent.words()
+        """Where they are kept: without a database they wait on."""
+        composer, text = self.window.composer, self._unsent.words() if self.storage.keeps else ""
         if not text:
             return
         composer.set_unsent({0: text})

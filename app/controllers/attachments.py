@@ -66,6 +66,7 @@ class AttachmentController(QObject):
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
         chats.message_sent.connect(lambda chat_id, _text: self._on_sent(chat_id))
+        chats.chat_made.connect(self._go_on_in)
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
         rows = chats.transcript
@@ -83,6 +84,14 @@ class AttachmentController(QObject):
         self._chat_id = chat_id
         self._show()
         self._count_all()
+
+    def _go_on_in(self, chat_id: int) -> None:
+        """The open chat has a number now: what was attached since its first message was sent stays with it."""
+        self._chat_id = chat_id
+        if self._rows[0]:
+            self._rows[chat_id] = self._rows.pop(0)
+            for place in (0, chat_id):
+                self._changed(place)
 
     # Fields of messages
 
@@ -205,6 +214,7 @@ class AttachmentController(QObject):
     def _on_read(self, place: int, number: int, attachment: Attachment) -> None:
         if self._stops.pop(number, None) is None:  # it was removed meanwhile
             return
+        place = next((each for each, rows in self._rows.items() if number in {row.number for row in rows}), place)
         self._rows[place] = [
             self._ready_row(number, attachment) if row.number == number else row for row in self._rows[place]
         ]

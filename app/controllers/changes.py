@@ -28,7 +28,7 @@ class Changes(QObject):
         change: Callable[[Stores], T],
         done: Callable[[T], None],
         refused: Callable[[], None] = lambda: None,
-        again: Callable[[], None] | None = None,
+        again: Callable[[], object] | None = None,
         *,
         chat_id: int = 0,
         gone: Callable[[], None] = lambda: None,
@@ -56,5 +56,5 @@ class Changes(QObject):
         self.is_asking = True
         self._storage.write(change_it, stored, not_stored)
 
-    def _refuse(self, problem: NotStored, again: Callable[[], None]) -> None:
+    def _refuse(self, problem: NotStored, again: Callable[[], object]) -> None:
         self.not_stored.emit(problem, again)

@@ -28,7 +28,7 @@ from app.controllers.reply_requests import ReplyRequests
 from app.controllers.titles import Titles
 from app.controllers.unseen import Unseen
 from app.settings import Settings
-from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, exchange
+from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, Stores, exchange
 from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
@@ -239,12 +239,19 @@ class ChatController(QObject):
             return False
         if not self.can_reply():
             return False
+        store_end = self._replies.storing_end(message_id)
+
+        def resume(stores: Stores) -> None:
+            store_end(stores)
+            stores.messages.resume_reply(message_id)
 
         def stored(_done: None) -> None:
+            self._replies.end_is_stored(message_id)
             self.requests_for_replies.start(message_id)
             self.show_branch_of(message.chat_id)
 
-        self.changes.ask(lambda stores: stores.messages.resume_reply(message_id), stored, chat_id=message.chat_id)
+        again = partial(self.continue_reply, message_id)
+        self.changes.ask(resume, stored, again=again, chat_id=message.chat_id)
         return True
 
     # What is not sent

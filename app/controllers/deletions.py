@@ -33,7 +33,7 @@ class Undo:
 
 
 class Deletions(QObject):
-    """What is deleted stays in the Trash for 30 days."""
+    """What is deleted stays in the Trash for 30 days. What was asked for twice is deleted, told and undone once."""
 
     restored = Signal(int, bool)  # chat (0: several, or none), whether it is to be opened
     changed = Signal()  # what is in the Trash
@@ -47,23 +47,35 @@ class Deletions(QObject):
         self._undo: list[Undo] = []
 
     def delete_chat(self, chat: ChatSummary, was_open: bool, done: Callable[[], None]) -> None:
-        def stored(mark: float) -> None:
-            self._add(Undo(mark, lambda stores: stores.trash.restore(mark), chat.id, was_open))
-            done()
+        def change(stores: Stores) -> float | None:
+            return None if stores.chats.summary(chat.id) is None else stores.trash.put_chat(chat.id)
 
-        self._changes.write(lambda stores: stores.trash.put_chat(chat.id), stored)
+        def stored(mark: float | None) -> None:
+            if mark is not None:
+                self._add(Undo(mark, lambda stores: stores.trash.restore(mark), chat.id, was_open))
+                done()
+
+        self._changes.write(change, stored)
 
     def delete_message(self, message: StoredMessage, following: bool, done: Callable[[], None]) -> None:
         """Alone, or with all that is `following` it."""
 
-        def stored(mark: float) -> None:
-            self._add(Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
-            done()
+        def change(stores: Stores) -> float | None:
+            if stores.messages.message(message.id) is None:
+                return None
+            return exchange.delete_messages(stores, message, following=following)
 
-        self._changes.write(lambda stores: exchange.delete_messages(stores, message, following=following), stored)
+        def stored(mark: float | None) -> None:
+            if mark is not None:
+                self._add(Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
+                done()
+
+        self._changes.write(change, stored)
 
     def delete_folder(self, folder_id: int, with_chats: bool, done: Callable[[], None]) -> None:
         def stored(deleted: DeletedFolder) -> None:
+            if not deleted.folders:
+                return
             self._add(Undo(deleted.mark, lambda stores: stores.folders.put_back(deleted)))
             if with_chats:
                 self.chats_gone.emit([chat_id for chat_id, _ in deleted.chats])

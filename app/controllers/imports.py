@@ -62,6 +62,7 @@ class ImportController(QObject):
         self._stop: Stop | None = None
         self._folder: Path | None = None  # for what waits to be imported
         self._importing: Importing | None = None
+        self._is_stepping = False  # a step is on its way to the disk
         self._presets: tuple[dict[str, Any], ...] = ()  # of what is imported
         self._total = 0
         self._wants_end = False
@@ -107,10 +108,12 @@ class ImportController(QObject):
 
     def go_on(self) -> None:
         importing = self._importing
-        if importing is not None:
+        if importing is not None and not self._is_stepping:
+            self._is_stepping = True
             self._storage.write(importing.step, self._on_step, self._on_refused)
 
     def _on_step(self, has_more: bool) -> None:
+        self._is_stepping = False
         importing = self._importing
         assert importing is not None
         self.progress.emit(min(1.0, importing.done / self._total))
@@ -129,6 +132,7 @@ class ImportController(QObject):
             self.imported.emit(Imported(tuple(importing.ids), importing.skipped, tuple(importing.grown), presets))
 
     def _on_refused(self, problem: NotStored) -> None:
+        self._is_stepping = False
         if self._wants_end and self._importing is not None:
             self._take_back(self._importing)
         else:
@@ -140,13 +144,12 @@ class ImportController(QObject):
         self.go_on()
 
     def cancel(self) -> None:
-        """Ends reading, or takes back what is imported so far."""
+        """Ends reading, or takes back what is imported so far, once the step under way has ended."""
         if self._stop is not None:
             self._stop.ask()
         if self._importing is not None:
-            waits = self._wants_end  # no step is under way
             self._wants_end = True
-            if waits:
+            if not self._is_stepping:
                 self._take_back(self._importing)
 
     def _take_back(self, importing: Importing) -> None:

@@ -5,13 +5,16 @@ A refusal is not told at once: sending and saving tell it, and the window does b
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer
 
 from app.storage import Storage, Stores
 
 RETRY_INTERVAL_MS = 2000
+_PATIENCE_S = 1.0  # with the disk, at the end
 
 Change = Callable[[Stores], object]
 What = tuple[str, int]  # a kind of thing, and its chat or message
@@ -25,25 +28,47 @@ class Keeping(QObject):
         self._storage = storage
         self._latest: dict[What, Change] = {}  # on their way to the disk, or refused
         self._refused: dict[What, Change] = {}
+        self._not_kept: set[What] = set()  # as the disk said last; told by the thread that writes
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self._try_again)
 
     @property
     def has_refused(self) -> bool:
-        return bool(self._refused)
+        return bool(self._not_kept)
 
     def keep(self, what: What, change: Change) -> None:
         self._latest[what] = change
         self._refused.pop(what, None)
-        self._storage.write(change, lambda _: self._on_kept(what, change), lambda _: self._on_refused(what, change))
+        self._storage.write(
+            partial(self._put, what, change),
+            lambda _: self._on_kept(what, change),
+            lambda _: self._on_refused(what, change),
+        )
+
+    def try_now(self, timeout_s: float) -> bool:
+        """Waits until all of it has been tried, so that `has_refused` knows. False: the disk takes longer."""
+        tried = threading.Event()
+        self._storage.write(lambda _stores: tried.set(), lambda _: None, lambda _: None)
+        return tried.wait(timeout_s)
 
     def close(self) -> None:
+        """What the disk has refused once it may take now; nobody tries again later."""
         self._retry.stop()
-        self._try_again()
+        self.try_now(_PATIENCE_S)
+        for what in self._not_kept & self._latest.keys():
+            self.keep(what, self._latest[what])
 
     def _try_again(self) -> None:
         for what, change in list(self._refused.items()):
             self.keep(what, change)
+
+    def _put(self, what: What, change: Change, stores: Stores) -> None:
+        try:
+            change(stores)
+        except Exception:
+            self._not_kept.add(what)
+            raise
+        self._not_kept.discard(what)
 
     def _on_kept(self, what: What, change: Change) -> None:
         if self._latest.get(what) is change:

@@ -36,6 +36,7 @@ class Then(StrEnum):
 class MessageChanges(QObject):
     deleted = Signal(int, int)  # message, how many went; undo_delete brings them back
     saved = Signal(int)  # the message that was edited
+    went_on = Signal(int)  # the message that has come of it: more was typed meanwhile
     ended = Signal(int)  # saved or given up: its field goes
 
     def __init__(self, chats: ChatController, storage: Storage) -> None:
@@ -119,7 +120,10 @@ class MessageChanges(QObject):
             self._chats.keeping.keep(("edit", edit.message_id), partial(_put_edit, edit))
 
     def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
-        """Stores what the field says. False: it is refused at once, and the field stays open."""
+        """Stores what the field says. False: it is refused at once, and the field stays open.
+
+        What the disk refuses is tried again as the field says it then; not where it was saved after all.
+        """
         edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
         if edit is None or message is None or self._chats.changes.is_asking:
             return False
@@ -131,46 +135,53 @@ class MessageChanges(QObject):
         if edit.kind is not EditKind.EDIT:
             self._insert(message, edit, text, attachments, then)
         elif then is Then.REPLY and message.role is _USER:
-            self._ask_differently(message, text, attachments)
+            self._ask_differently(message, edit, text, attachments)
         elif text == message.text.strip() and attachments == message.attachments:
             self.cancel(message_id)
             self._go_on(message_id, then)
         else:
-            self._replace(message, text, attachments, then)
+            self._replace(message, edit, text, attachments, then)
         return True
 
-    def _ask_differently(self, message: StoredMessage, text: str, attachments: Attachments) -> None:
+    def _ask_differently(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments) -> None:
         chats, visit = self._chats, self._chats.visit
         question = chats.requests_for_replies.question(message.chat_id, message.parent_id, text, attachments)
 
         def stored(asked: exchange.Asked) -> None:
             chats.stop_in(message.chat_id)
-            self._forget(message)
+            self._forget(message, edit, asked.user_id)
             chats.begin(asked, visit)
 
         self._chats.changes.ask(
-            lambda stores: exchange.ask_differently(stores, message, question), stored, chat_id=message.chat_id
+            lambda stores: exchange.ask_differently(stores, message, question),
+            stored,
+            again=partial(self.save, message.id, Then.REPLY),
+            chat_id=message.chat_id,
         )
 
-    def _replace(self, message: StoredMessage, text: str, attachments: Attachments, then: Then) -> None:
+    def _replace(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments, then: Then) -> None:
         def stored(new_id: int) -> None:
-            self._forget(message)
-            self._go_on(new_id, then)
+            if not self._forget(message, edit, new_id):
+                self._go_on(new_id, then)
 
         self._chats.changes.ask(
-            lambda stores: exchange.replace(stores, message, text, attachments), stored, chat_id=message.chat_id
+            lambda stores: exchange.replace(stores, message, text, attachments),
+            stored,
+            again=partial(self.save, message.id, then),
+            chat_id=message.chat_id,
         )
 
     def _insert(self, beside: StoredMessage, edit: Edit, text: str, attachments: Attachments, then: Then) -> None:
         after = edit.kind is EditKind.AFTER
 
         def stored(new_id: int) -> None:
-            self._forget(beside)
-            self._go_on(new_id, then)
+            if not self._forget(beside, edit, new_id):
+                self._go_on(new_id, then)
 
         self._chats.changes.ask(
             lambda stores: exchange.insert(stores, beside, edit.role, text, attachments, after=after),
             stored,
+            again=partial(self.save, beside.id, then),
             chat_id=beside.chat_id,
         )
 
@@ -180,11 +191,22 @@ class MessageChanges(QObject):
         elif then is Then.REPLY:
             self._chats.regenerate(message_id)
 
-    def _forget(self, message: StoredMessage) -> None:
-        """Its edit is saved: the field goes, and the branch is shown as it is now."""
+    def _forget(self, message: StoredMessage, saved: Edit, new_id: int) -> bool:
+        """Its edit is saved: the field goes, and the branch is shown as it is now.
+
+        What was typed since that was asked for goes on as an edit of the message that has come of it: True.
+        """
+        now = self._edits.get(message.id)
         self._end(message.id)
+        goes_on = now is not None and _words(now) != _words(saved)
+        if now is not None and goes_on:
+            self._put(replace(now, message_id=new_id, kind=EditKind.EDIT))
+            self._chats.keeping.keep(("attached", new_id), partial(_put_attached, self._edits[new_id]))
         self._chats.show_branch_of(message.chat_id)
         self.saved.emit(message.id)
+        if goes_on:
+            self.went_on.emit(new_id)
+        return goes_on
 
     def drop_attachment(self, message_id: int, place: int) -> None:
         """A version of the message without that attachment; a message of nothing but it stays as it is."""
@@ -259,6 +281,12 @@ def _put_edit(edit: Edit, stores: Stores) -> None:
 
 def _put_attached(edit: Edit, stores: Stores) -> None:
     stores.edits.put_with_attachments(edit)
+
+
+def _words(edit: Edit) -> tuple[object, ...]:
+    """What somebody has put into the field; how many tokens that is may be counted later."""
+    attached = None if edit.attachments is None else [(each.name, each.text) for each in edit.attachments]
+    return edit.text, attached
 
 
 def can_drop(text: str, attachments: int) -> bool:

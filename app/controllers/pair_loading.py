@@ -196,6 +196,8 @@ class PairLoading(QObject):
     def _on_model_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         if isinstance(event, ModelFailed) and isinstance(event.error, LoadAborted):
             return  # this app has requested another model meanwhile
+        if self._is_former(event):
+            return
         self._loaded.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
             self._settings.main_folder = as_setting(event.info.folder, self.starter.main)
@@ -208,6 +210,13 @@ class PairLoading(QObject):
         self._emit_exchanged()
 
     # Small parts
+
+    def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
+        """Of a main model in place of which another was requested before this was heard."""
+        if event.role is not ModelRole.MAIN or isinstance(event, ModelUnloaded):
+            return False
+        folder = event.info.folder if isinstance(event, ModelReady) else event.folder
+        return Path(folder) != Path(self._loaded.main_folder)
 
     def _keep_draft(self) -> None:
         self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)

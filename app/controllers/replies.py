@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.messages import transcript_row
-from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage
+from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
 from app.storage.requests import end_reply
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
@@ -215,13 +215,23 @@ class Replies(QObject):
             self._engine.cancel(reply.request)
             self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
         self._retry.stop()
-        if self._refused:
-            self.store_ends()
+        for end in list(self._ends.values()):  # once more: a disk may fail once, and nobody tries again later
+            self._store_end(end)
 
     def store_ends(self) -> None:
         """Tries again to store the ends that were refused."""
         for message_id in list(self._refused):
             self._store_end(self._ends[message_id])
+
+    def storing_end(self, message_id: int) -> Callable[[Stores], object]:
+        """For a change that builds on a reply whose end may still be on its way to the disk, or refused."""
+        end = self._ends.get(message_id)
+        return (lambda _stores: None) if end is None else _storing(end)
+
+    def end_is_stored(self, message_id: int) -> None:
+        """By such a change: the former end is not to be stored over what follows."""
+        if (end := self._ends.get(message_id)) is not None:
+            self._on_end_stored(end)
 
     def _on_event(self, event: Event) -> None:
         reply = self._live.get(getattr(event, "request", 0))
@@ -273,9 +283,8 @@ class Replies(QObject):
         self._show_end(reply, error)
 
     def _store_end(self, end: End) -> None:
-        drafting = end.drafted.to_json()
         self._storage.write(
-            lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting),
+            _storing(end),
             lambda _done: self._on_end_stored(end),
             lambda problem: self._on_end_refused(end, problem),
         )
@@ -294,6 +303,8 @@ class Replies(QObject):
 
     def _on_end_refused(self, end: End, problem: NotStored) -> None:
         message_id = end.text.message_id
+        if self._ends.get(message_id) is not end:
+            return
         if message_id not in self._refused:
             self._refused.add(message_id)
             self._change(message_id, status=ReplyStatus.UNSAVED)
@@ -332,6 +343,11 @@ class Replies(QObject):
         known = self._table.row(reply.request)
         if known is not None:
             self._table.put(replace(known, status=reply.status, stats=reply.stats))
+
+
+def _storing(end: End) -> Callable[[Stores], object]:
+    drafting = end.drafted.to_json()
+    return lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting)
 
 
 def _live(number: RequestId, reply: StoredMessage, speculation: Speculation) -> LiveReply:

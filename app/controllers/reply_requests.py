@@ -33,8 +33,11 @@ class ReplyRequests:
         return Question(chat_id, parent_id, text, title, *self.names, attached, options)
 
     def start(self, reply_id: int) -> None:
-        self._models.wake()
         branch = self._storage.read.messages.branch(reply_id)
+        if not branch:  # it was deleted before it could be asked for
+            self._storage.write(lambda stores: stores.messages.give_up(reply_id), _ignore, _ignore)
+            return
+        self._models.wake()
         main, draft = self.names
         summary = self._storage.read.chats.summary(branch[-1].chat_id)
         names = f"{main} ← {draft}" if draft else main
@@ -59,3 +62,7 @@ class ReplyRequests:
     def _speculate(self) -> None:
         """How a chat wants to draft counts for its replies under way as well."""
         self._replies.speculate(lambda chat_id: self._options.generation(chat_id).speculation())
+
+
+def _ignore(_outcome: object) -> None:
+    """For what nobody waits for."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from itertools import product
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -34,6 +35,7 @@ from engine import (
     Sampling,
     Speculation,
     SpeculationMode,
+    write_atomically,
 )
 
 TOKENS = 64  # of each reply that is measured
@@ -80,6 +82,7 @@ class TuningController(QObject):
         self._taken_s, self._asked_at = 0.0, 0.0  # by these steps; when the request under way was made
         self._readings: list[Reading] = []
         self._own: RequestId | None = None  # the request under way
+        self._counts = True  # it measures the first of the steps; not where it is left over from what was cancelled
         self._others: set[RequestId] = set()  # queued or written for somebody
         self._mixed: set[RequestId] = set()  # … since before the pair was another one
         self._pair = ("", "")
@@ -113,6 +116,7 @@ class TuningController(QObject):
         self._pair, self._readings, self._done, self._taken_s = pair, [], 0, 0.0
         self._forget_trouble()
         self._steps = PASSES * list(product(Content, WAYS))
+        self._counts = False
         self._go_on()
         self.changed.emit()
 
@@ -127,6 +131,11 @@ class TuningController(QObject):
         main, draft = self._pair
         record = self._records.get(main, draft)
         return json.dumps({"main": main, "draft": draft, **asdict(record)}, ensure_ascii=False, indent=2) + "\n"
+
+    def export(self, file: Path) -> None:
+        """Where it raises OSError, what was there stays. A folder that has gone is not made anew."""
+        file.parent.stat()
+        write_atomically(file, self.as_json(), private=False)
 
     # What arrives
 
@@ -148,6 +157,9 @@ class TuningController(QObject):
 
     def _on_own_end(self, event: Finished | Failed) -> None:
         if not self._steps:
+            return
+        if not self._counts:
+            self._go_on()
             return
         rate = event.stats.tokens_per_second
         if isinstance(event, Failed):
@@ -205,7 +217,7 @@ class TuningController(QObject):
             max_tokens=TOKENS,
         )
         self._asked_at = self._clock()
-        self._own = self._engine.submit(request, self._bridge.post)
+        self._own, self._counts = self._engine.submit(request, self._bridge.post), True
         self._models.residence.background.add(self._own)
         self.changed.emit()
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.storage import copies, rescue
 from app.storage.problems import is_damage
@@ -37,6 +37,7 @@ _PRAGMAS = (
     "PRAGMA synchronous = FULL",
 )
 
+T = TypeVar("T")
 Schema = dict[str, str]  # the name of a table or index, and how it was made
 
 # Of bytes that are not UTF-8 each is a sign. Without a function of our own: a chat has many thousands of texts.
@@ -92,11 +93,30 @@ class Connection:
 
 
 class Reader(Connection):
-    """A connection that cannot write; for what a `Database` has open at this address."""
+    """A connection that cannot write; for what a `Database` has open at this address.
+
+    What the disk does not give is asked for again: a disk may fail once.
+    """
 
     def __init__(self, address: str) -> None:
         super().__init__(sqlite3.connect(f"{address}mode=ro", uri=True, isolation_level=None))
         self.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS // 50}")
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        return _patiently(partial(super().rows, sql, values))
+
+    def row(self, sql: str, values: Sequence[Any] = ()) -> sqlite3.Row | None:
+        return _patiently(partial(super().row, sql, values))
+
+
+def _patiently(read: Callable[[], T]) -> T:
+    for _ in range(_TRIES - 1):
+        try:
+            return read()
+        except sqlite3.DatabaseError as error:
+            if not is_damage(error) and error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_IOERR:
+                raise
+    return read()
 
 
 class Database(Connection):

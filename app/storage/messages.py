@@ -85,6 +85,10 @@ class MessageStore:
         )
         self._db.execute(sql, (message_id,))
 
+    def give_up(self, message_id: int) -> None:
+        """A reply that was not asked for in the end: when its row comes back from the Trash, it is not under way."""
+        self._db.execute("UPDATE messages SET status = 'stopped' WHERE id = ? AND status = 'streaming'", (message_id,))
+
     def save_texts(self, replies: Iterable[ReplyText]) -> None:
         """Saves the text so far of running replies, in one transaction."""
         with self._db.transaction(durable=False):

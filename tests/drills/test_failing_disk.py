@@ -28,6 +28,7 @@ from app.storage import (
     exchange,
     portable,
 )
+from app.storage.database import Reader, address_of
 from app.storage.portable import PortableChat, PortableMessage
 from engine import MessageRole, RequestStats
 from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
@@ -312,3 +313,19 @@ def test_the_process_dies_at_some_calls_of_a_rescue(tmp_path: Path) -> None:
 
 def test_some_writes_of_a_session_fail(tmp_path: Path) -> None:
     fail_while_writing(tmp_path / "chats.db", errno.ENOSPC, persistent=True, step=7)
+
+
+def test_what_is_on_the_screen_is_read_again_where_the_disk_fails_once(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    fill(path)
+    with closing(Database(path)):
+        for at in range(1, _MOST):
+            with closing(Reader(address_of(path))) as reader:
+                stores = Stores(reader)
+                with failing(Fault(READS, at), path.parent) as fault:
+                    listed, shown = stores.chats.find(), stores.messages.shown_branch(1)
+                assert (len(listed), len(shown)) == (2, 6), f"read {at}"
+            if not fault.was_met:
+                assert at > 1
+                return
+    pytest.fail("it never got through")

@@ -124,6 +124,8 @@ def fail_while_ending(folder: Path, qtbot: QtBot, persistent: bool, step: int, f
         _look(profile / "data", acknowledged=False)
         with open_app(profile, qtbot) as next_one:
             assert next_one.chats.conversations.rows, f"call {at}"
+            next_one.chats.open_chat(next_one.chats.conversations.rows[-1].chat_id)
+            assert persistent or next_one.window.composer.text() == "half a thought", f"call {at}"
         if not fault.was_met:
             return
     pytest.fail("it never got through")

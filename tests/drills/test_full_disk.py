@@ -170,6 +170,10 @@ def test_full_before_closing(disk: Disk, qtbot: QtBot) -> None:
         harness.open(qtbot)
         harness.ask(qtbot, "Kept")
         disk.fill()
+        harness.window.composer.set_text(_LONG)
+        harness.window.close()  # what was typed just now is on the screen only: that is said first
+        assert harness.window.isVisible()
+        assert harness.window.banner.title.text() == "Not everything is saved"
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()
         harness.close()

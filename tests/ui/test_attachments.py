@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -320,3 +321,23 @@ def test_fences_of_an_attachment_do_not_end_its_block() -> None:
     assert lines[0] == 'Attachment: a"b.md'
     assert lines[1] == lines[-1] == "`````"
     assert "\n".join(lines[2:-1]) == text
+
+
+def test_what_is_attached_while_the_first_message_is_stored_stays_in_its_chat(
+    app: AppHarness, qtbot: QtBot, note: Path
+) -> None:
+    free = threading.Event()
+    app.application.storage.write(lambda _stores: free.wait(60), lambda _: None, lambda _: None)
+    app.window.composer.set_text("Hello")
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    paste(app, WORDS * 2000)
+    app.window.composer.edit.insertFromMimeData(files(note))
+    free.set()
+    app.wait_until_quiet(qtbot)
+    wait_until_read(app, qtbot)
+    chat_id = app.chats.chat_id
+    assert (chat_id != 0, [row.name for row in rows(app)]) == (True, ["", note.name])
+    stored = app.application.storage.read.unsent.attachments()
+    assert {number: len(attached) for number, attached in stored.items()} == {chat_id: 2}
+    app.chats.new_chat()
+    assert rows(app) == []

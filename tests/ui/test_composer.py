@@ -299,3 +299,20 @@ def test_a_click_on_send_commits_what_is_being_composed(composer: Composer, qtbo
     with qtbot.waitSignal(composer.send_requested) as sent:
         QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
     assert sent.args == ["네"]
+
+
+def test_a_double_click_on_send_does_not_stop_what_it_has_sent(composer: Composer, qtbot: QtBot) -> None:
+    composer.set_text("Hi")
+    composer.send_requested.connect(lambda _text: composer.set_generating(True))
+    with qtbot.assertNotEmitted(composer.stop_requested):
+        double_click(composer.button)
+    assert composer.button.accessibleName() == "Stop"
+    with qtbot.waitSignal(composer.stop_requested):
+        QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+
+
+def double_click(widget: QWidget) -> None:
+    """As a screen tells it: the second press comes as a double click, and is released as any."""
+    QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+    QTest.mouseDClick(widget, Qt.MouseButton.LeftButton)
+    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.controllers.message_changes import Then
@@ -431,3 +432,29 @@ def test_unsent_text_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> N
         told = recorded(harness.chat.unsent_restored)
         harness.chat.restore_unsent()
         assert told == [({1: "half a thought", 0: "새 채팅"},)]
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_a_reply_that_goes_on_before_its_end_is_saved_keeps_all_its_words(harness: ControllerHarness) -> None:
+    long = "word " * 3000
+    harness.engine.scripts.extend([Script(pieces=(long, "never said")), Script(pieces=("and on",))])
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    fill_up(harness)
+    harness.engine.gate.let_through(1)
+    harness.wait_for_text(long)
+    reply, asked = harness.rows[-1].id, []
+    once = Qt.ConnectionType.SingleShotConnection
+    harness.chat.reply_ended.connect(lambda *_: asked.append(harness.controller.continue_reply(reply)), once)
+    harness.chat.stop()
+    harness.qtbot.waitUntil(lambda: bool(asked))
+    harness.settle()
+    make_room(harness)
+    harness.engine.gate.open()
+    harness.retry()
+    harness.qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
+    harness.wait_until_quiet()
+    stored = harness.database.row("SELECT text, status FROM messages WHERE id = ?", (reply,))
+    assert stored is not None
+    assert (stored["text"], stored["status"]) == (long + "and on", "done")
+    assert harness.rows[-1].text == long + "and on"

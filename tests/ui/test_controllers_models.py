@@ -38,6 +38,8 @@ from engine import (
     ModelFailed,
     ModelInfo,
     ModelMeasured,
+    ModelNotFound,
+    ModelReady,
     ModelRole,
     ModelSource,
     PairCheck,
@@ -628,3 +630,16 @@ def test_a_model_that_cannot_be_loaded_leaves_the_pair_of_the_next_start(harness
     harness.wait_for_pair()
     assert harness.models.pair.state is PairState.FAILED
     assert (harness.settings.main_folder, harness.settings.draft_folder) == (MAIN.folder, DRAFT.folder)
+
+
+def test_what_is_told_late_of_a_former_main_model_is_not_taken_for_the_present_one(harness: ControllerHarness) -> None:
+    """It was on its way to the window when the other one was chosen."""
+    harness.bridge.post(ModelFailed(ModelRole.MAIN, BROKEN.folder, ModelNotFound(BROKEN.folder)))
+    harness.models.choose_main(MIDDLE.folder)
+    harness.wait_for_pair()
+    assert (harness.models.pair.state, harness.models.pair.error) == (PairState.READY, None)
+    settings = harness.settings.main_folder, harness.settings.draft_folder
+    harness.bridge.post(ModelReady(ModelRole.MAIN, OTHER_MAIN))
+    harness.models.choose_pair(BROKEN.folder, OTHER.folder)
+    harness.wait_for_pair()
+    assert (harness.settings.main_folder, harness.settings.draft_folder) == settings

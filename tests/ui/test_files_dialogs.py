@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
-from app.storage import importing
+from app.storage import Stores, importing, portable
 from app.view_models.chat_options import Scope
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.file_wiring import FileWiring
@@ -235,6 +236,30 @@ def test_an_import_that_is_cancelled_leaves_nothing(
         dialog.reject()
     assert titles(app) == []
     assert not dialog.isVisible()
+
+
+def test_an_import_that_is_cancelled_twice_leaves_nothing(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a step of it is under way."""
+    monkeypatch.setattr(importing, "STEP_CHATS", 1)
+    dialog, imports = look(app, qtbot, conversations(tmp_path, 3)), files(app).imports
+    begun, free, add = threading.Event(), threading.Event(), portable.add
+
+    def add_slowly(stores: Stores, chat: portable.PortableChat) -> int:
+        begun.set()
+        assert free.wait(60)
+        return add(stores, chat)
+
+    monkeypatch.setattr(portable, "add", add_slowly)
+    cancelled = QSignalSpy(imports.cancelled)
+    dialog.act_button.click()
+    assert begun.wait(60)
+    dialog.reject()
+    dialog.reject()
+    free.set()
+    qtbot.waitUntil(lambda: not app.application.storage.pending)
+    assert (titles(app), cancelled.count()) == ([], 1)
 
 
 @pytest.mark.expect_log("a change was not stored")

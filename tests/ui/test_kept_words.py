@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.storage import Stores
+from app.storage import Database, EditKind, Stores
 from tests.helpers.app_harness import AppHarness, open_app
 
 LONG = "precious " * 600
@@ -283,3 +283,130 @@ def test_what_is_typed_into_quick_ask_while_nothing_is_saved_waits_in_the_next_r
         first.paths.database.rmdir()
         with open_app(tmp_path, qtbot) as second:
             assert second.window.composer.text() == "precious"
+
+
+@pytest.mark.expect_log("the database cannot be opened")
+def test_words_for_a_later_start_wait_in_their_file_while_nothing_is_saved(tmp_path: Path, qtbot: QtBot) -> None:
+    with AppHarness(tmp_path) as first:
+        first.paths.unsent.write_text("precious", encoding="utf-8")
+        first.paths.database.mkdir()
+        first.application.show()
+        qtbot.waitUntil(first.window.banner.isVisible)
+        with qtbot.waitSignal(first.application.opened):
+            first.window.banner.other_button.click()
+        first.wait_until_stored(qtbot)
+        assert first.paths.unsent.read_text(encoding="utf-8") == "precious"  # whatever ends this run
+        QTest.keyClicks(first.window.composer.edit, "dear")
+        first.close()
+        first.paths.database.rmdir()
+        with open_app(tmp_path, qtbot) as second:
+            assert second.window.composer.text() == "precious\n\ndear"
+
+
+@pytest.mark.parametrize("what", ["chat", "message", "message and what follows", "folder"])
+def test_what_is_deleted_twice_is_brought_back_by_one_undo(harness: AppHarness, qtbot: QtBot, what: str) -> None:
+    """A disk that takes its time invites to press the key once more."""
+    harness.ask(qtbot, "First")
+    chats, chat_id = harness.chats, harness.chats.chat_id
+    chats.folders.make(chat_id=chat_id)
+    harness.wait_until_stored(qtbot)
+    folder, question = chats.folders.folder_of(chat_id) or 0, chats.transcript.messages[0].id
+    delete = {
+        "chat": partial(chats.delete_chat, chat_id),
+        "message": partial(chats.edits.delete, question),
+        "message and what follows": partial(chats.edits.delete, question, following=True),
+        "folder": partial(chats.folders.delete, folder, with_chats=True),
+    }[what]
+    for _ in range(2):
+        delete()
+    harness.wait_until_stored(qtbot)
+    assert harness.window.banner.button.text() == "Undo"
+    harness.window.banner.button.click()
+    harness.wait_until_stored(qtbot)
+    stored = harness.application.storage.read
+    summary = stored.chats.summary(chat_id)
+    assert summary is not None
+    assert (summary.folder_id, len(stored.messages.shown_branch(chat_id))) == (folder, 2)
+    assert (chats.deletions.latest(), chats.deletions.can_undo) == ([], False)
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_an_edit_that_is_tried_again_is_saved_as_its_field_says_by_then(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "First")
+    change(harness, qtbot, fill_up)
+    edits = harness.chats.edits
+    edits.begin(2)
+    edits.type(2, LONG)
+    assert edits.save(2)
+    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
+    edits.type(2, LONG + "and more")
+    change(harness, qtbot, make_room)
+    harness.window.banner.button.click()
+    harness.wait_until_stored(qtbot)
+    assert harness.chats.transcript.messages[1].text == LONG + "and more"
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+@pytest.mark.parametrize("kind", list(EditKind))
+def test_what_was_saved_after_all_is_not_saved_once_more(harness: AppHarness, qtbot: QtBot, kind: EditKind) -> None:
+    harness.ask(qtbot, "First")
+    change(harness, qtbot, fill_up)
+    edits = harness.chats.edits
+    edits.begin(2, kind)
+    edits.type(2, LONG)
+    assert edits.save(2)
+    qtbot.waitUntil(lambda: harness.window.banner.button.text() == "Try again")
+    change(harness, qtbot, make_room)
+    assert edits.save(2)
+    harness.wait_until_stored(qtbot)
+    stored = harness.application.storage.read.database
+    before = stored.rows("SELECT id FROM messages")
+    harness.window.banner.button.click()
+    harness.wait_until_stored(qtbot)
+    assert stored.rows("SELECT id FROM messages") == before
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_the_window_asks_before_it_drops_what_was_typed_just_now(harness: AppHarness, qtbot: QtBot) -> None:
+    """Before the disk has been asked to keep it."""
+    change(harness, qtbot, fill_up)
+    harness.window.composer.set_text(LONG)
+    harness.window.close()
+    assert harness.window.isVisible()
+    assert harness.window.banner.title.text() == "Not everything is saved"
+    change(harness, qtbot, make_room)
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_BUSY")
+def test_the_window_asks_while_what_was_refused_is_being_tried_again(harness: AppHarness, qtbot: QtBot) -> None:
+    other = Database(harness.paths.database)
+    change(harness, qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
+    other.execute("BEGIN IMMEDIATE")
+    harness.window.composer.set_text("precious")
+    harness.window.composer.keep_unsent()
+    harness.wait_until_stored(qtbot)
+    harness.chats.keeping._try_again()
+    harness.window.close()
+    assert harness.window.isVisible()
+    other.execute("ROLLBACK")
+    other.close()
+    harness.window.composer.keep_unsent()
+    harness.wait_until_stored(qtbot)
+    assert not harness.chats.has_unsaved
+
+
+@pytest.mark.parametrize("how", ["send", "regenerate", "continue_reply"])
+def test_a_reply_that_is_deleted_before_it_is_asked_for_is_not_under_way_when_it_is_back(
+    harness: AppHarness, qtbot: QtBot, how: str
+) -> None:
+    harness.ask(qtbot, "First")
+    chats, (question, reply) = harness.chats, harness.chats.transcript.messages
+    assert chats.send("Second") if how == "send" else getattr(chats, how)(reply.id)
+    chats.edits.delete(question.id, following=True)
+    assert harness.chats.keeping.try_now(60)  # both are on the disk before the window hears of either
+    harness.wait_until_quiet(qtbot)
+    chats.undo_delete()
+    harness.wait_until_stored(qtbot)
+    assert chats.transcript.messages
+    assert not any(message.under_way for message in chats.transcript.messages)
+    assert len(harness.engine.requests) == 1

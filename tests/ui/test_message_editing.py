@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
-from app.views.transcript.editor_part import EditorPart
+from app.views.transcript.editor_part import _TELL_DELAY_MS, EditorPart
 from app.views.transcript.message_acts import MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.widgets.dialog import Dialog
@@ -381,3 +382,35 @@ def test_a_field_shows_nothing_cut_off_in_a_narrow_window(harness: AppHarness, q
         assert button.width() >= button.sizeHint().width() or button.width() >= field.width() - 60
         assert field.rect().contains(button.geometry())
     assert {part.kind for part, _ in harness.window.transcript.visible_parts.shown()} >= {PartKind.EDITOR}  # type: ignore[union-attr]
+
+
+def test_what_is_typed_while_an_edit_is_saved_goes_on_in_a_field(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    field, free = begin_edit(harness, 1), threading.Event()
+    type_anew(field, "other words")
+    harness.application.storage.write(lambda _stores: free.wait(60), lambda _: None, lambda _: None)
+    QTest.mouseClick(field.save, Qt.MouseButton.LeftButton)
+    QTest.keyClicks(field.field, " and more")
+    free.set()
+    harness.wait_until_quiet(qtbot)
+    assert (texts(harness)[1], fields(harness)) == ("other words", 1)
+    field = editor(harness, 1)
+    assert (field.field.text(), field.field.hasFocus()) == ("other words and more", True)
+    QTest.mouseClick(field.save, Qt.MouseButton.LeftButton)
+    harness.wait_until_quiet(qtbot)
+    assert (texts(harness)[1], fields(harness)) == ("other words and more", 0)
+
+
+def test_what_is_typed_stays_however_the_field_grows(harness: AppHarness, qtbot: QtBot) -> None:
+    """Also after a pause, in which it was told."""
+    harness.ask(qtbot, "Question")
+    field = begin_edit(harness, 0)
+    type_anew(field, "one")
+    for words in ("two", "three"):
+        QTest.qWait(2 * _TELL_DELAY_MS)
+        QTest.keyClick(field.field, Qt.Key.Key_Return)
+        QTest.keyClicks(field.field, words)
+    assert field.field.text() == "one\ntwo\nthree"
+    edits, number = harness.application.storage.read.edits, id_of(harness, 0)
+    qtbot.waitUntil(lambda: number in edits.of_chat(harness.chats.chat_id))
+    assert edits.of_chat(harness.chats.chat_id)[number].text == "one\ntwo\nthree"

@@ -19,7 +19,7 @@ from app.theme import DARK
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import MessageFooter
-from app.views.transcript.parts import PartKind
+from app.views.transcript.parts import Bubble, PartKind
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
 from app.views.widgets.buttons import IconButton
@@ -532,3 +532,21 @@ def test_items_and_quotes_that_are_read_from_the_right_begin_in_sight(
         middle, bar = picture.height() // 2, picture.width() - 2
         assert picture.pixelColor(bar, middle) != picture.pixelColor(picture.width() // 4, middle)
         assert picture.pixelColor(1, middle) == picture.pixelColor(picture.width() // 4, middle)
+
+
+def test_a_message_that_cannot_be_shown_keeps_no_later_one_from_the_screen(
+    open_transcript: Opener, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = open_transcript([question(1, "One")])
+
+    def fail(*_: object) -> int:
+        raise RuntimeError
+
+    with monkeypatch.context() as patch, qtbot.capture_exceptions() as errors:
+        patch.setattr(TextPart, "show_part", fail)
+        harness.model.append(reply(2, "Two"))
+    assert errors
+    harness.model.append(question(3, "Three"))
+    QApplication.processEvents()
+    assert texts(harness) == ["Two"]
+    assert [part.content for part in harness.parts(PartKind.BUBBLE)] == [Bubble("One"), Bubble("Three")]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import count
@@ -281,3 +284,32 @@ def test_a_title_is_asked_for_between_two_measurements_and_neither_stops_the_oth
     assert len(harness.engine.requests) < STEPS + 6  # what gave way was asked for again
     harness.wait_until_quiet()
     assert harness.titles() == ["A draft guesses, the main model checks"]
+
+
+def test_what_a_former_try_has_measured_counts_for_nothing(setup: TuningSetup, qtbot: QtBot) -> None:
+    """Its end was on its way to the window when that was stopped and begun again."""
+    setup.harness.engine.scripts.append(Script(("a",) * 12, round_s=0.001))
+    setup.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
+    setup.tuning.start()
+    while setup.harness.engine.state().running or setup.harness.engine.state().queued:
+        time.sleep(0.001)
+    setup.tuning.cancel()
+    setup.tuning.start()
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+    assert len(setup.harness.engine.requests) == STEPS + 1
+    assert setup.tuning.view.best == Way("fixed", 4)
+
+
+def test_an_export_that_the_disk_refuses_leaves_what_was_there(
+    setup: TuningSetup, card: TuneCard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "pair.json"
+    file.write_text("former")
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    card.export_to(str(file))
+    assert (file.read_bytes(), [each.name for each in tmp_path.glob("*pair.json*")]) == (b"former", ["pair.json"])
+    assert "room" in card.sentence.text()

@@ -85,7 +85,7 @@ class TuneCard(Translated, Card):
 
     def export_to(self, file: str) -> None:
         try:
-            Path(file).write_text(self._tuning.as_json(), encoding="utf-8")
+            self._tuning.export(Path(file))
         except OSError as error:
             notice = not_exported(NotExported(why_not_written(error), str(Path(file).parent)))
             self.sentence.setText(sentences(notice.sentence, notice.hint))

@@ -16,6 +16,8 @@ from app.words.formats import fill
 from app.words.notices import action_text
 from app.words.notices_for_errors import Problem, notice_for
 
+_PATIENCE_S = 1.0  # with the disk, while the window closes
+
 
 class KeptWords(QObject):
     def __init__(
@@ -46,7 +48,10 @@ class KeptWords(QObject):
 
     def warn_before_closing(self) -> bool:
         """Says, once, that words are on the screen only; True when it did."""
-        warns = self._chats.has_unsaved and not self._warned
+        if self._warned:
+            return False
+        self._chats.edits.keep()
+        warns = not self._chats.keeping.try_now(_PATIENCE_S) or self._chats.has_unsaved
         if warns:
             self._warned = True
             self._banner.show_warning(self._unsaved_text)

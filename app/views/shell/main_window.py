@@ -376,12 +376,12 @@ class MainWindow(TakesDrops, Translated, QWidget):
             event.ignore()
             self.hide()
             return
+        self.composer.keep_unsent()
+        self.closing.emit()
         if self._kept_words is not None and not self._may_close and self._kept_words.warn_before_closing():
             event.ignore()
             self.show()
             return
-        self.composer.keep_unsent()
-        self.closing.emit()
         self._settings.window_geometry = bytes(self.saveGeometry().toBase64().data()).decode()
         super().closeEvent(event)
         self.closed.emit()

@@ -42,6 +42,7 @@ class MessageWiring(QObject):
         editing.cancelled.connect(self._cancel)
         editing.saved.connect(lambda message_id, then: chats.edits.save(message_id, Then(then)))
         chats.edits.saved.connect(self._on_saved)
+        chats.edits.went_on.connect(editing.focus)
 
     def _on_chat(self, chat_id: int, _title: str) -> None:
         """Another chat opens where its reader left it; a change of the title moves nothing."""

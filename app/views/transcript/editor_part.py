@@ -5,7 +5,7 @@ Here: typing, what is attached, its height, its buttons. What becomes of it is a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -58,8 +58,10 @@ class EditorPart(Hovered, Translated, QWidget):
         self._context, self._theme = context, context.theme
         self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
         self._message_id = 0
+        self._part: Part | None = None
         self._known = ""  # what was given, or told
         self._showing = False
+        self._finished = False  # what it says is on its way to the disk
         self._card = QRect()
         self._told = QTimer(self, singleShot=True, interval=_TELL_DELAY_MS)
         self._told.timeout.connect(self._tell)
@@ -109,19 +111,21 @@ class EditorPart(Hovered, Translated, QWidget):
         same = part.message_id == self._message_id and part.content.kind == self._content.kind
         if not same:
             self._tell()
+            self._finished = False
         stays = same and part.content.text == self._known
-        self._content, self._message_id = part.content, part.message_id
+        self._content, self._message_id, self._part = part.content, part.message_id, part
         self._showing = True
-        self._show_attached()
-        if not stays:
-            self._known = part.content.text
-            self.field.set_text(self._known)
-            self.field.moveCursor(self.field.textCursor().MoveOperation.End)
-            self._told.stop()
-        self._retranslate()
-        height = self._arrange(width_px)
-        self._showing = False
-        return height
+        try:
+            self._show_attached()
+            if not stays:
+                self._known = part.content.text
+                self.field.set_text(self._known)
+                self.field.moveCursor(self.field.textCursor().MoveOperation.End)
+                self._told.stop()
+            self._retranslate()
+            return self._arrange(width_px)
+        finally:
+            self._showing = False
 
     def _show_attached(self) -> None:
         """Only what a person says can have something attached."""
@@ -275,7 +279,10 @@ class EditorPart(Hovered, Translated, QWidget):
         self._enable()
         if self._showing:
             return
-        self._told.start()
+        if self._finished:  # the field may go at any moment
+            self._tell()
+        else:
+            self._told.start()
         if self.field.hasFocus():
             self._context.editing.typed_in(self._message_id)
 
@@ -284,12 +291,15 @@ class EditorPart(Hovered, Translated, QWidget):
         words = self.field.text_with_composed()
         if words != self._known:
             self._known = words
+            if self._part is not None:  # it is shown again at another height, before it is made anew
+                self._part.content = replace(self._content, text=words)
             self._context.editing.typed.emit(self._message_id, words)
 
     def _finish(self, way: str) -> None:
         self.field.commit()
         if self._has_something() and not self.attached.is_reading:
             self._tell()
+            self._finished = True
             self._context.editing.saved.emit(self._message_id, way)
 
     def _choose_role(self, from_user: object) -> None:

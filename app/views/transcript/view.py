@@ -28,6 +28,7 @@ from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
 from app.views.transcript.hold import STICK_PX, Hold
+from app.views.transcript.in_turn import in_turn
 from app.views.transcript.jump_button import JumpButton
 from app.views.transcript.kept_focus import kept_focus
 from app.views.transcript.link_keys import LinkKeys
@@ -85,7 +86,7 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
-        self._settling = False
+        self.is_settling = False
         self._highlights = Highlights(self._column, self, self.viewport())
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
@@ -219,14 +220,12 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self._column.arrange(first, self._theme.scale)
         self._settle()
 
+    @in_turn
     def _settle(self) -> None:
         """Measures and places the visible parts, and sets the scroll bar.
 
         Measuring changes heights, and heights change what is visible; the anchor keeps the reader's place meanwhile.
         """
-        if self._settling:
-            return
-        self._settling = True
         for _ in range(_SETTLING_ROUNDS):
             first = self.visible_parts.measure(self._column, self._wanted_top(), self.page_px(), self.column_px())
             if first is None:
@@ -241,7 +240,6 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self.visible_parts.light(self.selection)
         self._link_keys.place()
         self._hold.settled(top)
-        self._settling = False
         is_above = self._bottom_px() - top > STICK_PX and not self._hold.follows_end
         self.jump_button.set_wanted(is_above, self.viewport().rect())
         if self._highlights.focused is not None:
@@ -272,7 +270,7 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         bar.setEnabled(self._bottom_px() > 0)
 
     def scrollContentsBy(self, _dx: int, dy: int) -> None:  # the parts are moved where they are placed
-        if not self._settling:
+        if not self.is_settling:
             self._hold.scrolled(self.top_px(), self._bottom_px(), up=dy > 0)
             self.visible_parts.read_ahead(self._column, self.top_px(), self.page_px(), self.column_px())
             self._settle()
