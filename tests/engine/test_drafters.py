@@ -305,6 +305,26 @@ def meddled(client: EngineClient, request: Request, meddle: Callable[[Any], None
 
 
 @in_company
+def test_asked_in_mid_reply_to_draft_otherwise_it_goes_on_from_what_it_has_read(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = 0
+
+    def meddle(event: Any) -> None:
+        nonlocal told
+        told += isinstance(event, TextDelta)
+        if isinstance(event, TextDelta) and told in (4, 8, 12):
+            client.engine.set_speculation(event.request, Speculation.fixed(told // 4))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        reply = meddled(client, asked(FIRST, GREEDY, 40), meddle)
+    assert reply.tokens == client.run(asked(FIRST, GREEDY, 40, drafts=False)).tokens
+    assert {len(each.drafted) for each in reply.rounds} >= {1, 2, 3}
+    whole(pair, drafts)
+
+
+@in_company
 def test_of_a_prompt_that_was_cancelled_what_was_read_is_known(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
