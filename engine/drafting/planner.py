@@ -44,6 +44,10 @@ class Drafting:
         self._controller = controller
         self._unused: list[_Unused] = []
 
+    def steer(self, controller: Controller) -> None:
+        """Have another one plan from here on. What the proposers have read of the chat stays."""
+        self._controller = controller
+
     def plan(self, tokens: Sequence[int], room: int, replies: int = 1) -> Plan:
         """Who drafts how many tokens next, at most `room`; `replies` share the forward that checks them.
 

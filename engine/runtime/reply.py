@@ -24,7 +24,7 @@ from engine.decoding.round import Round, Times, plain_round, settled, speculativ
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, reply_begin, spared_tokens, turn_end
-from engine.drafting.controller import History
+from engine.drafting.controller import Controller, History
 from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
@@ -115,6 +115,12 @@ class Reply:
                 self._sequence.read_last_again()
             self._drafting.keep_hidden_states(self._sequence)
         self._look_past_the_prompt()
+
+    def steer(self, controller: Controller) -> bool:
+        """Have another one plan drafts from the next round on; False where nothing drafts, or nothing may any more."""
+        if self._drafting is not None and self.may_draft:
+            self._drafting.steer(controller)
+        return self._drafting is not None and self.may_draft
 
     @property
     def may_draft(self) -> bool:

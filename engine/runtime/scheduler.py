@@ -134,7 +134,8 @@ class Scheduler:
             queued.request = speculating(queued.request, speculation)
         for reply in [reply for reply in self._running if reply.id == request]:
             reply.request = speculating(reply.request, speculation)
-            self._draft_with_pair(reply)
+            if not reply.steer(make_controller(reply.request.speculation, self._history)):
+                self._draft_with_pair(reply)
 
     def cancel_all(self) -> None:
         while self._waiting:

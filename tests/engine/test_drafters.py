@@ -7,7 +7,8 @@ every family. All of them are a drill.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import queue
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -15,7 +16,20 @@ from typing import Any
 
 import pytest
 
-from engine import DraftingState, Engine, Finished, ModelFailed, ModelReady, Request, Sampling, Speculation, TextDelta
+from engine import (
+    DraftingState,
+    Engine,
+    Failed,
+    Finished,
+    FinishReason,
+    ModelFailed,
+    ModelReady,
+    PromptProgress,
+    Request,
+    Sampling,
+    Speculation,
+    TextDelta,
+)
 from engine.api.errors import DrafterDoesNotFit, ModelDamaged, ModelOnlyDrafts
 from engine.api.types import DrafterKind
 from engine.decoding.accept import integers
@@ -31,7 +45,7 @@ from engine.prefix.memory import PrefixStore
 from engine.runtime.scheduler import Scheduler
 from engine.runtime.sharing import Way
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
-from tests.helpers.engine_client import EngineClient
+from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_families import FAMILIES, STATE_SPACE, save_family
 
@@ -272,6 +286,71 @@ def test_the_states_of_shared_steps_are_kept(
     assert replies[2].stats.draft_rounds > 5
     assert max(waiting) <= 2
     assert drafts.seen
+    whole(pair, drafts)
+
+
+def meddled(client: EngineClient, request: Request, meddle: Callable[[Any], None]) -> Finished:
+    """The end of a reply; `meddle` hears its events on the engine's thread, so its commands come right after them."""
+    ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def hear(event: Any) -> None:
+        meddle(event)
+        if isinstance(event, Finished | Failed):
+            ended.put(event)
+
+    client.engine.submit(request, hear)
+    end = ended.get(timeout=PATIENCE_S)
+    assert isinstance(end, Finished), end
+    return end
+
+
+@in_company
+def test_asked_in_mid_reply_to_draft_otherwise_it_goes_on_from_what_it_has_read(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = 0
+
+    def meddle(event: Any) -> None:
+        nonlocal told
+        told += isinstance(event, TextDelta)
+        if isinstance(event, TextDelta) and told in (4, 8, 12):
+            client.engine.set_speculation(event.request, Speculation.fixed(told // 4))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        reply = meddled(client, asked(FIRST, GREEDY, 40), meddle)
+    assert reply.tokens == client.run(asked(FIRST, GREEDY, 40, drafts=False)).tokens
+    assert {len(each.drafted) for each in reply.rounds} >= {1, 2, 3}
+    whole(pair, drafts)
+
+
+@in_company
+def test_of_a_prompt_that_was_cancelled_what_was_read_is_known(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompt = tuple(40 + (7 * n + n * n) % 90 for n in range(1200))
+
+    def cancel(event: Any) -> None:
+        if isinstance(event, PromptProgress) and event.done_tokens:
+            client.engine.cancel(event.request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        assert meddled(client, asked(prompt, GREEDY), cancel).reason is FinishReason.CANCELLED
+        assert check(client, prompt, GREEDY).stats.cached_tokens >= 512
+    whole(pair, drafts)
+
+
+@pytest.mark.parametrize("pair", [pytest.param((ASSISTANT, "gemma4"), id="assistant")], indirect=True, scope="module")
+def test_a_reply_longer_than_a_window_is_written_anew_from_what_was_read(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that a window has forgotten come back with what was remembered at the turn's end."""
+    monkeypatch.setattr("engine.caches.window._GROWTH_TOKENS", 8)
+    first = client.run(asked(FIRST, GREEDY, 90)).finished
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        assert client.run(asked(FIRST, GREEDY, 90)).tokens == first.tokens
     whole(pair, drafts)
 
 

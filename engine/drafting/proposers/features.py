@@ -13,6 +13,7 @@ import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
+from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
@@ -123,25 +124,32 @@ class Context:
         held, end = self.caches.position, len(tokens) - 1
         while waiting and waiting[0][0] <= held:
             position, states = waiting.pop(0)
-            for start in range(max(held, position), min(position + states.shape[0], end), PREFILL_CHUNK_TOKENS):
-                stop = min(start + PREFILL_CHUNK_TOKENS, position + states.shape[0], end)
-                following = mx.array(list(tokens[start + 1 : stop + 1]), dtype=mx.uint32)
-                rows = self._reader.read(following, states[start - position : stop - position], self.caches)
+            last = min(position + states.shape[0], end)
+            while held < last:
+                stop = self._part_end(held, last)
+                following = mx.array(list(tokens[held + 1 : stop + 1]), dtype=mx.uint32)
+                rows = self._reader.read(following, states[held - position : stop - position], self.caches)
                 self.last_state = rows[-1:]
-                if stop - start == PREFILL_CHUNK_TOKENS:
+                if stop - held == PREFILL_CHUNK_TOKENS:
                     self.caches.evaluate()
                 held = stop
+                if held == self.turn_end:
+                    self._following.keep_checkpoint()
             if position + states.shape[0] > end:  # of the newest token: its row may need the one behind it
                 waiting.insert(0, (end, states[max(0, end - position) :]))
                 break
         self._waiting = waiting
         self._waiting_bytes = sum(states.nbytes for _, states in waiting)
 
+    def _part_end(self, start: int, last: int) -> int:
+        """How far to read in one go: a chunk, or to the end of the turn where that is to be remembered."""
+        stop = min(start + PREFILL_CHUNK_TOKENS, last)
+        return self.turn_end if start < self.turn_end < stop and needs_checkpoints(self.caches) else stop
+
     def close(self) -> None:
         """Keep what is known of the chat for its next turn, with the states that came after the last draft."""
         if self._sequence is not None:
-            if not self.missing():
-                self.read()
+            self.read()
             self._store.put(self._sequence)
         self._sequence = self._again = None
         self._waiting.clear()
@@ -197,8 +205,9 @@ class FeatureProposer:
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         self._context.follow(tokens)
-        self._missing = missing = self._context.missing()
-        most = 0 if missing else max(0, min(self._longest, self._room - len(tokens)))
+        room = self._room - len(tokens)
+        self._missing = missing = self._context.missing() if room > 0 else 0
+        most = 0 if missing else max(0, min(self._longest, room))
         return Offer(self.name, most, tells_probabilities=True, behind=missing)
 
     def read_on(self) -> None:
