@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments[:1] == [_TRY_MODEL]:
         from engine import try_model
 
-        try_model(Path(arguments[1]))
+        try_model(Path(arguments[1]), *arguments[2:3])
     if arguments[:1] and arguments[0] in _CHILDREN:
         from app.system.limited_child import run_child
 

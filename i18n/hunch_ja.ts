@@ -3429,20 +3429,28 @@
 <context>
     <name>OfferRow</name>
     <message>
+        <source>In use</source>
+        <translation>使用中</translation>
+    </message>
+    <message>
         <source>Install both</source>
         <translation>両方インストール</translation>
+    </message>
+    <message>
+        <source>Use both</source>
+        <translation>両方使う</translation>
     </message>
     <message>
         <source>Install %1 and its draft</source>
         <translation>%1 とそのドラフトをインストール</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
-        <translation>ドラフトモデル：%1</translation>
+        <source>Use %1 and its draft</source>
+        <translation>%1 とそのドラフトを使う</translation>
     </message>
     <message>
-        <source>Installed</source>
-        <translation>インストール済み</translation>
+        <source>with the draft %1</source>
+        <translation>ドラフトモデル：%1</translation>
     </message>
     <message>
         <source>On its way</source>

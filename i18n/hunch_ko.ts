@@ -3429,20 +3429,28 @@
 <context>
     <name>OfferRow</name>
     <message>
+        <source>In use</source>
+        <translation>사용 중</translation>
+    </message>
+    <message>
         <source>Install both</source>
         <translation>둘 다 설치</translation>
+    </message>
+    <message>
+        <source>Use both</source>
+        <translation>둘 다 사용</translation>
     </message>
     <message>
         <source>Install %1 and its draft</source>
         <translation>%1 모델과 초안 모델 설치</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
-        <translation>초안 모델 %1</translation>
+        <source>Use %1 and its draft</source>
+        <translation>%1 모델과 초안 모델 사용</translation>
     </message>
     <message>
-        <source>Installed</source>
-        <translation>설치됨</translation>
+        <source>with the draft %1</source>
+        <translation>초안 모델 %1</translation>
     </message>
     <message>
         <source>On its way</source>

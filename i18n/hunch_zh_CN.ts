@@ -3429,20 +3429,28 @@
 <context>
     <name>OfferRow</name>
     <message>
+        <source>In use</source>
+        <translation>使用中</translation>
+    </message>
+    <message>
         <source>Install both</source>
         <translation>一并安装</translation>
+    </message>
+    <message>
+        <source>Use both</source>
+        <translation>一并使用</translation>
     </message>
     <message>
         <source>Install %1 and its draft</source>
         <translation>安装 %1 及其草稿模型</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
-        <translation>草稿模型：%1</translation>
+        <source>Use %1 and its draft</source>
+        <translation>使用 %1 及其草稿模型</translation>
     </message>
     <message>
-        <source>Installed</source>
-        <translation>已安装</translation>
+        <source>with the draft %1</source>
+        <translation>草稿模型：%1</translation>
     </message>
     <message>
         <source>On its way</source>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -135,8 +136,8 @@ class DiscoverController(QObject):
         return bool(repository) and self._main() == repository
 
     def as_main(self, model: HubModel) -> ModelInfo:
-        """As much as a hub tells of a model: for its fit, and to look for drafts."""
-        return _info(model)
+        """As much as a hub tells of a model, and where it is installed: to look for drafts."""
+        return replace(_info(model), folder=self.folder_of(model.repository))
 
     def partners(self, model: HubModel) -> list[Partner]:
         """What the catalog pairs a model with: all drafts that it knows for it, the best first, or for a drafter one

@@ -56,7 +56,7 @@ class _Half:
 class _Row:
     id: int
     halves: tuple[_Half, ...]
-    as_draft: bool = False  # it was looked for as a draft of the main model
+    draft_for: str = ""  # the folder of the main model that it was looked for as a draft of
 
     def states(self) -> list[DownloadState]:
         return [half.state for half in self.halves]
@@ -87,8 +87,8 @@ class DownloadController(QObject):
         """Main models that were asked for and did not fail."""
         return [entry.repository for entry in self.entries if entry.state is not DownloadState.FAILED]
 
-    def install(self, repository: str, revision: str = NEWEST, *, as_draft: bool = False) -> int:
-        return self._install((repository.strip(),), revision, as_draft=as_draft)
+    def install(self, repository: str, revision: str = NEWEST, *, draft_for: str = "") -> int:
+        return self._install((repository.strip(),), revision, draft_for=draft_for)
 
     def install_pair(self, main: str, draft: str) -> int:
         """Both halves at the same time, as one row; what another program has is not fetched again.
@@ -141,12 +141,13 @@ class DownloadController(QObject):
             return ()
         return tuple(half.folder for half in found.halves)
 
-    def is_draft(self, row: int) -> bool:
-        return row in self._rows and self._rows[row].as_draft
+    def main_for(self, row: int) -> str:
+        """The folder of the main model that a row was looked for as a draft of; "" for any other."""
+        return self._rows[row].draft_for if row in self._rows else ""
 
     # Starting
 
-    def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, as_draft: bool = False) -> int:
+    def _install(self, repositories: tuple[str, ...], revision: str = NEWEST, *, draft_for: str = "") -> int:
         for row in self._rows.values():
             under_way = {half.repository for half in row.halves if half.state in _RUNNING}
             if (_names(row) == repositories and under_way) or set(repositories) <= under_way:
@@ -159,7 +160,7 @@ class DownloadController(QObject):
         halves = tuple(replace(known.get(name, _Half(name)), revision=revision) for name in repositories)
         if len(halves) > 1:
             halves = tuple(self._as_installed(half) for half in halves)
-        self._rows[number] = _Row(number, halves, as_draft)
+        self._rows[number] = _Row(number, halves, draft_for)
         done = (*_RUNNING, DownloadState.FINISHED) if len(halves) > 1 else _RUNNING
         self._start(number, [half for half in halves if half.state not in done])
         self._forget_pair_when_done(number)

@@ -72,7 +72,6 @@ def model_entry(
 ) -> ModelEntry:
     """`context_tokens`: of the chat that its memory and fit are told for."""
     info = model.info
-    chats = info is not None and info.drafter is None
     return ModelEntry(
         folder=model.folder,
         name=model.name,
@@ -90,7 +89,7 @@ def model_entry(
         is_draft=model.folder == draft_folder,
         drafter=info.drafter.kind if info and info.drafter else None,
         about=info.about if info else ModelAbout(),
-        fit=memory_fit(info, context_tokens) if info and chats else None,
+        fit=memory_fit(info, context_tokens) if info else None,
         own_head=info is not None and info.own_drafter is not None,
     )
 

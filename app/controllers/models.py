@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -39,6 +40,7 @@ from engine import (
     ModelDeleted,
     ModelInfo,
     ModelLibrary,
+    ModelNotFound,
     PairChecked,
     fit_together,
 )
@@ -64,7 +66,6 @@ class ModelController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._engine = engine
         self._store = store
         self._settings = settings
         self.sources = ModelSources(store, settings, self)
@@ -137,8 +138,9 @@ class ModelController(QObject):
         is_loaded = main == self._loading.main_folder and self.pair.state is PairState.READY
         if is_loaded and main not in self._loading.outdated:
             self.choose_draft(draft)
-        else:
-            self._loading.when_free(main, lambda: self._loading.load(main, draft))
+            return
+        self._to_compare = None
+        self._loading.when_free(main, lambda: self._loading.load(main, draft))
 
     def reload(self, folder: str) -> None:
         """Loads the main model or the draft anew from its files: a main model once no reply is under way."""
@@ -211,18 +213,36 @@ class ModelController(QObject):
         return self.downloads.install_pair(main, draft)
 
     def use_downloaded(self, download: int) -> None:
-        """Loads what a finished download brought: a pair, a model, or a draft for the loaded main model."""
-        folders = self.downloads.folders(download)
-        if not folders:
-            return
-        if not set(folders) <= {model.folder for model in self.library.installed}:
-            self._to_use = download  # what it is, the scan under way will tell
-            return
-        as_draft = self.downloads.is_draft(download) or self._is_drafter(folders[0])
+        """Loads what a finished download brought: a pair, a model, or a draft with its main model."""
+        self._to_use = download
+        if self._has_scanned(self.downloads.folders(download)):
+            self._use_scanned()
+        else:
+            self._store.scan()
+
+    def _use_scanned(self) -> None:
+        """What it is, or that it is gone, the list of what is installed has to tell first."""
+        download, folders = self._to_use, self.downloads.folders(self._to_use)
+        if self._has_scanned(folders):
+            self._to_use = 0
+            if folders:
+                self._use(download, folders)
+        elif gone := [folder for folder in folders if not Path(folder).is_dir()]:
+            self._to_use = 0
+            self.downloads.dismiss(download)
+            self.problem_raised.emit(ModelNotFound(gone[0]))
+
+    def _has_scanned(self, folders: tuple[str, ...]) -> bool:
+        return set(folders) <= {model.folder for model in self.library.installed}
+
+    def _use(self, download: int, folders: tuple[str, ...]) -> None:
+        main = self.downloads.main_for(download)
         self.downloads.dismiss(download)
         if len(folders) > 1:
             self.choose_pair(folders[0], folders[1])
-        elif as_draft and self.main_info() is not None:
+        elif self._info_of(main) is not None:
+            self.choose_pair(main, folders[0])
+        elif self._is_drafter(folders[0]) and self.main_info() is not None:
             self.choose_draft(folders[0])
         else:
             self.choose_main(folders[0])
@@ -234,13 +254,16 @@ class ModelController(QObject):
         choose(folder)
         self.chat_wanted.emit()
 
+    def uses(self, main: str, draft: str) -> bool:
+        """Whether the pair is of these repositories."""
+        return (main, draft) == (self._main_repository(), self.library.repository(self._loading.draft_folder))
+
     def use_pair(self, main: str, draft: str) -> None:
         self.choose_pair(main, draft)
         self.chat_wanted.emit()
 
     def delete(self, folder: str) -> None:
-        state = self._engine.state()
-        if folder == self._loading.main_folder and (state.running or state.queued):
+        if folder == self._loading.main_folder and self.residence.busy:
             self.problem_raised.emit(DeleteFailed(folder, DeleteRefusal.IN_USE))
             return
         if self.residence.waits_for(folder):
@@ -259,8 +282,7 @@ class ModelController(QObject):
         match event:
             case LibraryScanned():
                 self.models_changed.emit()
-                wanted, self._to_use = self._to_use, 0
-                self.use_downloaded(wanted)
+                self._use_scanned()
             case ModelDeleted(folder=folder):
                 self._leave(folder)
                 self._store.scan()

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
+from app.view_models.model_list import DraftState, PairState
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from engine import (
     ChatEngine,
@@ -49,6 +50,7 @@ class Race(QObject):
         self._next = -1  # the lap that is written; -1: the prompt is read
         self._own: RequestId | None = None
         self._others: set[RequestId] = set()
+        self._main = ""  # the folder of the main model that writes both laps
         self._state = RaceState.IDLE
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
@@ -69,6 +71,8 @@ class Race(QObject):
     def start(self, request: Request, *, greedy: bool) -> None:
         """With the seed of both laps drawn once, where the request brings none."""
         self.cancel()
+        self._models.wake()
+        self._main = self._models.pair.main_folder
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
         sampling = replace(request.sampling, seed=seed, temperature=0.0 if greedy else request.sampling.temperature)
         limit = min(request.max_tokens or MOST_TOKENS, MOST_TOKENS)
@@ -136,15 +140,22 @@ class Race(QObject):
             self._go_on()
 
     def _on_pair(self) -> None:
-        if self.under_way and not self._models.can_reply:
+        """Both laps are the same main model's, and one is a draft's."""
+        pair = self._models.pair
+        if not self.under_way:
+            return
+        if not self.can_start or pair.state is PairState.UNLOADED or pair.main_folder != self._main:
             self._end(RaceState.CANCELLED)
+        else:
+            self._go_on()
 
     # Small parts
 
     def _go_on(self) -> None:
         if not self.under_way or self._own is not None:
             return
-        if not self._others:
+        draft_comes = self._next == _LAPS - 1 and self._models.pair.draft_state is DraftState.LOADING
+        if not self._others and not draft_comes:
             if self._next >= 0:
                 self._laps[self._next] = Lap()
             self._own = self._engine.submit(self._lap_request(), self._bridge.post)

@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
 from app.storage.pair_records import Measured, PairRecord, PairRecords
-from app.view_models.model_list import PairState, PairView
+from app.view_models.model_list import DraftState, PairState, PairView
 from app.view_models.tuning import WAYS, Content, Reading, TuningState, TuningView, Way, best_way, longer_length
 from engine import (
     ChatEngine,
@@ -266,7 +266,9 @@ class TuningController(QObject):
             self._records.put_gain(*pair, gain)
 
     def _loaded(self, pair: PairView) -> tuple[str, str] | None:
-        ready = pair.state == PairState.READY and pair.draft_folder and not pair.error
+        """None also while the draft is on its way: until it is there the one before it drafts, or none."""
+        drafts = pair.draft_folder and pair.draft_state not in (DraftState.NONE, DraftState.LOADING)
+        ready = pair.state == PairState.READY and drafts and not pair.error
         return (pair.main_folder, pair.draft_folder) if ready else None
 
 

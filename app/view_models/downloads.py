@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import unquote
 
 from engine import EngineError, FileProgress, Retry
 
@@ -52,3 +53,10 @@ def repository_in(text: str) -> str:
     found = _REPOSITORY.fullmatch(text.strip())
     repository = found[1] if found else ""
     return "" if repository.partition("/")[0] in _NO_OWNERS else repository
+
+
+def revision_in(text: str) -> str:
+    """The branch, tag or commit that the address of a page is of; "" where it tells none."""
+    repository = repository_in(text)
+    found = re.search(rf"{re.escape(repository)}/(?:tree|blob|resolve)/([^/?#\s]+)", text) if repository else None
+    return unquote(found[1]) if found else ""

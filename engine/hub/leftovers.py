@@ -38,7 +38,7 @@ def clean_up(root: Path) -> None:
     for repository in _recorded(root):
         with _told(), suppress(Busy), alone_with(root, repository):
             recover(root, repository)
-            if not kept_bytes(root, repository):
+            if (root / repository).exists() and not kept_bytes(root, repository):  # it was finished
                 remove(staging_of(root, repository))
     remove_unheld(root)
 

@@ -263,20 +263,22 @@ class ModelStore:
         else:
             return DownloadFinished(number, download.repository, str(folder), download.changed)
         cancelled = download.stop.kind is StopKind.CANCEL
-        kept_bytes = self._settle(download.repository, keep=not cancelled and not isinstance(error, ModelError))
+        paused = error is None and not cancelled
+        keep = not cancelled and not isinstance(error, ModelError)
+        kept_bytes = self._settle(download.repository, keep=keep, wanted=paused)
         if error is None or cancelled:
             offline = download.stop.kind is StopKind.OFFLINE
             return DownloadStopped(number, download.repository, kept_bytes, download.total_bytes, offline)
         _log.info("%s was not installed: %s", download.repository, error)  # a person reads no more than the reason
         return DownloadFailed(number, download.repository, error, kept_bytes, download.total_bytes)
 
-    def _settle(self, repository: str, keep: bool) -> int:
-        """What stays on the disk after a download that did not finish."""
+    def _settle(self, repository: str, *, keep: bool, wanted: bool) -> int:
+        """What stays on the disk after a download that did not finish. `wanted`: also where nothing has come yet."""
         if not is_repository(repository):
             return 0
         try:
             kept = kept_bytes(self._root, repository) if keep else 0
-            if not kept:
+            if not (kept or wanted):
                 remove(leftovers.set_aside(self._root, repository))
         except OSError:
             _log.exception("The rest of a download stays")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import signal
 import subprocess
 import time
@@ -20,7 +19,7 @@ from engine.api.errors import TokenizerBroken
 from engine.api.files import write_atomically
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
-from engine.models.trial import command
+from engine.models.trial import command, environment
 
 PATIENCE_S = 60.0  # by the clock; on a machine so busy the answer is left for next time
 _BETWEEN_S = 0.01
@@ -95,14 +94,10 @@ class FirstUse:
 
 def _try(folder: Path) -> Generator[None, None, int | None]:
     """The exit status; None when it could not be found out."""
-    environment = os.environ | {
-        "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
-        "TOKENIZERS_PARALLELISM": "false",
-    }
     try:
         child = subprocess.Popen(
             command(folder),
-            env=environment,
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -6,6 +6,7 @@ merely raises is no reason to refuse a model: the engine asks again, with other 
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -27,6 +28,7 @@ from engine.models.model_files import (
     read_object,
 )
 from engine.models.templates import ChatTemplate
+from engine.models.trial import PROBE, PROBES
 from engine.models.watch import TooLong
 
 GOOD, TOO_LONG, TOO_MUCH = 0, 3, 4
@@ -48,6 +50,18 @@ def main(folder: Path) -> int:
         return TOO_MUCH
     except TooLong:
         return TOO_LONG
+    return GOOD
+
+
+def probe(folder: Path) -> int:
+    """Prints the tokens of each probe, as JSON. Raises whatever the tokenizer does."""
+    _set_limits()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    found = {name: tokenizer.encode(text, add_special_tokens=False).ids for name, text in PROBES.items()}
+    for name, tokens in found.items():
+        _check_growth(len(tokens), len(PROBES[name]))
+    sys.stdout.write(json.dumps(found))
+    sys.stdout.flush()
     return GOOD
 
 
@@ -118,15 +132,15 @@ def _templates(folder: Path) -> list[str]:
     return [source for source in found if isinstance(source, str)]
 
 
-def run(folder: Path) -> NoReturn:
+def run(folder: Path, how: str = "") -> NoReturn:
     """Ends the process with the answer."""
     status = GOOD
     try:
-        status = main(folder)
+        status = probe(folder) if how == PROBE else main(folder)
     except BaseException as error:  # noqa: BLE001  a panic of the tokenizer's library is one
         status = TOO_MUCH if isinstance(error, MemoryError) else GOOD
     os._exit(status)  # without asking the tokenizer's threads
 
 
 if __name__ == "__main__":
-    run(Path(sys.argv[1]))
+    run(Path(sys.argv[1]), *sys.argv[2:3])

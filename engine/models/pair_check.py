@@ -6,8 +6,6 @@ Takes tenths of a second for large vocabularies, so never on a thread that paint
 from __future__ import annotations
 
 import filecmp
-import threading
-from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,18 +22,13 @@ from engine.models.model_files import (
     object_at,
     read_object,
 )
+from engine.models.probes import cuts
 from engine.models.token_map import TokenMap
+from engine.models.trial import PROBES
 from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, tokenizer_file
 
 _EXAMPLES = 8
 _EXAMPLE_LETTERS = 40
-_PATIENCE_S = 2.0  # with a stranger's tokenizer
-PROBES = {
-    "en": "The quick brown fox doesn't jump over 13 lazy dogs.\n\n    return x + 1",
-    "ko": "추측 디코딩은 작은 모델이 먼저 쓰고 큰 모델이 확인하는 방법이에요.",
-    "ja": "小さなモデルが先に書いて、大きなモデルがまとめて確かめます。",
-    "zh": "小模型先写几个词，大模型一次检查完，结果不变。",
-}
 _STATES = ("mamba", "linear_attention", "recurrent", "conv", "ssm", "rwkv", "gated_delta")
 _STATE_KEYS = ("state_size", "ssm_state_size", "mamba_d_state", "linear_num_value_heads", "conv_L_cache", "lru_width")
 
@@ -136,25 +129,12 @@ def _all_alike(probes: tuple[Probe, ...]) -> bool | None:
 
 
 def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
-    """What the pieces of each probe say. On a thread of its own: a tokenizer's call cannot be ended."""
-    result: Future[dict[str, list[int]]] = Future()
-    threading.Thread(target=_encode, args=(folder, result), name="probing", daemon=True).start()
-    try:
-        tokens = result.result(_PATIENCE_S)
-    except BaseException:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
+    """What the pieces of each probe say."""
+    tokens = cuts(folder)
+    if tokens is None:
         return None
     said = meanings(table)
     return {language: [said.get(token, "") for token in cut] for language, cut in tokens.items()}
-
-
-def _encode(folder: Path, result: Future[dict[str, list[int]]]) -> None:
-    try:
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        result.set_result({name: tokenizer.encode(text, add_special_tokens=False).ids for name, text in PROBES.items()})
-    except BaseException as error:  # noqa: BLE001  see above
-        result.set_exception(error)
 
 
 def cache_kinds(config: JsonObject) -> tuple[CacheKind, ...]:

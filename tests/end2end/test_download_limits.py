@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import threading
 import time
 import tracemalloc
@@ -18,10 +19,12 @@ from engine import (
     DownloadId,
     DownloadProgress,
     DownloadStopped,
+    Event,
     HubAccess,
     HubMisbehaved,
     HubOffline,
     HubUnreachable,
+    LibraryScanned,
     TokenInClear,
 )
 from engine.hub.retries import seconds_asked
@@ -256,6 +259,41 @@ def test_what_is_left_behind_tells_its_size(
     other.scan()
     assert later.wait_for(DownloadStopped) == replace(stopped, download=DownloadId(1))
     assert other.close()
+
+
+def test_what_was_asked_for_is_not_forgotten_where_nothing_has_come_yet(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    def told_by_a_later_run() -> list[Event]:
+        later = EventRecorder()
+        other = QuickStore(tmp_path / "models", sink=later, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+        other.scan()
+        later.wait_for(LibraryScanned)
+        assert other.close()
+        return [event for event in later.events if isinstance(event, DownloadStopped)]
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        store.set_hub(HubAccess(f"http://127.0.0.1:{silent.getsockname()[1]}"))
+        download = store.install(REPO)
+        connection, _ = silent.accept()
+        connection.recv(100)  # the question is there; nobody will answer it
+        store.pause(download)
+        assert recorder.wait_for(DownloadStopped).kept_bytes == 0
+        connection.close()
+    assert told_by_a_later_run() == [DownloadStopped(DownloadId(1), REPO, 0)]
+    store.set_hub(HubAccess(hub.endpoint))
+    install(store, recorder)
+    assert told_by_a_later_run() == []
+
+
+def test_what_was_cancelled_or_refused_before_anything_came_is_forgotten(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder
+) -> None:
+    refusal(store, recorder, "org/absent")
+    download = store.install(REPO)
+    store.cancel(download)
+    recorder.end_of(download)
+    assert not list((tmp_path / "models").glob(".downloads/*/*"))
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from engine import (
     HubUnreachable,
     LibraryScanned,
     ModelDeleted,
+    ModelNotFound,
     ModelSource,
     Retry,
 )
@@ -168,6 +169,33 @@ def test_a_finished_pair_is_used_with_one_click_and_forgotten(
         "/models/Draft-1B",
     )
     assert (len(wanted), downloads.entries) == (1, [])
+
+
+def test_a_draft_is_used_with_the_main_model_that_it_was_looked_for(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    """Which need not be the loaded one."""
+    harness.load_pair()
+    models = tuple(installed(model_info(f"/models/{name}")) for name in ("Other-9B", "Other-1B"))
+    row = downloads.install("org/Other-1B", draft_for="/models/Other-9B")
+    tell(harness, DownloadFinished(FIRST, "org/Other-1B", "/models/Other-1B"), LibraryScanned(models))
+    harness.models.use_downloaded(row)
+    pair = harness.models.pair
+    assert (pair.main_folder, pair.draft_folder) == ("/models/Other-9B", "/models/Other-1B")
+
+
+def test_what_was_finished_and_is_gone_when_it_is_to_be_used_is_told(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    harness.load_pair()
+    row = harness.models.install(MAIN)
+    tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
+    harness.models.use_downloaded(row)
+    assert not harness.problems  # a scan has to tell first
+    harness.bridge.event_arrived.emit(LibraryScanned(()))
+    assert [type(problem) for problem in harness.problems] == [ModelNotFound]
+    assert downloads.entries == []
+    assert harness.models.pair.main_name == "Main-8B"
 
 
 def test_cancelling_a_pair_ends_both_halves(harness: ControllerHarness, downloads: DownloadController) -> None:

@@ -617,6 +617,22 @@ def test_a_draft_of_another_family_stays_when_another_main_model_is_chosen(
         assert found.engine.loads[-1][1] == near.folder
 
 
+def test_a_pair_that_is_chosen_while_another_draft_is_compared_stays(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    near = model_info("/models/Near-1B", 1_000_000_000, "vocabulary-b")
+    models = {model.folder: model for model in (MAIN, MIDDLE, DRAFT, near)}
+    with open_harness(tmp_path, qtbot, models=models, installed=[installed(each) for each in models.values()]) as found:
+        found.store.pair_checks[MIDDLE.folder, near.folder] = PairCheck(MIDDLE.folder, near.folder, None, by_text=True)
+        monkeypatch.setattr(found.engine, "_draft_problem", lambda _draft: None)
+        found.load_pair(MAIN.folder, near.folder)
+        found.models.choose_main(MIDDLE.folder)
+        found.models.choose_pair(MIDDLE.folder, DRAFT.folder)
+        qtbot.waitUntil(lambda: found.models.checks.known(MIDDLE, near) is not None)
+        found.wait_for_pair()
+        assert (found.models.pair.main_folder, found.models.pair.draft_folder) == (MIDDLE.folder, DRAFT.folder)
+
+
 def state_of(harness: ControllerHarness) -> str:
     return str(harness.models.pair.state)
 

@@ -121,7 +121,7 @@ def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbo
     qtbot.waitUntil(panel.page.install_button.isEnabled)
     panel.page.install_button.click()
     (entry,) = harness.models.downloads.entries
-    assert harness.models.downloads.is_draft(entry.id)
+    assert harness.models.downloads.main_for(entry.id) == MAIN.folder
     panel.main_button.click()
     assert harness.store.queries[-1].drafts_for is None
 
@@ -159,6 +159,7 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
     main = harness.store.queries[-1].drafts_for
     assert main is not None
     assert (main.name, main.parameters) == (model.name, model.parameters)
+    assert main.folder == ""  # it is not here
     rows[2].button.click()
     assert harness.store.asked == [model.repository, known[2]]
 
@@ -222,6 +223,24 @@ def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: Discov
     (box,) = panel.page.findChildren(Dialog)
     assert "ok.example" in box.title.text()
     box.reject()
+
+
+def test_a_card_that_is_read_stays_as_it_is_when_something_is_installed(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    """With what is selected in it, and the link that the keyboard is at."""
+    harness.store.pages[MODEL.repository] = page_of(MODEL)
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardLink)))
+    panel.window().activateWindow()
+    (link,) = panel.page.card.findChildren(CardLink)
+    link.setFocus(Qt.FocusReason.TabFocusReason)
+    text = panel.page.card.findChildren(CardText)[0]
+    text.selectAll()
+    harness.application.bridge.post(LibraryScanned((replace(installed(MAIN), repository=MODEL.repository),)))
+    qtbot.waitUntil(lambda: panel.page.install_button.text() == "Installed")
+    assert link.hasFocus()
+    assert text.textCursor().selectedText() == "Qwen"
 
 
 def test_the_links_of_a_card_are_reached_by_tab_and_opened_by_key(

@@ -294,6 +294,36 @@ def test_a_recommended_pair_is_installed_with_one_click(harness: AppHarness, pag
     qtbot.waitUntil(lambda: any(not row.install_button.isEnabled() for row in page.recommended.findChildren(OfferRow)))
 
 
+def test_a_recommended_pair_that_is_here_is_used_with_one_click(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
+    offer = page.recommended.findChildren(OfferRow)[0].offer
+    here = (replace(installed(OTHER), repository=offer.main), replace(installed(DRAFT), repository=offer.draft))
+
+    def buttons() -> dict[str, QAbstractButton]:
+        shown = [row for row in page.recommended.findChildren(OfferRow) if row.isVisible()]
+        return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
+
+    harness.store._models = list(here)
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: "Use both" in buttons())
+    click(buttons()["Use both"])
+    qtbot.waitUntil(lambda: "In use" in buttons())
+    assert not buttons()["In use"].isEnabled()
+    pair = harness.models.pair
+    assert (pair.main_folder, pair.draft_folder) == (OTHER.folder, DRAFT.folder)
+
+
+def test_a_drafter_tells_what_it_takes_beside_its_main_model(page: ModelsPage) -> None:
+    assert "this Mac" not in row(page, "Head").details.text()  # that depends on its main model, too
+    click(row(page, "Head").more_button)
+    assert "more memory" in texts(row(page, "Head"))
+    click(row(page, "Other-4B").more_button)
+    assert "more memory" not in texts(row(page, "Other-4B"))
+
+
 def test_a_pair_that_failed_is_not_on_its_way(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
     harness.models.refresh()
     qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))

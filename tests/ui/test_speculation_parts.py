@@ -25,7 +25,7 @@ from app.views.transcript.parts import as_widget
 from app.words.requests import RequestColumn
 from engine import FinishReason, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.fake_engine import Script
+from tests.helpers.fake_engine import DRAFT, Script
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
 
@@ -367,6 +367,31 @@ def test_a_race_ends_when_its_model_goes(app: AppHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: race.view.state is not RaceState.RUNNING)
     qtbot.waitUntil(lambda: not app.engine.state().running)
     assert app.window.speculation.race_window is not None
+
+
+def test_a_race_loads_what_was_taken_out_of_memory(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.models.eject()
+    qtbot.waitUntil(lambda: app.engine.state().main is None)
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    qtbot.waitUntil(lambda: race.view.state not in (RaceState.RUNNING, RaceState.WAITING))
+    assert race.view.state is RaceState.DONE
+    assert [bool(lap.stats.drafted) for lap in race.view.laps] == [False, True]
+
+
+def test_a_race_ends_where_another_main_model_comes_between_its_laps(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.engine.gate.hold()
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    app.engine.gate.let_through(3)
+    qtbot.waitUntil(lambda: bool(race.view.laps[0].text))
+    assert app.chats.send("In between?")
+    qtbot.waitUntil(lambda: race.view.state is RaceState.WAITING)
+    app.models.choose_main(DRAFT.folder)
+    app.engine.gate.open()
+    qtbot.waitUntil(lambda: app.models.pair.main_folder == DRAFT.folder and app.models.pair.state == "ready")
+    qtbot.waitUntil(lambda: not app.engine.state().running and not app.engine.state().queued)
+    assert race.view.state is RaceState.CANCELLED
 
 
 def test_without_a_draft_there_is_no_race(app: AppHarness, qtbot: QtBot) -> None:

@@ -313,3 +313,33 @@ def test_an_export_that_the_disk_refuses_leaves_what_was_there(
     card.export_to(str(file))
     assert (file.read_bytes(), [each.name for each in tmp_path.glob("*pair.json*")]) == (b"former", ["pair.json"])
     assert "room" in card.sentence.text()
+
+
+def test_nothing_is_measured_while_the_draft_is_on_its_way(setup: TuningSetup, qtbot: QtBot) -> None:
+    """Until it is there the one before it drafts, or none: what was measured would be put down to the wrong pair."""
+    harness = setup.harness
+    harness.engine.gate.hold()
+    harness.chat.new_chat()
+    harness.chat.send("Hello")
+    harness.models.choose_draft(None)
+    harness.models.choose_draft(DRAFT.folder)  # which comes after the reply
+    assert harness.models.pair.draft_state == "loading"
+    assert not setup.tuning.view.can_start
+    setup.tuning.start()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: setup.tuning.view.can_start)
+    assert setup.tuning.view.state is TuningState.IDLE
+    assert len(harness.engine.requests) == 1
+
+
+def test_a_model_that_is_only_measured_can_be_deleted(setup: TuningSetup, qtbot: QtBot) -> None:
+    harness = setup.harness
+    harness.engine.gate.hold()
+    setup.tuning.start()
+    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
+    harness.models.delete(MAIN.folder)
+    qtbot.waitUntil(lambda: "Main-8B" not in [model.name for model in harness.models.models])
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.IDLE and not harness.engine.state().running)
+    assert not harness.problems
+    assert harness.models.pair.main_folder != MAIN.folder

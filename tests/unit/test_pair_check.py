@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,9 @@ from engine import (
     TokenDifference,
     TokenizerBroken,
 )
-from engine.models.pair_check import PROBES, cache_kinds, check_pair
+from engine.models import probes
+from engine.models.pair_check import cache_kinds, check_pair
+from engine.models.trial import PROBES
 from tests.helpers.model_folders import TENSORS, model_files, write_folder
 
 LARGE = {**TENSORS, "model.layers.0.weight": ("F32", (64, 64))}
@@ -29,6 +33,8 @@ _LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, 
 BYTES = {"version": "1.0", "pre_tokenizer": _LEVEL, "decoder": _LEVEL}
 WORDS = [f"w{number}" for number in range(100)]
 STEERING = ["<|end|>", "<|start|>"]
+SLOW = {"type": "Split", "pattern": {"Regex": "[^!]*[^!]*[^!]*[^!]*[0-9]{5}"}, "behavior": "Isolated", "invert": False}
+SLOW_IN_A_ROW = {"type": "Sequence", "pretokenizers": [SLOW] * 60}
 
 
 def tokenizer(words: list[str], added: Mapping[str, bool] | list[str], **parts: Any) -> bytes:
@@ -118,6 +124,24 @@ def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: P
     assert list(by_language) == list(PROBES)
     assert by_language["en"].main_tokens < by_language["en"].draft_tokens
     assert by_language["ko"].alike
+
+
+def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is used in this process keeps all of its other threads from running, the window's too."""
+    monkeypatch.setattr(probes, "_PATIENCE_S", 2.0)
+    found: list[PairCheck] = []
+    bad = tokenizer(WORDS, [], pre_tokenizer=SLOW_IN_A_ROW)
+    thread = threading.Thread(target=lambda: found.append(checked(tmp_path, tokenizer(WORDS, []), bad)), daemon=True)
+    thread.start()
+    longest_s = 0.0
+    while thread.is_alive():
+        before = time.monotonic()
+        time.sleep(0.01)
+        longest_s = max(longest_s, time.monotonic() - before)
+    assert longest_s < 1
+    assert found[0].error is None
+    assert found[0].vocabularies is not None
+    assert (found[0].vocabularies.cut_alike, found[0].vocabularies.probes) == (None, ())
 
 
 def test_ends_and_templates_are_compared_by_what_they_say(tmp_path: Path) -> None:

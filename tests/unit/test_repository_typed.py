@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.downloads import repository_in
+from app.view_models.downloads import repository_in, revision_in
 
 NAME = "mlx-community/Qwen3-0.6B-4bit"
 
@@ -35,3 +35,20 @@ def test_a_name_or_the_address_of_a_page(typed: str) -> None:
 )
 def test_nothing_else(typed: str) -> None:
     assert repository_in(typed) == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "revision"),
+    [
+        (NAME, ""),
+        (f"https://hub.test/{NAME}", ""),
+        (f"https://hub.test/{NAME}/tree/main", "main"),
+        (f"https://hub.test/{NAME}/tree/v1.0?x=1", "v1.0"),
+        (f"https://hub.test/{NAME}/blob/0123abc/config.json", "0123abc"),
+        (f"https://hub.test/{NAME}/tree/refs%2Fpr%2F5", "refs/pr/5"),
+        (f"https://hub.test/{NAME}/discussions/tree/5", ""),
+        ("nonsense /tree/main", ""),
+    ],
+)
+def test_the_revision_of_a_pages_address(typed: str, revision: str) -> None:
+    assert revision_in(typed) == revision

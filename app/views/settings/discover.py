@@ -159,7 +159,8 @@ class DiscoverPanel(Translated, QWidget):
         self.list.setFocus()
 
     def _install(self, repository: str) -> None:
-        self._models.downloads.install(repository, as_draft=self._filter.drafts_for is not None)
+        main = self._filter.drafts_for
+        self._models.downloads.install(repository, draft_for=main.folder if main is not None else "")
         self.shown_for_download.emit()
 
     def _install_pair(self, main: str, draft: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.downloads import NEWEST
 from app.controllers.models import ModelController
 from app.theme import Theme
-from app.view_models.downloads import repository_in
+from app.view_models.downloads import repository_in, revision_in
 from app.views.link_dialog import ask_to_open
 from app.views.settings.download_row import DownloadRow
 from app.views.widgets.buttons import Emphasis, PillButton
@@ -49,8 +50,9 @@ class InstallCard(Translated, Card):
         self.install_button.setEnabled(bool(repository_in(self.repository.text())))
 
     def _install(self) -> None:
-        if repository := repository_in(self.repository.text()):
-            self._controller.install(repository)
+        text = self.repository.text()
+        if repository := repository_in(text):
+            self._controller.install(repository, revision_in(text) or NEWEST)
             self.repository.clear()
 
     def _show_downloads(self) -> None:

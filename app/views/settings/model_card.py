@@ -37,10 +37,15 @@ class ModelCard(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(AROUND_PX, AROUND_PX, AROUND_PX, AROUND_PX)
         self._column.setSpacing(12)
-        theme.changed.connect(lambda: self.show_card(self._source))
+        theme.changed.connect(self._build)
 
     def show_card(self, source: str) -> None:
-        self._source = source
+        """One that is shown already stays, with what is selected in it and the link that has the focus."""
+        if source != self._source:
+            self._source = source
+            self._build()
+
+    def _build(self) -> None:
         while (item := self._column.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.hide()
@@ -48,7 +53,7 @@ class ModelCard(QWidget):
         for link in self.findChildren(CardLink):
             link.hide()
             link.deleteLater()
-        for block in split(source[:MOST_CHARS])[:MOST_BLOCKS]:
+        for block in split(self._source[:MOST_CHARS])[:MOST_BLOCKS]:
             part = self._part(block)
             self._column.addWidget(part)
             if isinstance(part, CardText) and part.links:

@@ -21,12 +21,12 @@ from app.words.models import (
     tokens_text,
 )
 from app.words.notices_for_errors import notice_for
-from app.words.pairs import predicted_text
+from app.words.pairs import draft_details, predicted_text
 
 
 def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
     """As (name of the fact, fact); what is not known is left out."""
-    about, fit, drafts = entry.about, entry.fit, entry.drafter is not None
+    about, drafts = entry.about, entry.drafter is not None
     chat_tokens = min(context_tokens, entry.context_tokens or context_tokens)  # no chat is longer than the model holds
     drafting = drafting_text(about, entry.drafts_for, entry.drafts, is_drafter=drafts, own_head=entry.own_head)
     told = [
@@ -38,7 +38,7 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
             precision_text(entry.bits, entry.full_bits, entry.quantization),
         ),
         (QCoreApplication.translate("Models", "Context"), "" if drafts else context_text(entry)),
-        (QCoreApplication.translate("Models", "Memory"), memory_text(fit, chat_tokens) if fit else ""),
+        (QCoreApplication.translate("Models", "Memory"), _memory(entry, chat_tokens)),
         (QCoreApplication.translate("Models", "Can do"), abilities_text(about)),
         (QCoreApplication.translate("Models", "Drafting"), "" if entry.error else drafting),
         (QCoreApplication.translate("Models", "Languages"), languages_text(about.languages)),
@@ -47,6 +47,15 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
         (QCoreApplication.translate("Models", "Folder"), entry.folder),
     ]
     return [(name, fact) for name, fact in told if fact]
+
+
+def _memory(entry: ModelEntry, chat_tokens: int) -> str:
+    """A drafter takes it beside its main model."""
+    if entry.fit is None:
+        return ""
+    if entry.drafter is not None:
+        return " · ".join(draft_details(entry.fit.needed_bytes, None))
+    return memory_text(entry.fit, chat_tokens)
 
 
 def context_text(entry: ModelEntry) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
+from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.views.settings.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
@@ -136,8 +137,8 @@ class ModelRow(QWidget):
         parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
         if entry.parameters:
             parts.insert(0, parameters_text(entry.parameters))
-        if entry.fit is not None:
-            parts.append(fit_text(entry.fit.level))
+        if entry.fit is not None and (entry.drafter is None or is_too_large(entry)):
+            parts.append(fit_text(entry.fit.level))  # whether a drafter fits depends on what it drafts for, too
         if entry.is_checking:
             parts.append(self.tr("checking it first"))
         elif entry.is_main:

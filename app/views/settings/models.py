@@ -33,7 +33,7 @@ class ModelsPage(Translated, Page):
         self._models = models
         self.install = InstallCard(theme, models)
         self.recommended = RecommendedCard(theme)
-        self._shown_offers: tuple[list[PairOffer], list[str]] | None = None
+        self._shown_offers: tuple[list[PairOffer], list[str], PairOffer | None] | None = None
         self.installed = InstalledCard(theme, models)
         self.refresh_button = PillButton(theme, Emphasis.QUIET, "refresh-cw")
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")
@@ -83,6 +83,7 @@ class ModelsPage(Translated, Page):
         self._models.models_changed.connect(self._show_offers)
         self._models.downloads.changed.connect(self._show_offers)
         self.recommended.install_requested.connect(self._install_offer)
+        self.recommended.use_requested.connect(self._use_offer)
         self.installed.delete_requested.connect(self.ask_to_delete)
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
 
@@ -91,9 +92,10 @@ class ModelsPage(Translated, Page):
     def _show_offers(self) -> None:
         offers = self._models.library.offers(self._language())
         coming = self._models.downloads.coming
-        if (offers, coming) != self._shown_offers:
-            self._shown_offers = offers, coming
-            self.recommended.show_offers(offers, coming)
+        used = next((offer for offer in offers if self._models.uses(offer.main, offer.draft)), None)
+        if (offers, coming, used) != self._shown_offers:
+            self._shown_offers = offers, coming, used
+            self.recommended.show_offers(offers, coming, used)
         for widget in (self._recommended_heading, self._recommended_explained, self.recommended):
             widget.setVisible(bool(offers))
 
@@ -102,6 +104,10 @@ class ModelsPage(Translated, Page):
 
     def _install_offer(self, offer: PairOffer) -> None:
         self._models.install_pair(offer.main, offer.draft)
+
+    def _use_offer(self, offer: PairOffer) -> None:
+        folder_of = self._models.discover.folder_of
+        self._models.use_pair(folder_of(offer.main), folder_of(offer.draft))
 
     def ask_to_delete(self, entry: ModelEntry) -> Dialog:
         def text() -> DialogText:

@@ -19,26 +19,29 @@ from app.words.formats import fill
 
 class RecommendedCard(Card):
     install_requested = Signal(object)  # PairOffer
+    use_requested = Signal(object)
 
-    def show_offers(self, offers: Sequence[PairOffer], coming: Sequence[str]) -> None:
-        """`coming`: main models that are being downloaded."""
-        rows = [OfferRow(self.theme, offer, is_coming=offer.main in coming) for offer in offers]
+    def show_offers(self, offers: Sequence[PairOffer], coming: Sequence[str], used: PairOffer | None) -> None:
+        """`coming`: main models that are being downloaded. `used`: what is loaded."""
+        rows = [OfferRow(self.theme, offer, is_coming=offer.main in coming, is_used=offer == used) for offer in offers]
         for row in rows:
             row.install_requested.connect(self.install_requested)
+            row.use_requested.connect(self.use_requested)
         self.set_rows(rows)
 
 
 class OfferRow(QWidget):
     install_requested = Signal(object)
+    use_requested = Signal(object)
 
-    def __init__(self, theme: Theme, offer: PairOffer, *, is_coming: bool, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, offer: PairOffer, *, is_coming: bool, is_used: bool, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.offer = offer
-        self.install_button = PillButton(theme, Emphasis.PLAIN, "download")
-        self.install_button.setText(self._state(is_coming) or self.tr("Install both"))
-        self.install_button.setEnabled(not self._state(is_coming))
-        self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), offer.main_name))
-        self.install_button.clicked.connect(lambda: self.install_requested.emit(offer))
+        self.install_button = PillButton(theme, Emphasis.PLAIN, "" if offer.installed else "download")
+        self._name_button(is_coming=is_coming, is_used=is_used)
+        self.install_button.clicked.connect(self._on_click)
         name = NameLabel(theme)
         name.setText(offer.main_name)
         draft = NameLabel(theme, TextStyle.FINE)
@@ -66,7 +69,14 @@ class OfferRow(QWidget):
         below = Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag.AlignLeft
         self._row.setAlignment(self.install_button, below)
 
-    def _state(self, is_coming: bool) -> str:
-        if self.offer.installed:
-            return self.tr("Installed")
-        return self.tr("On its way") if is_coming else ""
+    def _name_button(self, *, is_coming: bool, is_used: bool) -> None:
+        """One button takes the pair as far as it goes: to this Mac, and then into memory."""
+        here = self.offer.installed
+        state = self.tr("In use") if is_used else self.tr("On its way") if is_coming and not here else ""
+        self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
+        self.install_button.setEnabled(not state)
+        name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")
+        self.install_button.setAccessibleName(fill(name, self.offer.main_name))
+
+    def _on_click(self) -> None:
+        (self.use_requested if self.offer.installed else self.install_requested).emit(self.offer)

@@ -1,0 +1,48 @@
+"""How a folder's tokenizer cuts a few texts, asked of a process of its own with limits of time and memory.
+
+A stranger's tokenizer may take for ever, and while one is read or used here no other thread of Python runs.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+from engine.models.trial import PROBE, PROBES, command, environment
+
+_PATIENCE_S = 5.0  # by the clock
+_MOST_KEPT = 64
+
+Cuts = dict[str, list[int]]  # tokens, by language
+_log = logging.getLogger(__name__)
+
+
+def cuts(folder: Path) -> Cuts | None:
+    """None where the tokenizer cannot be used, or takes too long."""
+    try:
+        told = (folder / "tokenizer.json").stat()
+    except OSError:
+        return None
+    return _cuts(folder, told.st_mtime_ns, told.st_size, told.st_ino)
+
+
+@lru_cache(_MOST_KEPT)
+def _cuts(folder: Path, *_identity: int) -> Cuts | None:
+    try:
+        child = subprocess.run(
+            command(folder, PROBE),
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE_S,
+            check=True,
+        )
+        told = json.loads(child.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        _log.info("a tokenizer cannot be probed: %s", error)
+        return None
+    return told if isinstance(told, dict) and told.keys() == PROBES.keys() else None
