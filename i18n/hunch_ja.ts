@@ -629,6 +629,10 @@
         <translation>回答を書いています。Esc キーで停止できます。</translation>
     </message>
     <message>
+        <source>An attached file is still being read.</source>
+        <translation>添付ファイルをまだ読み込んでいます。</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
@@ -2416,6 +2420,10 @@
     <message>
         <source>The chat is too long</source>
         <translation>チャットが長すぎます</translation>
+    </message>
+    <message>
+        <source>Edit the message to shorten it, start a new chat, or choose a model with a longer context.</source>
+        <translation>メッセージを編集して短くするか、新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>

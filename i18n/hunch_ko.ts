@@ -629,6 +629,10 @@
         <translation>답변을 쓰는 중이에요. Esc 키로 중지할 수 있어요.</translation>
     </message>
     <message>
+        <source>An attached file is still being read.</source>
+        <translation>첨부한 파일을 아직 읽고 있어요.</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>중지</translation>
     </message>
@@ -2416,6 +2420,10 @@
     <message>
         <source>The chat is too long</source>
         <translation>채팅이 너무 길어요</translation>
+    </message>
+    <message>
+        <source>Edit the message to shorten it, start a new chat, or choose a model with a longer context.</source>
+        <translation>메시지를 편집해 줄이거나, 새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>

@@ -629,6 +629,10 @@
         <translation>正在生成回复，按 Esc 键可停止。</translation>
     </message>
     <message>
+        <source>An attached file is still being read.</source>
+        <translation>附件仍在读取中。</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>
@@ -2416,6 +2420,10 @@
     <message>
         <source>The chat is too long</source>
         <translation>对话太长</translation>
+    </message>
+    <message>
+        <source>Edit the message to shorten it, start a new chat, or choose a model with a longer context.</source>
+        <translation>请编辑消息以缩短内容、开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.words.formats import count, fill, listed, number, size
@@ -15,6 +17,7 @@ _DRAFTERS = {
     DrafterKind.MTP: "MTP",
 }
 _MOST_NAMES = 3
+_NAME_WORD = re.compile(r"[^\s_/-]+")
 _OWN_NAMES = {"en": "English", "es": "español", "pt": "português", "zh": "中文"}  # Qt's name a country, too
 
 
@@ -163,3 +166,9 @@ def tokens_text(tokens: int) -> str:
 def some(names: tuple[str, ...]) -> str:
     """The first few."""
     return listed(*names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
+
+
+def name_beside(name: str, other: str) -> str:
+    """What of a model's name the other one's does not say: "0.6B" of Qwen3-0.6B-4bit beside Qwen3-8B-4bit."""
+    known = {word.casefold() for word in _NAME_WORD.findall(other)}
+    return " ".join(word for word in _NAME_WORD.findall(name) if word.casefold() not in known) or name

@@ -255,7 +255,9 @@ TABLE = (
         engine.ContextTooLong,
         QT_TRANSLATE_NOOP("Messages", "The chat is too long"),
         QT_TRANSLATE_NOOP("Messages", "This chat has %1 tokens; the model holds %2."),
-        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a model with a longer context."),
+        QT_TRANSLATE_NOOP(
+            "Messages", "Edit the message to shorten it, start a new chat, or choose a model with a longer context."
+        ),
         NoticeAction.NEW_CHAT,
         values=("actual_tokens", "limit_tokens"),
     ),

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app.controllers.attached_text import block_of, prompt_of
@@ -307,6 +307,10 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
     app.window.composer.edit.insertFromMimeData(files(path))
     app.window.composer.set_text("Sum it up")
     assert not app.window.composer.button.isEnabled()
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(QToolTip.isVisible)
+    assert QToolTip.text() == "An attached file is still being read."
+    QToolTip.hideText()
     qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
     controller(app).remove(rows(app)[0].number)
     assert app.window.composer.button.isEnabled()

@@ -219,6 +219,18 @@ def test_return_may_begin_a_new_line_instead(harness: AppHarness, qtbot: QtBot) 
     assert harness.chats.transcript.messages[0].text == "one\ntwo"
 
 
+def test_the_key_that_does_not_send_begins_a_new_line(harness: AppHarness, qtbot: QtBot) -> None:
+    """As the settings say of it."""
+    edit = harness.window.composer.edit
+    QTest.keyClicks(edit, "one")
+    QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(edit, "two")
+    assert edit.text() == "one\ntwo"
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    harness.wait_until_quiet(qtbot)
+    assert harness.chats.transcript.messages[0].text == "one\ntwo"
+
+
 @pytest.mark.parametrize("mac", [False, True])
 def test_every_entry_is_connected(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, mac: bool) -> None:
     monkeypatch.setattr("app.views.shell.menu.IS_MAC", mac)

@@ -83,16 +83,40 @@ def test_a_question_is_edited_in_its_place_and_asked_anew(harness: AppHarness, q
     assert harness.chats.transcript.messages[0].siblings == 2
 
 
-def test_return_begins_a_line_and_escape_gives_up(harness: AppHarness, qtbot: QtBot) -> None:
+def test_shift_return_begins_a_line_and_escape_gives_up(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
     field = begin_edit(harness, 0)
-    QTest.keyClick(field.field, Qt.Key.Key_Return)
+    QTest.keyClick(field.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     QTest.keyClicks(field.field, "more")
     assert field.field.text() == "Question\nmore"
     QTest.keyClick(field.field, Qt.Key.Key_Escape)
     harness.wait_until_stored(qtbot)
     assert (texts(harness), fields(harness)) == (["Question", "one"], 0)
     assert begin_edit(harness, 0).field.text() == "Question"
+
+
+def test_return_sends_an_edited_question_where_the_settings_say_so(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Wrong")
+    field = begin_edit(harness, 0)
+    type_anew(field, "Right")
+    harness.application.settings.send_key = "control_return"
+    QTest.keyClick(field.field, Qt.Key.Key_Return)
+    assert field.field.text() == "Right\n"
+    harness.application.settings.send_key = "return"
+    QTest.keyClick(field.field, Qt.Key.Key_Return)
+    harness.wait_until_quiet(qtbot)
+    assert (texts(harness), fields(harness)) == (["Right", "two"], 0)
+
+
+def test_return_begins_a_line_in_words_that_are_not_sent(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Question")
+    answer = begin_edit(harness, 1)
+    QTest.keyClick(answer.field, Qt.Key.Key_Return)
+    QTest.keyClicks(answer.field, "more")
+    assert answer.field.text() == "one\nmore"
+    QTest.keyClick(answer.field, Qt.Key.Key_Return, CTRL)
+    harness.wait_until_quiet(qtbot)
+    assert (texts(harness), fields(harness)) == (["Question", "one\nmore"], 0)
 
 
 @pytest.mark.parametrize(("setting", "value"), [("text_scale", 1.3), ("appearance", "dark"), ("language", "ko")])

@@ -358,3 +358,13 @@ def rows_of(harness: AppHarness) -> list[RequestRow]:
 def test_escape_closes_the_window(window: SettingsWindow) -> None:
     QTest.keyClick(window, Qt.Key.Key_Escape)
     assert not window.isVisible()
+
+
+def test_the_list_of_pages_has_a_ring_once_keys_are_used(harness: AppHarness, window: SettingsWindow) -> None:
+    pages = window.list
+    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(2)).center())
+    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("discover", True, False)
+    QTest.keyClick(pages, Qt.Key.Key_Down)
+    assert (window.shown, pages.has_ring) == ("speculation", True)
+    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
+    assert not pages.has_ring

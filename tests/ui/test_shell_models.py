@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QResizeEvent
+from PySide6.QtGui import QAccessible, QFontMetrics, QResizeEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.draft_choices import CHAT_TOKENS
 from app.theme import Theme
 from app.view_models.model_list import DraftState
+from app.views.widgets.labels import details_in_lines
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
 from app.words.notices_for_errors import notice_for
@@ -417,3 +418,14 @@ def test_the_message_that_a_model_waits_goes_when_it_waits_no_more(harness: AppH
     models.delete(SMALLER.folder)
     assert not banner.isVisible()
     harness.engine.gate.open()
+
+
+def test_no_dot_stands_where_a_line_of_details_ends(qtbot: QtBot) -> None:
+    metrics = QFontMetrics(Theme().ui_font())
+    parts = ["DFlash drafter", "1.2 GB more memory", "about 1.6× in chats here (estimate)", "4-bit"]
+    text = " · ".join(parts)
+    for width in range(40, 900, 20):
+        lines = details_in_lines(text, metrics, width).split("\n")
+        assert " · ".join(lines) == text
+        assert all(metrics.horizontalAdvance(line) <= width or line in parts for line in lines)
+    assert details_in_lines(text, metrics, 2000) == text

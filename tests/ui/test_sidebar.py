@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.storage import Stores
-from app.view_models.conversation_list import ConversationRow
+from app.view_models.conversation_list import ROW, ConversationRow
 from app.views.shell.chat_list import ChatList
 from app.views.shell.chat_rows import centred
 from app.views.shell.rename_field import RenameField
@@ -491,3 +491,36 @@ def test_a_name_that_is_typed_stays_in_its_row_when_the_text_grows(app: AppHarne
     qtbot.waitUntil(lambda: field.geometry() == chats.visualRect(app.chats.conversations.index(row)))
     assert field.height() >= field.sizeHint().height() - 2
     assert (field.text(), field.hasFocus()) == ("Half a na", True)
+
+
+def test_keys_stop_at_no_heading(app: AppHarness, qtbot: QtBot) -> None:
+    """There no ring shows, and no key means anything."""
+    make_folder(app, qtbot, "Folder")
+    make_chats(app, qtbot, *(f"Chat {number}" for number in range(40)))
+    chats = choose(app, "Chat 20")
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_PageDown, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageUp):
+        QTest.keyClick(chats, key)
+        row: ConversationRow = chats.currentIndex().data(ROW)
+        assert not row.is_heading, key
+    QTest.keyClick(chats, Qt.Key.Key_Home)
+    assert chats.currentIndex().data(ROW).text == "Folder"
+
+
+def test_return_in_the_search_opens_the_first_result_as_soon_as_it_is_found(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "A question about Lisbon")
+    chat, search = app.chats.chat_id, app.window.sidebar.search
+    app.chats.new_chat()
+    search.setFocus()
+    QTest.keyClicks(search, "lisb")
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: app.chats.chat_id == chat)
+    qtbot.waitUntil(lambda: app.window.finding.bar.count.text() == "1 of 1")
+    assert search.hasFocus()
+    app.chats.new_chat()
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    assert app.chats.chat_id == chat
+    app.chats.new_chat()
+    QTest.keyClicks(search, "xyz")
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    qtbot.waitUntil(app.window.sidebar.nothing.isVisible)
+    assert app.chats.chat_id == 0

@@ -12,10 +12,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
+from app.view_models.model_list import DraftState, PairState, PairView
 from app.view_models.request_table import RequestTableModel
 from app.views.settings.request_table import RequestTable
+from app.views.shell.header import Header
 from app.views.widgets.banner import BannerText
 from app.words.formats import percent
+from app.words.models import name_beside
 from app.words.requests import RequestColumn
 from tests.helpers.app_harness import AppHarness, open_app
 
@@ -170,3 +173,32 @@ def test_columns_are_narrow_again_after_large_text(qapp: QApplication) -> None:
     for scale in (2.0, 1.0):
         theme.set_scale(scale)
     assert [table.columnWidth(column) for column in RequestColumn] == widths
+
+
+def shown_on(header: Header) -> list[str]:
+    return [text for (text, _, _), _ in header.chip.fitted()]
+
+
+@pytest.mark.parametrize(
+    ("draft", "short"),
+    [("Qwen3-0.6B-4bit", "0.6B"), ("Qwen3-8B-DFlash-b16", "DFlash b16"), ("Qwen3-8B-4bit", "Qwen3-8B-4bit")],
+)
+def test_of_two_names_that_do_not_fit_the_draft_s_is_what_tells_it_from_the_other(draft: str, short: str) -> None:
+    assert name_beside(draft, "Qwen3-8B-4bit") == short
+
+
+def test_the_chip_names_both_models_where_there_is_little_room(harness: AppHarness, qtbot: QtBot) -> None:
+    window, header = harness.window, harness.window.header
+    pair = PairView("Hunch Starter", "Hunch Starter Draft", state=PairState.READY, draft_state=DraftState.ACTIVE)
+    header.chip.set_pair(pair)
+    QApplication.processEvents()
+    assert shown_on(header) == ["Hunch Starter", "←", "Hunch Starter Draft", "· auto"]
+    window.resize(720, 700)
+    harness.application.settings.text_scale = 2.0
+    qtbot.waitUntil(lambda: not window.inspector.button.isVisible())
+    header.chip.set_pair(pair)
+    QApplication.processEvents()
+    assert shown_on(header)[:3] == ["Hunch Starter", "←", "Draft"]
+    assert "Hunch Starter Draft" in header.chip.accessibleName()
+    harness.application.settings.text_scale = 1.0
+    qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])

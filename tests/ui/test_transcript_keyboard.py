@@ -328,3 +328,43 @@ def test_another_look_leaves_the_menu_of_a_message_open(open_window: Callable[..
     focused = QApplication.focusWidget()
     assert focused is not None
     assert focused.accessibleName() == "More"
+
+
+def is_edged(window: Window) -> bool:
+    """Whether there is a line of the accent colour along the left edge of the messages."""
+    image = window.view.viewport().grab().toImage()
+    ink, middle = window.harness.theme.palette.ink, image.height() // 2
+    return any(image.pixelColor(x, middle).name() == ink.name() for x in range(6))
+
+
+def test_the_messages_show_that_tab_has_led_to_them(open_window: Callable[..., Window]) -> None:
+    window = open_window(long_chat(5))
+    window.before.setFocus()
+    assert not is_edged(window)
+    window.press(Qt.Key.Key_Tab)
+    assert window.view.hasFocus()
+    assert is_edged(window)
+    window.press(Qt.Key.Key_PageUp)
+    assert is_edged(window)
+    window.press((Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier))
+    assert window.view.focused_row() is not None
+    assert not is_edged(window)
+    window.press(Qt.Key.Key_Escape)
+    assert is_edged(window)
+    QTest.mouseClick(window.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+    assert window.view.hasFocus()
+    assert not is_edged(window)
+    window.press(Qt.Key.Key_Tab)
+    window.behind.setFocus()
+    assert not is_edged(window)
+
+
+def test_the_ring_is_there_again_when_a_link_is_left_upwards(open_window: Callable[..., Window]) -> None:
+    window = open_window([reply(1, LINKED)])
+    window.before.setFocus()
+    window.press(Qt.Key.Key_Tab, Qt.Key.Key_Tab)
+    assert window.view.link.hasFocus()
+    assert not is_edged(window)
+    window.press((Qt.Key.Key_Tab, SHIFT))
+    assert window.view.hasFocus()
+    assert is_edged(window)

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.views.transcript import TranscriptView
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import Script
 
 
 def compose(field: QWidget, preedit: str, commit: str = "") -> None:
@@ -236,3 +237,25 @@ def test_a_field_in_focus_keeps_what_is_typed_and_pasted(tmp_path: Path, qtbot: 
         harness.window.menu.actions["paste"].trigger()
         assert field.text() == "abcd"
         assert not harness.window.composer.text()
+
+
+def test_page_keys_scroll_the_messages_while_one_types(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.engine.scripts.append(Script(pieces=("A line.\n\n" * 200,)))
+        harness.ask(qtbot, "Hello")
+        assert harness.window.transcript is not None
+        bar, edit = harness.window.transcript.verticalScrollBar(), harness.window.composer.edit
+        QTest.keyClicks(edit, "one")
+        QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClicks(edit, "two")
+        end = bar.value()
+        assert end == bar.maximum() > 0
+        QTest.keyClick(edit, Qt.Key.Key_PageUp)
+        assert 0 < end - bar.value() <= bar.pageStep()
+        assert (edit.hasFocus(), edit.text(), edit.textCursor().position()) == (True, "one\ntwo", 7)
+        QTest.keyClick(edit, Qt.Key.Key_PageDown)
+        assert bar.value() == end
+        harness.window.composer.set_text("line\n" * 200)
+        QTest.keyClick(edit, Qt.Key.Key_PageUp)
+        assert bar.value() == bar.maximum()
+        assert edit.textCursor().position() < len(edit.text())

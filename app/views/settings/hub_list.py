@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
-from app.views.widgets.labels import dots_at_ends
+from app.views.widgets.labels import details_in_lines
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 from app.words.hub import hub_line, hub_record, long_lines
@@ -54,8 +54,8 @@ class _HubDelegate(QStyledItemDelegate):
     def _details_px(self, row_px: int) -> int:
         small = QFontMetrics(self._theme.ui_font(FOOTER_PX))
         place = QRect(0, 0, row_px - 2 * self._theme.px(10), 0)
-        heights = (small.boundingRect(place, _WRAPPED, dots_at_ends(line)).height() for line in long_lines())
-        return sum(heights)
+        lines = (details_in_lines(line, small, place.width()) for line in long_lines())
+        return sum(small.boundingRect(place, _WRAPPED, each).height() for each in lines)
 
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
         entry: HubEntry = index.data(ENTRY_ROLE)
@@ -86,5 +86,6 @@ class _HubDelegate(QStyledItemDelegate):
         painter.setFont(theme.ui_font(FOOTER_PX))
         painter.setPen(colors.secondary)
         below = QRect(place.left(), line.bottom() + 2, place.width(), area.bottom() - line.bottom() - theme.px(10))
-        details = f"{hub_line(entry.model, entry.fit)}\n{hub_record(entry.model)}"
-        painter.drawText(below, _WRAPPED, dots_at_ends(details))
+        lines = hub_line(entry.model, entry.fit), hub_record(entry.model)
+        details = (details_in_lines(line, painter.fontMetrics(), below.width()) for line in lines)
+        painter.drawText(below, _WRAPPED, "\n".join(details))

@@ -37,6 +37,7 @@ from app.views.widgets.row_list import set_up_row_list
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+_BACKWARDS = (QListView.CursorAction.MovePageUp, QListView.CursorAction.MoveUp, QListView.CursorAction.MovePrevious)
 
 
 class ChatList(QListView):
@@ -171,6 +172,16 @@ class ChatList(QListView):
         if direction < 0:
             self.left_upwards.emit()
 
+    def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Home, End and the page keys stop at a chat or folder; Qt itself does at headings, too."""
+        index = super().moveCursor(action, modifiers)
+        if not index.isValid():
+            return index
+        ahead, behind = range(index.row(), self._chats().rowCount()), range(index.row(), -1, -1)
+        rows = (*behind, *ahead) if action in _BACKWARDS else (*ahead, *behind)
+        items = (self._chats().index(row, 0) for row in rows)
+        return next(filter(self._is_item, items), index)
+
     # Pointer
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -198,6 +209,13 @@ class ChatList(QListView):
         index = self.indexAt(event.position().toPoint())
         if self._is_item(index) and row_of(index).match is None:
             self.start_rename(index)
+
+    def open_first(self) -> None:
+        """As if the first chat or folder were clicked, but without taking the focus."""
+        index = next(filter(self._is_item, map(self._chats().index, range(self._chats().rowCount()))), None)
+        if index is not None:
+            self.setCurrentIndex(index)
+            self._open(row_of(index))
 
     def _open(self, row: ConversationRow) -> None:
         if row.folder_id:

@@ -145,7 +145,10 @@ class Comfort(QObject):
             self.palette.refresh()
 
     def _show_send_key(self) -> None:
-        self._window.composer.edit.sends_with_control = self._settings.send_key == "control_return"
+        with_control = self._settings.send_key == "control_return"
+        self._window.composer.edit.sends_with_control = with_control
+        if self._window.transcript is not None:
+            self._window.transcript.editing.sends_with_control = with_control
 
     def _scale_text(self, step: int) -> None:
         """To the next larger (1) or smaller (-1) size of those that the settings offer."""

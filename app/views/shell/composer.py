@@ -219,11 +219,16 @@ class Composer(Translated, QWidget):
     def _submit(self) -> None:
         text = self.text().strip()
         if self._generating and text:
-            words = self.tr("A reply is being written. Esc stops it.")
-            QToolTip.showText(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
+            self._say(self.tr("A reply is being written. Esc stops it."))
+        elif self._attachments is not None and self._attachments.is_reading:
+            self._say(self.tr("An attached file is still being read."))
         elif self._can_submit(text) and not self._waits and not self._generating:
             self._waits = True
             self.send_requested.emit(text)
+
+    def _say(self, words: str) -> None:
+        """Why nothing is sent."""
+        QToolTip.showText(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
 
     def _can_submit(self, text: str) -> bool:
         """Attachments can go alone; while one is read, the message waits for it."""

@@ -17,6 +17,7 @@ from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent
+from app.words.models import name_beside
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
 
@@ -24,6 +25,9 @@ HEIGHT = 48
 _NARROW_PX, _LEAST_TITLE_PX = 460, 60
 _CHIP_SHARE, _NARROW_SHARE = 0.62, 0.74
 _ARROW = "←"
+
+_PARTS_OF_PAIR = 4  # main model, arrow, draft, mode
+_Part = tuple[str, QColor, bool]  # text, colour, and whether it is struck through
 
 
 class Header(Translated, QWidget):
@@ -170,8 +174,7 @@ class PairChip(Translated, PaintedButton):
             return fill(self.tr("Loading %1…"), name)
         return fill(self.tr("Loading %1… %2"), name, percent(self._pair.loaded_share))
 
-    def _parts(self) -> list[tuple[str, QColor, bool]]:
-        """Text, colour, and whether it is struck through."""
+    def _parts(self) -> list[_Part]:
         colors, pair = self.theme.palette, self._pair
         if pair.state == PairState.NO_MODEL:
             return [(self.tr("Choose a model"), colors.text, False)]
@@ -183,7 +186,7 @@ class PairChip(Translated, PaintedButton):
             return [(fill(self.tr("%1 could not be loaded"), pair.main_name), colors.fault, False)]
         return [(pair.main_name, colors.text, False), *self._draft_parts()]
 
-    def _draft_parts(self) -> list[tuple[str, QColor, bool]]:
+    def _draft_parts(self) -> list[_Part]:
         colors, pair = self.theme.palette, self._pair
         if pair.draft_state == DraftState.NONE:
             return []
@@ -203,10 +206,21 @@ class PairChip(Translated, PaintedButton):
         return self.theme.px(5)
 
     def _natural_width(self) -> int:
+        """What the words need; without room for them, what the shorter ones do."""
+        frame = self.theme.px(12 + 8 + 12 + 8) + 2
+        return self._words_px(self._fitting_parts(self._most_px - frame)) + frame
+
+    def _words_px(self, parts: list[_Part]) -> int:
         metrics = QFontMetrics(self._face())
+        return sum(metrics.horizontalAdvance(text) for text, _, _ in parts) + self._gap() * (len(parts) - 1)
+
+    def _fitting_parts(self, room: int) -> list[_Part]:
+        """Without room for both names the draft has only what tells it from the main model."""
         parts = self._parts()
-        words = sum(metrics.horizontalAdvance(text) for text, _, _ in parts)
-        return words + self._gap() * (len(parts) - 1) + self.theme.px(12 + 8 + 12 + 8) + 2
+        if len(parts) < _PARTS_OF_PAIR or self._words_px(parts) <= room:
+            return parts
+        (main, *_), arrow, (draft, color, struck), mode = parts
+        return [parts[0], arrow, (name_beside(draft, main), color, struck), mode]
 
     def limit_width(self, most_px: int) -> None:
         if most_px != self._most_px:
@@ -227,23 +241,27 @@ class PairChip(Translated, PaintedButton):
         side = self.theme.px(12)
         end = self.width() - self.theme.px(10)
         icon("chevron-down", colors.secondary).paint(painter, end - side, (self.height() - side) // 2, side, side)
-        self._paint_parts(painter, self.theme.px(12), end - side - self.theme.px(6))
-
-    def _paint_parts(self, painter: QPainter, left: float, right: float) -> None:
-        parts = self._parts()
-        for (text, color, struck), width in zip(parts, self._widths(parts, int(right - left)), strict=True):
-            if not width:
-                continue
+        left = self.theme.px(12)
+        for (text, color, struck), width in self.fitted():
             painter.setFont(self._face(struck))
             painter.setPen(color)
-            shown = QFontMetrics(self._face()).elidedText(text, Qt.TextElideMode.ElideMiddle, width + 1)
-            painter.drawText(QRectF(left, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, shown)
+            painter.drawText(QRectF(left, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, text)
             left += width + self._gap()
 
-    def _widths(self, parts: list[tuple[str, QColor, bool]], room: int) -> list[int]:
+    def fitted(self) -> list[tuple[_Part, int]]:
+        """What is painted between the edge and the arrow, and how wide each of it is."""
+        room = self.width() - 2 * self.theme.px(12) - self.theme.px(10) - self.theme.px(6)
+        parts, metrics = self._fitting_parts(room), QFontMetrics(self._face())
+        return [
+            ((metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, width + 1), color, struck), width)
+            for (text, color, struck), width in zip(parts, self._widths(parts, room), strict=True)
+            if width
+        ]
+
+    def _widths(self, parts: list[_Part], room: int) -> list[int]:
         """Without room for all, the mode goes first; then the two names share what is left."""
         natural = [QFontMetrics(self._face()).horizontalAdvance(text) for text, _, _ in parts]
-        if sum(natural) + self._gap() * (len(parts) - 1) <= room or len(parts) == 1:
+        if self._words_px(parts) <= room or len(parts) == 1:
             return [min(width, room) for width in natural]
         main, arrow, draft = natural[:3]
         names = room - arrow - 2 * self._gap()

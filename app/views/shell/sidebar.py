@@ -39,6 +39,8 @@ class Sidebar(Translated, QWidget):
         self.models_button = PillButton(theme, Emphasis.QUIET, "box", self)
         self.settings_button = IconButton(theme, "settings", parent=self)
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
+        self._is_searching = False  # what is listed is not the answer yet
+        self._opens_first = False  # of what is being searched for
         self._arrange()
         self._connect()
         self._restyle()
@@ -68,28 +70,49 @@ class Sidebar(Translated, QWidget):
         self.hide_button.clicked.connect(self.hide_requested)
         self.models_button.clicked.connect(self.models_requested)
         self.settings_button.clicked.connect(self.settings_requested)
-        self.search.words_changed.connect(lambda _words: self._delay.start())
+        self.search.words_changed.connect(self._on_words)
         self.search.left.connect(self.leave_search)
         self.search.down_pressed.connect(self.chats.take_focus)
         self.chats.left_upwards.connect(self.search.setFocus)
         self.chats.search_left.connect(self.leave_search)
         self.chats.search_left.connect(self.search.setFocus)
         self._delay.timeout.connect(self._search_now)
+        self.search.returnPressed.connect(self._open_first)
         self._theme.changed.connect(self._restyle)
 
     def set_model(self, model: ConversationListModel) -> None:
         self.chats.set_chats(model)
         for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset):
             signal.connect(self._show_nothing)
+        model.refreshed.connect(self._on_found)
         self._show_nothing()
 
+    def _on_words(self) -> None:
+        self._opens_first = False
+        self._delay.start()
+
     def _search_now(self) -> None:
+        self._delay.stop()
+        self._is_searching = bool(self.search.words().strip())
         self.search_changed.emit(self.search.words())
         self._show_nothing()
 
+    def _open_first(self) -> None:
+        """Return opens the first of what is found, now or as soon as it is."""
+        if self._delay.isActive():
+            self._search_now()
+        self._opens_first = bool(self.search.words().strip())
+        if not self._is_searching:
+            self._on_found()
+
+    def _on_found(self) -> None:
+        self._is_searching = False
+        if self._opens_first:
+            self._opens_first = False
+            self.chats.open_first()
+
     def leave_search(self) -> None:
         self.search.clear()
-        self._delay.stop()
         self._search_now()
 
     def _show_nothing(self) -> None:

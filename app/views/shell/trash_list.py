@@ -19,11 +19,11 @@ from app.theme import FOOTER_PX, UI_PX, Theme
 from app.view_models.trash_list import DELETION, Deletion, TrashListModel
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.painting import paint_line, paint_row_ground
-from app.views.widgets.row_list import Index, set_up_row_list
+from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.words.trash import deletion_detail, deletion_title
 
 
-class TrashList(QListView):
+class TrashList(RowRing, QListView):
     restore_requested = Signal()
     forget_requested = Signal()
 
@@ -75,7 +75,7 @@ class _DeletionDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = option.state
         selected = bool(state & QStyle.StateFlag.State_Selected)
         filled = selected or bool(state & QStyle.StateFlag.State_MouseOver)
-        paint_row_ground(painter, area, colors, filled, selected and self._list.hasFocus())
+        paint_row_ground(painter, area, colors, filled, selected and self._list.has_ring)
         words = " ".join(deletion.words.split())
         texts = (deletion_title(deletion), deletion_detail(deletion), words)
         place = area.adjusted(theme.px(12), theme.px(8), -theme.px(12), 0)

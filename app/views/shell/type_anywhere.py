@@ -1,10 +1,13 @@
-"""What is typed where nothing takes text goes to the composer, also what an input method composes there."""
+"""Keys that nothing takes where they are pressed: words go to the composer, page keys to the messages.
+
+Also what an input method composes among the messages.
+"""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QInputMethodEvent, QInputMethodQueryEvent, QKeyEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QWidget
 
 from app.views.widgets.message_edit import MessageEdit
 
@@ -12,6 +15,10 @@ _TYPING = (
     Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.GroupSwitchModifier
 )
 _PLACES = (Qt.InputMethodQuery.ImCursorRectangle, Qt.InputMethodQuery.ImAnchorRectangle)
+_PAGES = {
+    Qt.Key.Key_PageUp: QAbstractSlider.SliderAction.SliderPageStepSub,
+    Qt.Key.Key_PageDown: QAbstractSlider.SliderAction.SliderPageStepAdd,
+}
 
 
 class TypeAnywhere(QObject):
@@ -22,19 +29,21 @@ class TypeAnywhere(QObject):
     def __init__(self, window: QWidget, edit: MessageEdit) -> None:
         super().__init__(window)
         self._edit = edit
+        self._messages: QAbstractScrollArea | None = None
         window.installEventFilter(self)
 
-    def watch(self, widget: QWidget) -> None:
+    def watch(self, widget: QAbstractScrollArea) -> None:
         """An input method composes in `widget` as if it were the composer, which takes the focus when it is done.
 
-        Earlier than that the platform would end the composition at its first letter.
+        Earlier than that the platform would end the composition at its first letter. Page keys scroll it.
         """
+        self._messages = widget
         widget.setAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            return watched is self.parent() and self._type(event)
+            return watched is self.parent() and (self._scroll(event) or self._type(event))
         if isinstance(event, QInputMethodEvent):
             self._compose(event)
             return True
@@ -42,6 +51,14 @@ class TypeAnywhere(QObject):
             self._answer(event, watched)
             return True
         return False
+
+    def _scroll(self, event: QKeyEvent) -> bool:
+        """By a page, wherever the focus is."""
+        area, plain = self._messages, not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if event.key() not in _PAGES or not plain or area is None or not area.isVisible():
+            return False
+        area.verticalScrollBar().triggerAction(_PAGES[Qt.Key(event.key())])
+        return True
 
     def _type(self, event: QKeyEvent) -> bool:
         """Whether it changes the text. No message begins with a space, and nothing is taken away from none."""

@@ -1,4 +1,4 @@
-"""Painting behind the parts: the ring around the focused message, and the line beside opened thinking."""
+"""Painting behind the parts: the ring around the focused message or all of them, the line beside opened thinking."""
 
 from collections.abc import Iterable
 
@@ -24,6 +24,13 @@ def paint_ring(painter: QPainter, message: QRect, colors: Palette) -> None:
     painter.setPen(QPen(colors.ink, 2))
     around = QRectF(message.adjusted(-_AROUND_PX, -_AROUND_PX, _AROUND_PX, 0))
     painter.drawRoundedRect(around, RADIUS_CARD, RADIUS_CARD)
+
+
+def paint_edge_ring(painter: QPainter, viewport: QRect, colors: Palette) -> None:
+    """Around all messages: the focus is on none of them."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(colors.ink, 2))
+    painter.drawRoundedRect(QRectF(viewport).adjusted(2, 2, -2, -2), RADIUS_CARD, RADIUS_CARD)
 
 
 class ThoughtBars:

@@ -52,6 +52,7 @@ class Editing(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._view: QAbstractScrollArea | None = None
+        self.sends_with_control = False  # Return alone begins a line then
         self.attached_of: Callable[[int], AttachedModel] = lambda _message_id: AttachedModel()
         self.resized.connect(self._on_resized)
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.theme import RADIUS_BUBBLE
+from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
 from app.view_models.transcript import EditKind
-from app.views.transcript.editing import CONTINUE, NOTHING, REPLY
+from app.views.transcript.editing import CONTINUE, NOTHING, REPLY, Editing
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_row import AttachmentRow
@@ -43,10 +43,18 @@ class EditorContent:
 
 
 class EditField(MessageEdit):
-    """Return begins a line; with Ctrl (on a Mac: Command) it submits."""
+    """With Ctrl (on a Mac: Command) Return submits; alone only where that sends and the settings say so."""
+
+    def __init__(self, theme: Theme, editing: Editing, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._editing = editing
+        self.is_sent = False  # when it is submitted
 
     def _on_return(self, event: QKeyEvent) -> None:
-        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        keys = Qt.KeyboardModifier
+        sends = self.is_sent and not self._editing.sends_with_control
+        alone = sends and not event.modifiers() & (keys.ShiftModifier | keys.AltModifier)
+        if not (alone or event.modifiers() & keys.ControlModifier):
             self._insert("\n")
         elif not event.isAutoRepeat():
             self.submitted.emit()
@@ -66,7 +74,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self._told = QTimer(self, singleShot=True, interval=_TELL_DELAY_MS)
         self._told.timeout.connect(self._tell)
         self.roles = Segments(self._theme, self)
-        self.field = EditField(self._theme, self)
+        self.field = EditField(self._theme, context.editing, self)
         self.field.restyle()
         self._nothing = AttachedModel(self)  # what a model's words have attached
         self.attached = AttachmentRow(self._theme, self)
@@ -163,7 +171,8 @@ class EditorPart(Hovered, Translated, QWidget):
         self.attach_button.set_name(self.tr("Attach files"))
         self.cancel.setText(self.tr("Cancel"))
         main = self.tr("Insert") if content.is_new else self.tr("Save")
-        self.save.setText(self.tr("Send") if self._main_way() == REPLY else main)
+        self.field.is_sent = self._main_way() == REPLY
+        self.save.setText(self.tr("Send") if self.field.is_sent else main)
         self.other.setText(self._other_words())
         self._explain()
         self._enable()

@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QContextMenuEvent,
-    QFocusEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QSty
 
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.backdrop import ThoughtBars, paint_ring, set_ground
+from app.views.transcript.backdrop import ThoughtBars, paint_edge_ring, paint_ring, set_ground
 from app.views.transcript.copier import Copier
 from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
@@ -39,6 +38,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.pointed import Pointed
 from app.views.transcript.pointer import SelectionPointer
 from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
+from app.views.transcript.ringed import Ringed
 from app.views.transcript.selection import TranscriptSelection
 from app.views.transcript.selection_keys import SelectionKeys
 from app.views.transcript.sideways import Sideways
@@ -50,7 +50,7 @@ _SETTLING_ROUNDS = 6
 _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
 
 
-class TranscriptView(Pointed, QAbstractScrollArea):
+class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     """Shows a TranscriptModel. Its signals are requests, by message id."""
 
     accessible_role = QAccessible.Role.Document
@@ -242,7 +242,7 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         self._hold.settled(top)
         is_above = self._bottom_px() - top > STICK_PX and not self._hold.follows_end
         self.jump_button.set_wanted(is_above, self.viewport().rect())
-        if self._highlights.focused is not None:
+        if self._highlights.focused is not None or self.has_ring:
             self.viewport().update()
 
     def top_px(self) -> int:
@@ -335,21 +335,19 @@ class TranscriptView(Pointed, QAbstractScrollArea):
         if (on_link or (self.hasFocus() and forward)) and self._link_keys.step(1 if forward else -1):
             return True
         if on_link and not forward:
-            self.setFocus()
+            self.setFocus(Qt.FocusReason.TabFocusReason)
             return True
         self.visible_parts.put_in_tab_order()
         return super().focusNextPrevChild(forward) and self._link_keys.show_focused()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        if event.reason() == Qt.FocusReason.BacktabFocusReason:
-            self._link_keys.enter_at_end()
+    def entered_from_behind(self) -> None:
+        self._link_keys.enter_at_end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Escape and self.link.hasFocus():
-            self.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.setFocus(Qt.FocusReason.TabFocusReason)
         elif (
             self.message_keys.takes(event)
             or self._selection_keys.press(event)
@@ -389,6 +387,8 @@ class TranscriptView(Pointed, QAbstractScrollArea):
             item = self._column.items[self._highlights.focused]
             place = QRect(self._left_px(), item.top_px - self.top_px(), self.column_px(), item.height_px)
             paint_ring(painter, place, self._theme.palette)
+        elif self.has_ring:
+            paint_edge_ring(painter, self.viewport().rect(), self._theme.palette)
         painter.end()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu
 
 RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 _PRESS_KEYS = (*RETURN_KEYS, Qt.Key.Key_Space, Qt.Key.Key_Select)
 
 

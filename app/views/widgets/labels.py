@@ -51,6 +51,18 @@ def dots_at_ends(text: str) -> str:
     return text.replace(_DOT, _DOT_AT_END)
 
 
+def details_in_lines(text: str, metrics: QFontMetrics, width_px: int) -> str:
+    """Where a line ends between two details there is no dot: they are cut into lines that fit."""
+    lines = [""]
+    for detail in text.split(_DOT):
+        longer = _DOT.join(filter(None, (lines[-1], detail)))
+        if lines[-1] and metrics.horizontalAdvance(longer) > width_px:
+            lines.append(detail)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)
+
+
 class TextLabel(QLabel):
     """A label with wrapping plain text; never rich text, because some of it comes from models and hubs."""
 

@@ -10,7 +10,7 @@ from app.markup import long_lines
 from app.theme import Theme
 from app.views.widgets.composing import Composing
 from app.views.widgets.drop_target import local_files
-from app.views.widgets.held_keys import RETURN_KEYS
+from app.views.widgets.held_keys import PAGE_KEYS, RETURN_KEYS
 from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
 
@@ -18,7 +18,7 @@ LONG_PASTE = 6_000  # characters; more become an attachment
 
 
 class MessageEdit(Composing, LongText):
-    """A plain-text field as high as its lines. Return or Ctrl+Return submits, except while an input method composes."""
+    """A plain-text field as high as its lines. Return or Ctrl+Return submits, but not what an input method composes."""
 
     submitted = Signal()
     escaped = Signal()
@@ -97,13 +97,23 @@ class MessageEdit(Composing, LongText):
             self._on_return(event)
         elif event.key() == Qt.Key.Key_Escape and not self.composed:
             self.escaped.emit()
+        elif self._is_for_the_chat(event):
+            event.ignore()
         else:
             super().keyPressEvent(event)
 
+    def _is_for_the_chat(self, event: QKeyEvent) -> bool:
+        """A page key, where all that is typed is in sight: it scrolls the messages."""
+        keys = event.key() in PAGE_KEYS and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        whole = self.verticalScrollBarPolicy() == Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        return keys and whole and not self.composed
+
     def _on_return(self, event: QKeyEvent) -> None:
+        """One of the two keys sends; the other begins a line, as Shift and Return always do."""
         modifier = Qt.KeyboardModifier
-        alone = self.sends_with_control and not event.modifiers() & modifier.ControlModifier
-        if alone or event.modifiers() & (modifier.ShiftModifier | modifier.AltModifier):
+        with_control = bool(event.modifiers() & modifier.ControlModifier)
+        other = with_control is not self.sends_with_control
+        if other or event.modifiers() & (modifier.ShiftModifier | modifier.AltModifier):
             self._insert("\n")
         elif not event.isAutoRepeat():
             self.submitted.emit()

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
-from app.views.widgets.labels import dots_at_ends
+from app.views.widgets.labels import details_in_lines
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 
@@ -153,12 +153,16 @@ class _OptionDelegate(QStyledItemDelegate):
         room = QRect(0, 0, max(40, self._words_width()), 1000)
         return QFontMetrics(self._small()).boundingRect(room, Qt.TextFlag.TextWordWrap, words).height()
 
+    def _words_below(self, option: Option) -> str:
+        words = option.reason or option.detail
+        return details_in_lines(words, QFontMetrics(self._small()), max(40, self._words_width()))
+
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         option: Option = index.data(_OPTION)
         line = QFontMetrics(self._theme.ui_font()).height()
         if option.value is None:
             return QSize(0, line + self._theme.px(4 if option.is_sub_heading else 14))
-        words = dots_at_ends(option.reason or option.detail)
+        words = self._words_below(option)
         below = self._words_height(words) if words else 0
         return QSize(0, line + below + self._theme.px(12))
 
@@ -199,4 +203,4 @@ class _OptionDelegate(QStyledItemDelegate):
         below = QRect(place.left(), place.bottom() + 1, place.width(), area.bottom() - place.bottom())
         painter.setFont(self._small())
         painter.setPen(colors.faint if option.reason else colors.secondary)
-        painter.drawText(below, Qt.TextFlag.TextWordWrap, dots_at_ends(option.reason or option.detail))
+        painter.drawText(below, Qt.TextFlag.TextWordWrap, self._words_below(option))

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
 from app.views.widgets.painting import paint_line, paint_row_ground
-from app.views.widgets.row_list import Index, set_up_row_list
+from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.views.widgets.tooltips import set_tooltip
 
 _ENTRY = Qt.ItemDataRole.UserRole
@@ -38,7 +38,7 @@ class PageEntry:
     aside: str = ""
 
 
-class PageList(QListWidget):
+class PageList(RowRing, QListWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
@@ -95,7 +95,7 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         selected = bool(state & QStyle.StateFlag.State_Selected)
         filled = selected or bool(state & QStyle.StateFlag.State_MouseOver)
-        ring = selected and self._list.shows_ring and self._list.hasFocus()
+        ring = selected and self._list.shows_ring and self._list.has_ring
         paint_row_ground(painter, area, self._list.theme.palette, filled, ring)
         self._paint_entry(painter, area, index.data(_ENTRY))
         painter.restore()

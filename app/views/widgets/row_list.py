@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QWidget
 
 from app.theme import Theme
+from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.scrolling import ThinScrollBars
+
+if TYPE_CHECKING:
+    _List = QListView
+else:
+    _List = object
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -22,6 +30,20 @@ def set_up_row_list(view: QListView, theme: Theme) -> None:
     view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     theme.changed.connect(view.scheduleDelayedItemsLayout)
     ThinScrollBars(view, theme)
+
+
+class RowRing(FocusRing, _List):
+    """Comes before the Qt class of a list: a ring shows once the keyboard is used in it, until a click."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self._by_key = True
+        self.viewport().update()
+        super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._by_key = False
+        self.viewport().update()
+        super().mousePressEvent(event)
 
 
 class ChoiceList(QListView):
