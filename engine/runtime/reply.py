@@ -305,10 +305,7 @@ class Reply:
         return DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
 
     def _goes_on_plainly(self) -> bool:
-        """Whether the next round will be plain too, so that it may start before this one's token is read.
-
-        Not before the first token, which on a CPU would wait for both.
-        """
+        """Whether the next round will be plain too; not before the first token, which on a CPU would wait for both."""
         drafting = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
         goes_on = bool(self._emitted) and self.room > 1
         return goes_on and not drafting and self._sequence.caches.can_roll_back
