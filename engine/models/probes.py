@@ -46,3 +46,8 @@ def _cuts(folder: Path, *_identity: int) -> Cuts | None:
         _log.info("a tokenizer cannot be probed: %s", error)
         return None
     return told if isinstance(told, dict) and told.keys() == PROBES.keys() else None
+
+
+def forget() -> None:
+    """Ask again of all."""
+    _cuts.cache_clear()
