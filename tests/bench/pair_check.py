@@ -53,12 +53,14 @@ def _model(folder: Path, steering: int, weights: int) -> Path:
 
 def tokenizer(steering: int) -> bytes:
     """As a byte-level tokenizer's file is written, merges included."""
-    words = [
-        "".join(letters) for letters in itertools.islice(itertools.product(string.ascii_letters, repeat=4), TOKENS)
-    ]
-    added = [{"id": TOKENS + at, "content": f"<|{at}|>", "special": True} for at in range(steering)]
-    model = {"type": "BPE", "vocab": dict(zip(words, itertools.count())), "merges": [[w[:2], w[2:]] for w in words]}
-    parts = {"pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"}}
+    lengths = (itertools.product(string.ascii_letters, repeat=length) for length in (1, 2, 4))
+    words = ["".join(letters) for letters in itertools.islice(itertools.chain(*lengths), TOKENS)]
+    merges = [[word[: len(word) // 2], word[len(word) // 2 :]] for word in words if len(word) > 1]
+    plain = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    added = [{"id": TOKENS + at, "content": f"<|{at}|>", "special": True, **plain} for at in range(steering)]
+    model = {"type": "BPE", "vocab": dict(zip(words, itertools.count())), "merges": merges}
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
+    parts = {"pre_tokenizer": level, "decoder": level, "version": "1.0"}
     return json.dumps({"model": model, "added_tokens": added, **parts}).encode()
 
 
