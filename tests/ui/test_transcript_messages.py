@@ -372,6 +372,22 @@ def test_the_footer_says_which_model_wrote_a_reply(open_transcript: Opener) -> N
     assert footer_of(harness, 2).grab().toImage() != with_name
 
 
+def test_the_model_s_name_has_the_room_of_icons_that_are_not_shown(open_transcript: Opener) -> None:
+    """As beside the inspector, where the statistics and the icons leave none."""
+    harness = open_transcript([question(1), replace(reply(2, "Answer"), model="Qwen3-8B-4bit")])
+    harness.view.resize(610, 600)
+    QApplication.processEvents()
+    seen = []
+    for model in ("Qwen3-8B-4bit", ""):
+        harness.model.change(2, model=model)
+        for row in (None, 1):
+            harness.view.message_keys.highlights.hover(row)
+            QApplication.processEvents()
+            seen.append(footer_of(harness, 2).grab().toImage())
+    assert seen[0] != seen[2]
+    assert seen[1] == seen[3]
+
+
 def test_versions_are_always_in_sight(open_transcript: Opener, qtbot: QtBot) -> None:
     message = reply(2, "Second try")
     message.sibling, message.siblings = 2, 3

@@ -266,15 +266,20 @@ class MessageFooter(Hovered, Translated, QWidget):
         return self._paint_words(painter, row, details, self._plain, self._faint())
 
     def _paint_model(self, painter: QPainter, left: int) -> None:
-        """Who wrote it, behind the statistics, as far as there is room before the icons."""
+        """Who wrote it, behind the statistics: as far as there is room, before the icons where they are shown."""
         left += self._link_width()
         alone = self._is_narrow(self.width()) or self._wraps(self.width())
-        right = self.width() - (0 if alone else self._icons_px)
+        right = self.width() - (0 if alone else self._shown_icons_px())
         separator = SEPARATOR if left else ""
         least = QFontMetrics(self._plain).horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX)
         if self._content.model and right - left >= least and not self._wraps(self.width()):
             row = QRect(left, 0, right - left, self._context.theme.px(ROW_PX))
             self._paint_words(painter, row, separator + self._content.model, self._plain, self._faint())
+
+    def _shown_icons_px(self) -> int:
+        if self._content.highlighted:
+            return self._icons_px
+        return self._versions_width() if self._content.siblings > 1 else 0
 
     def _faint(self) -> QColor:
         return self._context.theme.palette.faint
