@@ -75,6 +75,14 @@ def test_frozen_figures(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", tiny.MAINS)
+def test_a_rehearsal_ends_in_the_probabilities_of_a_token(family: str) -> None:
+    """Which whoever times it waits for."""
+    drafter = assistant(family)
+    caches = CacheMaker(drafter)()
+    assert [drafter.rehearse(length, caches).shape for length in (1, 3)] == [(1, VOCABULARY)] * 2
+
+
+@pytest.mark.parametrize("family", tiny.MAINS)
 def test_the_rows_are_those_of_the_main_models_own_caches(family: str) -> None:
     """Of its last layer of each type that keeps any, be they read in whatever parts."""
     main = tiny.build_main(family)
