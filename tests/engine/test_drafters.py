@@ -409,9 +409,10 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
 
 
 @of_a_block_and_a_chain
+@pytest.mark.parametrize("place", ["__init__", "begin", "receive_states", "offer", "propose", "commit"])
 @pytest.mark.expect_log("failed; the reply goes on plainly")
 def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
-    client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch
+    client: EngineClient, pair: Pair, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = client.run(asked(FIRST, GREEDY, drafts=False)).finished.tokens
     fresh = Fresh.load(pair)
@@ -420,7 +421,7 @@ def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
     def broken(*arguments: object) -> None:
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr(kind, "propose", broken)
+    monkeypatch.setattr(kind, place, broken)
     reply = client.run(asked(FIRST, GREEDY)).finished
     assert reply.tokens == plain
     assert reply.stats.drafting is DraftingState.FAILED
