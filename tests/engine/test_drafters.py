@@ -341,6 +341,19 @@ def test_of_a_prompt_that_was_cancelled_what_was_read_is_known(
     whole(pair, drafts)
 
 
+@in_company
+def test_a_chat_read_at_the_same_time_takes_nothing_from_another(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its beginning is the other's, which has ended before it drafts; but the main model has read it from its start."""
+    other = (*FIRST[:60], *QUESTION)
+    ended, _ = client.run_all([asked(FIRST, GREEDY, 1), asked(other, GREEDY, 12)])
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        check(client, (*FIRST, *ended.tokens, *QUESTION), GREEDY)
+    whole(pair, drafts)
+
+
 @pytest.mark.parametrize("pair", [pytest.param((ASSISTANT, "gemma4"), id="assistant")], indirect=True, scope="module")
 def test_a_reply_longer_than_a_window_is_written_anew_from_what_was_read(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
