@@ -20,7 +20,7 @@ from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamage
 from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.assistant import AssistantDrafter
-from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.base import Broken, Proposer
 from engine.drafting.proposers.chain import ChainProposer
 from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
@@ -92,11 +92,17 @@ def loading_any_draft(folder: Path | str, main: LoadedModel, given_up: Question 
 def proposer_of(
     draft: LoadedModel, main: LoadedModel, store: PrefixStore, turn_end: int, tokens: Sequence[int] = ()
 ) -> Proposer:
-    """Who drafts with `draft` for one reply of `main`, whose `tokens` are all that there is so far, now and later."""
+    """Who drafts with `draft` for one reply of `main`, whose `tokens` are all that there is so far, now and later.
+
+    One that cannot begin costs the reply no more than one that fails later.
+    """
     if draft.info.drafter is None:
         return DraftModelProposer(draft, store, turn_end)
-    proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
-    proposer.begin(turn_end, tokens)
+    try:
+        proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
+        proposer.begin(turn_end, tokens)
+    except Exception as error:  # noqa: BLE001  of a stranger's drafter
+        return Broken(draft.source, error)
     return proposer
 
 

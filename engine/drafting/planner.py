@@ -107,8 +107,9 @@ class Drafting:
         layers = [layer for proposer in listening for layer in proposer.layers]
         try:
             sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
-        except NoHiddenStates as refusal:
-            _log.info("%s cannot draft: %s", listening[0].name, refusal)
+        except Exception as refusal:  # noqa: BLE001  whatever a network makes of it, the reply can do without drafts
+            foreseen = isinstance(refusal, NoHiddenStates)
+            _log.info("%s cannot draft: %s", listening[0].name, refusal, exc_info=None if foreseen else refusal)
             for proposer in listening:
                 proposer.failed = True
 

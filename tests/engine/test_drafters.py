@@ -341,6 +341,19 @@ def test_of_a_prompt_that_was_cancelled_what_was_read_is_known(
     whole(pair, drafts)
 
 
+@in_company
+def test_a_chat_read_at_the_same_time_takes_nothing_from_another(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its beginning is the other's, which has ended before it drafts; but the main model has read it from its start."""
+    other = (*FIRST[:60], *QUESTION)
+    ended, _ = client.run_all([asked(FIRST, GREEDY, 1), asked(other, GREEDY, 12)])
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        check(client, (*FIRST, *ended.tokens, *QUESTION), GREEDY)
+    whole(pair, drafts)
+
+
 @pytest.mark.parametrize("pair", [pytest.param((ASSISTANT, "gemma4"), id="assistant")], indirect=True, scope="module")
 def test_a_reply_longer_than_a_window_is_written_anew_from_what_was_read(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
@@ -409,9 +422,10 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
 
 
 @of_a_block_and_a_chain
+@pytest.mark.parametrize("place", ["__init__", "begin", "receive_states", "offer", "propose", "commit"])
 @pytest.mark.expect_log("failed; the reply goes on plainly")
 def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
-    client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch
+    client: EngineClient, pair: Pair, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = client.run(asked(FIRST, GREEDY, drafts=False)).finished.tokens
     fresh = Fresh.load(pair)
@@ -420,7 +434,7 @@ def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
     def broken(*arguments: object) -> None:
         raise RuntimeError("broken on purpose")
 
-    monkeypatch.setattr(kind, "propose", broken)
+    monkeypatch.setattr(kind, place, broken)
     reply = client.run(asked(FIRST, GREEDY)).finished
     assert reply.tokens == plain
     assert reply.stats.drafting is DraftingState.FAILED

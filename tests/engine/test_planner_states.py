@@ -123,6 +123,18 @@ def test_a_main_model_without_states_has_its_drafter_fail_and_nothing_else() -> 
     assert listening.calls == []
 
 
+@pytest.mark.parametrize("error", [RuntimeError("no"), TypeError("cache")])
+def test_a_main_model_that_fails_when_it_is_looked_at_has_its_drafter_fail_and_nothing_else(error: Exception) -> None:
+    class Raising(Stateless):
+        def __call__(self, tokens: mx.array) -> mx.array:
+            raise error
+
+    sequence, made = over(Raising()), drafting(Recording(), Listening())
+    made.keep_hidden_states(sequence)
+    made.plan([1, 2], room=8)
+    assert made.state is DraftingState.FAILED
+
+
 def test_before_it_is_closed_only_who_keeps_states_is_asked_once_more() -> None:
     listening, other = Listening(), Other()
     drafting(Recording(), listening, other).close([1, 2, 3])

@@ -70,6 +70,24 @@ class ReadingProposer(Proposer, Protocol):
         """At most one prefill chunk. Called only if that is thought to be worth its time."""
 
 
+class Broken:
+    """In place of a proposer that could not begin: whoever asks for an offer hears why."""
+
+    def __init__(self, name: str, error: Exception) -> None:
+        self.name = name
+        self._error = error
+
+    def offer(self, tokens: Sequence[int]) -> Offer:
+        raise self._error
+
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        raise self._error
+
+    def commit(self, emitted: Sequence[int]) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Guarded:
     """A proposer that may fail without harm: after its first error it proposes nothing and says so."""
 

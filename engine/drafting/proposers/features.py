@@ -68,7 +68,9 @@ class Context:
         """Take in what was committed since the last look."""
         self._tokens = tokens
         if self._sequence is None:
-            self._sequence = self._store.take(self._drafter, self._rows(tokens))
+            rows, has_all = self._rows(tokens), bool(self._waiting) and self._waiting[0][0] == 0
+            # Of a chat that the main model has read from its start, no rows are taken that another chat may need.
+            self._sequence = Sequence(self._drafter, rows) if has_all else self._store.take(self._drafter, rows)
             self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
 
