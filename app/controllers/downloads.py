@@ -206,7 +206,7 @@ class DownloadController(QObject):
                 continue  # from before it heard of that
             self._put(number, _told(replace(half, download=event.download), event))
             self._forget_pair_when_done(number)
-        if isinstance(event, DownloadStopped) and event.offline and not self._settings.hub_offline:
+        if _was_offline(event) and not self._settings.hub_offline:
             self.go_on()  # the switch was faster
         if isinstance(event, DownloadFinished):
             self.installed.emit(event.repository, event.folder)
@@ -320,6 +320,14 @@ def _told(half: _Half, event: _DownloadEvent) -> _Half:
         case DownloadFinished(folder=folder):
             done = half.total_bytes
             return replace(half, state=DownloadState.FINISHED, progress=None, done_bytes=done, folder=folder)
+
+
+def _was_offline(event: _DownloadEvent) -> bool:
+    """Paused or refused by offline mode."""
+    match event:
+        case DownloadStopped(offline=True) | DownloadFailed(error=HubOffline()):
+            return True
+    return False
 
 
 def _names(row: _Row) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ class LoadedPair:
 
     def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:
         match event:
-            case ModelLoading():
+            case ModelLoading(folder=folder) if folder == self.main_folder:  # else it is not wanted any more
                 self.state, self.main = PairState.LOADING, None
             case ModelReady(info=info):
                 self.state, self.main, self._loaded_share = PairState.READY, info, 0.0

@@ -28,6 +28,7 @@ from engine.api.errors import (
     DraftCannotRewind,
     EngineError,
     ModelDamaged,
+    ModelNotFound,
     ModelOnlyDrafts,
     ModelTooLarge,
     ModelUnsupported,
@@ -195,10 +196,14 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     """The same only for the very same files: whatever replaces one of them has a time of its own, or is another file.
 
     Reading gigabytes of weights for a digest would take as long as loading them; the small files are read.
+    Raises ModelNotFound where somebody has taken them away.
     """
-    small = ((folder / "config.json").read_bytes(), info.vocabulary_digest)
-    stats = [(file.name, file.stat()) for file in sorted(folder.glob(WEIGHTS))]
-    weights = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for name, s in stats]
+    try:
+        small = ((folder / "config.json").read_bytes(), info.vocabulary_digest)
+        stats = [(file.name, file.stat()) for file in sorted(folder.glob(WEIGHTS))]
+        weights = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for name, s in stats]
+    except FileNotFoundError as error:
+        raise ModelNotFound(str(folder)) from error
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
 
 

@@ -7,6 +7,7 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ from engine import (
     TokenizerBroken,
 )
 from engine.decoding.sampling import Sampler
-from engine.models.loading import _load_tokenizer
+from engine.models.loading import _load_tokenizer, at_once, loading
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, save_tokenizer
@@ -323,3 +324,16 @@ def test_a_closed_engine_still_answers(zoo: Zoo) -> None:
     engine.submit(GOOD, events.append)
     assert isinstance(events[-1], Failed)
     assert isinstance(EngineClient(engine).load(zoo.main), ModelFailed)
+
+
+def test_a_folder_that_vanishes_while_it_is_loaded_is_told_as_such(zoo: Zoo, tmp_path: Path) -> None:
+    """Between any two slices."""
+    for slices_before in range(1, 40):
+        folder = tmp_path / str(slices_before)
+        shutil.copytree(zoo.main, folder)
+        slices = loading(folder)
+        if sum(1 for _ in islice(slices, slices_before)) < slices_before:
+            return  # it was loaded before
+        shutil.rmtree(folder)
+        with pytest.raises((ModelNotFound, ModelDamaged, TokenizerBroken)):
+            at_once(slices)

@@ -411,6 +411,16 @@ def test_a_switch_that_is_faster_than_the_pause_is_no_pause(
     assert states(downloads) == [(DownloadState.WAITING, False)]
 
 
+def test_a_switch_that_is_faster_than_the_refusal_is_no_refusal(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    """It was asked for while offline mode was on, and its thread tells so when it is off again."""
+    downloads.install(MAIN)
+    tell(harness, DownloadFailed(FIRST, MAIN, HubOffline(MAIN), 0))
+    assert harness.store.asked == [MAIN, MAIN]
+    assert states(downloads) == [(DownloadState.WAITING, False)]
+
+
 def test_a_download_that_is_resumed_while_offline_is_refused_with_words(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:

@@ -37,11 +37,13 @@ from engine import (
     ModelDamaged,
     ModelFailed,
     ModelInfo,
+    ModelLoading,
     ModelMeasured,
     ModelNotFound,
     ModelReady,
     ModelRole,
     ModelSource,
+    ModelUnloaded,
     PairCheck,
     Speculation,
     load_catalog,
@@ -451,6 +453,21 @@ def test_a_model_that_is_deleted_while_it_waits_is_not_loaded(harness: Controlle
     assert harness.rows[-1].status is ReplyStatus.DONE
     assert (len(harness.engine.loads), harness.models.pair.main_name) == (loads, "Main-8B")
     assert not harness.notices
+
+
+def test_a_model_that_is_deleted_while_it_is_loaded_leaves_nothing_on_its_way(
+    harness: ControllerHarness, qtbot: QtBot
+) -> None:
+    """Where no pair comes with the app; what the engine still says of it is of no model that is wanted."""
+    harness.models.choose_main(OTHER_MAIN.folder)
+    harness.models.delete(OTHER_MAIN.folder)
+    qtbot.waitUntil(lambda: "Other-9B" not in [model.name for model in harness.models.models])
+    qtbot.waitUntil(lambda: harness.engine.state().main is None and harness.engine.state().loading_main is None)
+    main, folder = ModelRole.MAIN, OTHER_MAIN.folder
+    late = ModelLoading(main, folder), ModelFailed(main, folder, LoadAborted(folder)), ModelUnloaded(main)
+    for event in late:
+        harness.bridge.event_arrived.emit(event)
+    assert (harness.models.pair.state, harness.models.can_reply) == (PairState.NO_MODEL, False)
 
 
 def update(harness: ControllerHarness, folder: str, changed: bool = True) -> None:

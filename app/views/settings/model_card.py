@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QMimeData, Qt, QUrl, Signal
+from PySide6.QtCore import QMimeData, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QImage, QPalette, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QTextBrowser, QVBoxLayout, QWidget
 
@@ -25,6 +25,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX
 
 MOST_BLOCKS, MOST_CHARS = 150, 30_000  # the rest is on the model's page
+_AT_ONCE = 8  # blocks
 
 
 class ModelCard(QWidget):
@@ -37,6 +38,9 @@ class ModelCard(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(AROUND_PX, AROUND_PX, AROUND_PX, AROUND_PX)
         self._column.setSpacing(12)
+        self._rest: list[Block] = []  # still to be shown
+        self._timer = QTimer(self, interval=0)
+        self._timer.timeout.connect(self._show_some)
         theme.changed.connect(self._build)
 
     def show_card(self, source: str) -> None:
@@ -53,7 +57,16 @@ class ModelCard(QWidget):
         for link in self.findChildren(CardLink):
             link.hide()
             link.deleteLater()
-        for block in split(self._source[:MOST_CHARS])[:MOST_BLOCKS]:
+        self._rest = split(self._source[:MOST_CHARS])[:MOST_BLOCKS]
+        self._timer.start()
+        self._show_some()
+
+    def _show_some(self) -> None:
+        """A long card takes longer than a window may stand still: the rest follows when it has looked around."""
+        some, self._rest = self._rest[:_AT_ONCE], self._rest[_AT_ONCE:]
+        if not self._rest:
+            self._timer.stop()
+        for block in some:
             part = self._part(block)
             self._column.addWidget(part)
             if isinstance(part, CardText) and part.links:
