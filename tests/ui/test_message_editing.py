@@ -432,7 +432,7 @@ def test_what_is_typed_stays_however_the_field_grows(harness: AppHarness, qtbot:
     type_anew(field, "one")
     for words in ("two", "three"):
         QTest.qWait(2 * _TELL_DELAY_MS)
-        QTest.keyClick(field.field, Qt.Key.Key_Return)
+        QTest.keyClick(field.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         QTest.keyClicks(field.field, words)
     assert field.field.text() == "one\ntwo\nthree"
     edits, number = harness.application.storage.read.edits, id_of(harness, 0)
