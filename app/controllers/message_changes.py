@@ -1,6 +1,6 @@
 """Changing messages: edits in place, messages written beside others, another role, deleting.
 
-What is typed is kept, 400 ms after the last key, until it is saved or given up: it survives leaving the chat and
+What is typed is kept, 400 ms after the last key, until it is saved or cancelled: it survives leaving the chat and
 quitting the app. So is what is attached, at once.
 """
 
@@ -37,14 +37,14 @@ class MessageChanges(QObject):
     deleted = Signal(int, int)  # message, how many went; undo_delete brings them back
     saved = Signal(int)  # the message that was edited
     went_on = Signal(int)  # the message that has come of it: more was typed meanwhile
-    ended = Signal(int)  # saved or given up: its field goes
+    ended = Signal(int)  # saved or cancelled: its field goes
 
     def __init__(self, chats: ChatController, storage: Storage) -> None:
         super().__init__(chats)
         self._chats = chats
         self._storage = storage
         self._edits: dict[int, Edit] = {}  # by message; all of this run, and of earlier ones those of opened chats
-        self._ended: set[int] = set()  # which were saved or given up, whatever the disk still says
+        self._ended: set[int] = set()  # which were saved or cancelled, whatever the disk still says
         self._unkept: set[int] = set()
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)

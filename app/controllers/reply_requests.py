@@ -35,7 +35,7 @@ class ReplyRequests:
     def start(self, reply_id: int) -> None:
         branch = self._storage.read.messages.branch(reply_id)
         if not branch:  # it was deleted before it could be asked for
-            self._storage.write(lambda stores: stores.messages.give_up(reply_id), _ignore, _ignore)
+            self._storage.write(lambda stores: stores.messages.mark_stopped(reply_id), _ignore, _ignore)
             return
         self._models.wake()
         main, draft = self.names

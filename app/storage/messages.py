@@ -85,7 +85,7 @@ class MessageStore:
         )
         self._db.execute(sql, (message_id,))
 
-    def give_up(self, message_id: int) -> None:
+    def mark_stopped(self, message_id: int) -> None:
         """A reply that was not asked for in the end: when its row comes back from the Trash, it is not under way."""
         self._db.execute("UPDATE messages SET status = 'stopped' WHERE id = ? AND status = 'streaming'", (message_id,))
 

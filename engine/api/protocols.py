@@ -54,7 +54,7 @@ class ChatEngine(Protocol):
         """
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
-        """Have `sink` hear every model event from now on, whoever caused it. The answer ends that.
+        """Send every model event to `sink` from now on, whoever caused it. The answer ends that.
 
         A sink that is also given to a call hears each event of that call once.
         """

@@ -12,7 +12,7 @@ from engine.api.types import Message, MessageRole, Request, SpanKind
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
 from engine.models import encoding
-from engine.models.watch import GivenUp, Question, TooLong, never
+from engine.models.watch import Aborted, Question, TooLong, never
 
 if TYPE_CHECKING:
     from mlx_lm.tokenizer_utils import StreamingDetokenizer
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 _ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back has been quoted by somebody
 
 
-def prompt_tokens(request: Request, model: LoadedModel, given_up: Question = never) -> list[int]:
-    """The tokens that the reply continues. Raises GivenUp soon after `given_up` says that nobody wants them."""
+def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = never) -> list[int]:
+    """The tokens that the reply continues. Raises Aborted soon after `aborted` says that nobody wants them."""
     if request.tokens:
         return list(request.tokens)
     if not request.messages or request.messages[-1].role is MessageRole.SYSTEM:
         raise EmptyConversation
     try:
-        tokens = _render(request, model, given_up)
-    except (EngineError, GivenUp):
+        tokens = _render(request, model, aborted)
+    except (EngineError, Aborted):
         raise
     except (Exception, TooLong) as error:
         raise TemplateFailed(f"{type(error).__name__}: {error}"[:500]) from error
@@ -42,7 +42,7 @@ def prompt_tokens(request: Request, model: LoadedModel, given_up: Question = nev
 
 
 def turn_end(
-    request: Request, model: LoadedModel, prompt: list[int], given_up: Question = never, *, exact: bool = True
+    request: Request, model: LoadedModel, prompt: list[int], aborted: Question = never, *, exact: bool = True
 ) -> int:
     """How much of `prompt` stays the same in another reply or a next turn: all but what announces this reply.
 
@@ -56,14 +56,14 @@ def turn_end(
     if not exact:
         return whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request.thinking))
     try:
-        before = _with_template(asked, model, request.thinking, given_up, announced=False, unfinished=False)
-    except (Exception, TooLong, GivenUp):  # noqa: BLE001  some templates want an answer to follow
+        before = _with_template(asked, model, request.thinking, aborted, announced=False, unfinished=False)
+    except (Exception, TooLong, Aborted):  # noqa: BLE001  some templates want an answer to follow
         return whole
     return min(common_prefix(before, prompt), whole)
 
 
 def reply_begin(
-    request: Request, model: LoadedModel, prompt: list[int], turn_end_at: int, given_up: Question = never
+    request: Request, model: LoadedModel, prompt: list[int], turn_end_at: int, aborted: Question = never
 ) -> int:
     """Where in the prompt the turn has ended and the reply is announced, or the message begins that goes on.
 
@@ -71,7 +71,7 @@ def reply_begin(
     """
     whole = len(prompt) - 1
     if goes_on(request) and turn_end_at == whole and model.tokenizer.has_thinking:
-        turn_end_at = turn_end(request, model, prompt, given_up)
+        turn_end_at = turn_end(request, model, prompt, aborted)
     return turn_end_at if turn_end_at < whole else 0
 
 
@@ -88,11 +88,11 @@ def _announcement_tokens(model: LoadedModel, thinking: bool) -> int:
     return known[thinking]
 
 
-def encode(text: str, model: LoadedModel, given_up: Question = never, *, special: bool = True) -> list[int]:
+def encode(text: str, model: LoadedModel, aborted: Question = never, *, special: bool = True) -> list[int]:
     """`special`: with the tokens that begin a text; a template writes them itself."""
     try:
-        return encoding.encode(model.tokenizer, text, special=special, given_up=given_up)
-    except GivenUp:
+        return encoding.encode(model.tokenizer, text, special=special, aborted=aborted)
+    except Aborted:
         raise
     except BaseException as error:
         raise TokenizerBroken(model.info.folder, f"{type(error).__name__}: {error}"[:500]) from error
@@ -107,12 +107,12 @@ def spared_tokens(model: LoadedModel) -> list[int]:
     return [token for token in named if type(token) is int and 0 <= token < model.logit_width]
 
 
-def _render(request: Request, model: LoadedModel, given_up: Question) -> list[int]:
+def _render(request: Request, model: LoadedModel, aborted: Question) -> list[int]:
     if not model.tokenizer.has_chat_template:
-        return encode("\n\n".join(message.content for message in request.messages), model, given_up)
+        return encode("\n\n".join(message.content for message in request.messages), model, aborted)
     unfinished = goes_on(request)
     return _with_template(
-        request.messages, model, request.thinking, given_up, announced=not unfinished, unfinished=unfinished
+        request.messages, model, request.thinking, aborted, announced=not unfinished, unfinished=unfinished
     )
 
 
@@ -120,7 +120,7 @@ def _with_template(
     messages: Sequence[Message],
     model: LoadedModel,
     thinking: bool,
-    given_up: Question,
+    aborted: Question,
     *,
     announced: bool,
     unfinished: bool,
@@ -130,9 +130,9 @@ def _with_template(
     variables = {"add_generation_prompt": announced, "enable_thinking": thinking}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
         render = partial(model.tokenizer.apply_chat_template, turns, continue_final_message=unfinished, **variables)
-        return list(encoding.apart(render, given_up))
-    text = model.template.render(turns, unfinished=unfinished, given_up=given_up, **variables)
-    return encode(text, model, given_up, special=False)
+        return list(encoding.apart(render, aborted))
+    text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
+    return encode(text, model, aborted, special=False)
 
 
 def goes_on(request: Request) -> bool:

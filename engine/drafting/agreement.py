@@ -47,7 +47,7 @@ _LONGEST = 7  # of a draft
 _STRIDE = 2  # from one place to the next
 _LEAST_PLACES = 8  # fewer say too little
 _LEAST_GAIN = 0.1  # of a better reading: tokens a pass, and as a share of those that stood
-_HOPE = 0.7  # of what the reading that is examined has right, after a question: below, another one is given up
+_HOPE = 0.7  # of what the reading that is examined has right, after a question: below, another one is dropped
 _ERRORS = 2.5  # and so many standard errors
 
 Changes = tuple[tuple[Any, str, Any], ...]  # of which object, which attribute, to what

@@ -78,15 +78,15 @@ KINDS: dict[DrafterKind, Kind] = {
 }
 
 
-def loading_any_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
+def loading_any_draft(folder: Path | str, main: LoadedModel, aborted: Question = never) -> Slices:
     """Whatever is in `folder`: a model whose tokens can be mapped, or a drafter that was made for `main`."""
     path = Path(folder).absolute()
     info, own = inspect_model(path), path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
     yield
     if config is None:
-        return (yield from loading_draft(path, main, given_up))
-    return (yield from _loading_drafter(path, config, main, given_up))
+        return (yield from loading_draft(path, main, aborted))
+    return (yield from _loading_drafter(path, config, main, aborted))
 
 
 def proposer_of(
@@ -106,7 +106,7 @@ def proposer_of(
     return proposer
 
 
-def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given_up: Question) -> Slices:
+def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, aborted: Question) -> Slices:
     info = inspect_model(path)
     if problem := draft_problem(main.info, info):
         raise problem
@@ -116,7 +116,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, given
     kind = KINDS.get(config.info.kind)
     if kind is None:
         raise ModelUnsupported(str(path), config.info.kind.value)
-    build = partial(guarded, str(path), ModelDamaged, given_up)
+    build = partial(guarded, str(path), ModelDamaged, aborted)
     yield
     try:
         access = ModelAccess(main.network)

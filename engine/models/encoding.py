@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from engine.models.watch import GivenUp, Question, never
+from engine.models.watch import Aborted, Question, never
 
 _BETWEEN_S = 0.01
 _MOST_LEFT = 4  # calls of this process under way that nobody waits for
@@ -23,31 +23,31 @@ _left: list[threading.Thread] = []  # the calls under way, and some that have en
 T = TypeVar("T")
 
 
-def encode(tokenizer: Any, text: str, *, special: bool = True, given_up: Question = never) -> list[int]:
-    """`special`: with the tokens that begin a text. Raises GivenUp when `given_up` says so."""
-    return apart(partial(_encode, tokenizer, text, special), given_up)
+def encode(tokenizer: Any, text: str, *, special: bool = True, aborted: Question = never) -> list[int]:
+    """`special`: with the tokens that begin a text. Raises Aborted when `aborted` says so."""
+    return apart(partial(_encode, tokenizer, text, special), aborted)
 
 
-def apart(work: Callable[[], T], given_up: Question) -> T:
-    """What `work` returns or raises on a thread of its own; GivenUp as soon as `given_up` says so."""
+def apart(work: Callable[[], T], aborted: Question) -> T:
+    """What `work` returns or raises on a thread of its own; Aborted as soon as `aborted` says so."""
     while sum(thread.is_alive() for thread in _left) >= _MOST_LEFT:
         time.sleep(_BETWEEN_S)
-        _ask(given_up)
+        _ask(aborted)
     result: Future[T] = Future()
     thread = threading.Thread(target=_run, args=(work, result), name="encoding", daemon=True)
     thread.start()
     try:
         while not wait((result,), _BETWEEN_S).done:
-            _ask(given_up)
-    except GivenUp:
+            _ask(aborted)
+    except Aborted:
         _left[:] = [*(each for each in _left if each.is_alive()), thread]
         raise
     return result.result()
 
 
-def _ask(given_up: Question) -> None:
-    if given_up():
-        raise GivenUp
+def _ask(aborted: Question) -> None:
+    if aborted():
+        raise Aborted
 
 
 def _run(work: Callable[[], T], result: Future[T]) -> None:

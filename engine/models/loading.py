@@ -47,7 +47,7 @@ from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
 from engine.models.translation import Translation
-from engine.models.watch import GivenUp, Question, never, watched
+from engine.models.watch import Aborted, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
 # machine's first user: everybody else's replies fail. MEASURED: a token takes as long without (11.4 against 11.3 ms).
@@ -113,14 +113,14 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
     return at_once(loading_draft(folder, main))
 
 
-def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = never) -> Slices:
+def loading_draft(folder: Path | str, main: LoadedModel, aborted: Question = never) -> Slices:
     """In slices, between which the main model may go on with its replies."""
     path = Path(folder).absolute()
     inspect_model(path)
     yield
     tokens = token_map(Path(main.info.folder), path)
     yield
-    draft = yield from loading(path, main, given_up)
+    draft = yield from loading(path, main, aborted)
     if not draft.make_caches().can_roll_back:
         raise DraftCannotRewind(draft.info.folder, draft.info.model_type)
     if draft.logit_width <= tokens.highest if tokens is not None else draft.logit_width < main.logit_width:
@@ -132,18 +132,18 @@ def loading_draft(folder: Path | str, main: LoadedModel, given_up: Question = ne
 def loading(
     folder: Path | str,
     main: LoadedModel | None = None,
-    given_up: Question = never,
+    aborted: Question = never,
     first_use: FirstUse | None = None,
     on_try: Callable[[], None] = lambda: None,
 ) -> Slices:
     """In slices. A draft has to fit beside `main`, and shares its tokenizer.
 
-    A slice raises GivenUp soon after `given_up` says that nobody wants the model any more. With `first_use`, a
+    A slice raises Aborted soon after `aborted` says that nobody wants the model any more. With `first_use`, a
     tokenizer that is new here is tried elsewhere first; `on_try` is called when that begins.
     """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
     info = inspect_model(path)
-    read = partial(guarded, info.folder, ModelDamaged, given_up)
+    read = partial(guarded, info.folder, ModelDamaged, aborted)
     if info.drafter is not None:
         raise ModelOnlyDrafts(info.folder, info.drafter.kind)
     yield
@@ -162,7 +162,7 @@ def loading(
     yield
     width = read(lambda: _logit_width(network))
     yield
-    read_text = partial(guarded, info.folder, TokenizerBroken, given_up)
+    read_text = partial(guarded, info.folder, TokenizerBroken, aborted)
     tokenizer = main.tokenizer if main is not None else read_text(lambda: _load_tokenizer(path, width))
     template = read_text(lambda: _chat_template(tokenizer))
     if model_identity(path, info) != identity:  # what was read is of neither the old files nor the new
@@ -335,14 +335,14 @@ def _chat_template(tokenizer: Any) -> ChatTemplate | None:
 def guarded(
     folder: str,
     failure: type[ModelDamaged] | type[TokenizerBroken],
-    given_up: Question,
+    aborted: Question,
     load: Callable[[], Any],
     most_parts: int = sys.maxsize,
 ) -> Any:
     try:
-        with watched(_BUILDING_S, given_up, _NEW_PART, most_parts):
+        with watched(_BUILDING_S, aborted, _NEW_PART, most_parts):
             return load()
-    except (EngineError, GivenUp, NoAccess):
+    except (EngineError, Aborted, NoAccess):
         raise
     except SystemExit as error:  # one of mlx-lm's model files leaves the process when it lacks a package
         raise ModelUnsupported(folder, str(error)) from error

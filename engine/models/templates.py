@@ -78,18 +78,18 @@ class ChatTemplate:
         turns: Sequence[Turn],
         *,
         unfinished: bool = False,
-        given_up: Question = never,
+        aborted: Question = never,
         **variables: Any,
     ) -> str:
         """`unfinished`: the last turn goes on.
 
-        Raises a jinja2.TemplateError, TooLong, GivenUp when `given_up` says so, or what the template causes.
+        Raises a jinja2.TemplateError, TooLong, Aborted when `aborted` says so, or what the template causes.
         """
         turns = [dict(turn) for turn in turns]
         if unfinished:
             turns[-1]["content"] += _UNFINISHED
         self._environment.spent = 0
-        with watched(self._limit_s, given_up):
+        with watched(self._limit_s, aborted):
             text = self._render(messages=turns, tools=None, documents=None, **{**self._variables, **variables})
         return _cut(text, turns[-1]["content"]) if unfinished else text
 

@@ -1,4 +1,4 @@
-"""An end for Python code whose length a stranger's file decides: it may take so long, and is given up when wanted.
+"""An end for Python code whose length a stranger's file decides: it may take so long, and is aborted when wanted.
 
 It is looked at from line to line, so nothing can hold it up but a single line that computes for long; what such lines
 are given has to be bounded beforehand. Costs a fraction of a microsecond a line.
@@ -22,7 +22,7 @@ class TooLong(BaseException):
     """No Exception: what is watched may catch those."""
 
 
-class GivenUp(BaseException):
+class Aborted(BaseException):
     """Somebody no longer wants the result."""
 
 
@@ -34,15 +34,15 @@ def never() -> bool:
 @contextmanager
 def watched(
     limit_s: float,
-    given_up: Question = never,
+    aborted: Question = never,
     counted: CodeType | None = None,
     most_calls: int = sys.maxsize,
 ) -> Iterator[None]:
     """Raise TooLong in functions called from here on, after `limit_s` of this thread's processor time, or when the
-    function `counted` has been called too often; and GivenUp as soon as `given_up` says so.
+    function `counted` has been called too often; and Aborted as soon as `aborted` says so.
     """
     former = sys.gettrace()
-    sys.settrace(_Watch(time.thread_time() + limit_s, given_up, counted, most_calls))
+    sys.settrace(_Watch(time.thread_time() + limit_s, aborted, counted, most_calls))
     try:
         yield
     finally:
@@ -52,10 +52,10 @@ def watched(
 class _Watch:
     """A trace function, of every frame."""
 
-    __slots__ = ("_calls_left", "_counted", "_deadline", "_given_up", "_next_look")
+    __slots__ = ("_aborted", "_calls_left", "_counted", "_deadline", "_next_look")
 
-    def __init__(self, deadline: float, given_up: Question, counted: CodeType | None, most_calls: int) -> None:
-        self._deadline, self._given_up = deadline, given_up
+    def __init__(self, deadline: float, aborted: Question, counted: CodeType | None, most_calls: int) -> None:
+        self._deadline, self._aborted = deadline, aborted
         self._counted, self._calls_left = counted, most_calls
         self._next_look = 0.0
 
@@ -73,7 +73,7 @@ class _Watch:
             raise TooLong("too many parts")
 
     def _look(self) -> None:
-        if self._given_up():
-            raise GivenUp
+        if self._aborted():
+            raise Aborted
         if time.thread_time() > self._deadline:
             raise TooLong("takes too long")

@@ -59,7 +59,7 @@ class Stretch:
 
 
 def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -> Generator[None]:
-    """Each step writes one tensor. Given up half way, it leaves nothing."""
+    """Each step writes one tensor. Aborted half way, it leaves nothing."""
     tensors = {f"rows.{at}.{part}": array for at, arrays in enumerate(rows) for part, array in enumerate(arrays)}
     layout = _named(checkpoint, tensors)
     metadata = {

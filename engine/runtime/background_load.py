@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.api.types import ModelRole
-from engine.models.watch import GivenUp
+from engine.models.watch import Aborted
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel, Progress, Slices
@@ -34,18 +34,18 @@ class BackgroundLoad:
         self._failed = failed
         self._told = told
         self._result: LoadedModel | BaseException | None = None
-        self.given_up = False  # a command that ends it has come; it loads no further and waits for `abort`
+        self.aborted = False  # a command that ends it has come; it loads no further and waits for `abort`
 
     def load_slice(self) -> bool:
-        """Load one slice; whether it was the last. Then `deliver` is to follow; `abort` when it was given up."""
-        if self.given_up:
+        """Load one slice; whether it was the last. Then `deliver` is to follow; `abort` when it was aborted."""
+        if self.aborted:
             return False
         try:
             progress: Progress | None = next(self._slices)
             if progress is not None:
                 self._told(progress)
-        except GivenUp:
-            self.given_up = True
+        except Aborted:
+            self.aborted = True
         except StopIteration as done:
             self._result = done.value
         except BaseException as error:  # noqa: BLE001  whatever a model's files do, the engine goes on

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
 from engine.decoding.text import encode
-from engine.models.watch import GivenUp, Question
+from engine.models.watch import Aborted, Question
 from engine.runtime.commands import Count
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class _Count:
     def is_done(self) -> bool:
         return self.at >= len(self.command.text)
 
-    def count_slice(self, model: LoadedModel, given_up: Question) -> None:
+    def count_slice(self, model: LoadedModel, aborted: Question) -> None:
         if model is not self.model:
             self.model, self.at, self.tokens = model, 0, 0
         end = slice_end(self.command.text, self.at)
-        self.tokens += len(encode(self.command.text[self.at : end], model, given_up, special=False))
+        self.tokens += len(encode(self.command.text[self.at : end], model, aborted, special=False))
         self.at = end
 
 
@@ -62,7 +62,7 @@ class Counting:
             if model is None:
                 raise NoModelLoaded
             count.count_slice(model, self._ends)
-        except GivenUp:  # whatever ends it comes next on the queue
+        except Aborted:  # whatever ends it comes next on the queue
             return
         except Exception as error:  # noqa: BLE001  a count is answered whatever became of it
             self._answer(count, as_engine_error(error))

@@ -27,21 +27,21 @@ class QueuedReply:
     It becomes a reply by `start`, or ends by `cancel` or `fail`.
     """
 
-    def __init__(self, request_id: RequestId, request: Request, sink: Sink, given_up: Question = never) -> None:
-        """`given_up`: whether its start is not wanted any more, asked while that goes on."""
+    def __init__(self, request_id: RequestId, request: Request, sink: Sink, aborted: Question = never) -> None:
+        """`aborted`: whether its start is not wanted any more, asked while that goes on."""
         self.id = request_id
         self.request = request
         self.sink = sink
-        self.given_up = given_up
+        self.aborted = aborted
         self.submitted_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
     def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
         """Turn the request into tokens and take what the store already has of them.
 
-        Raises GivenUp when it was given up meanwhile; it is as before, and may start again.
+        Raises Aborted when it was aborted meanwhile; it is as before, and may start again.
         """
-        prompt = prompt_tokens(self.request, model, self.given_up)
+        prompt = prompt_tokens(self.request, model, self.aborted)
         check_tokens("tokens", prompt, model.logit_width)
         check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
         limit = context_limit(self.request, model)

@@ -74,8 +74,8 @@ class Reply:
         self._sequence.padded_width = history.costs.padded
         self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others can be truncated anywhere
-        self._sequence.turn_end = turn_end(request, model, prompt, queued.given_up, exact=exact)
-        begin = reply_begin(request, model, prompt, self._sequence.turn_end, queued.given_up)
+        self._sequence.turn_end = turn_end(request, model, prompt, queued.aborted, exact=exact)
+        begin = reply_begin(request, model, prompt, self._sequence.turn_end, queued.aborted)
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request), begin=begin)
         self._marks = DraftMarks(model)
         self._ends = model.ends

@@ -27,7 +27,7 @@ from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.memory import is_short, set_limits
-from engine.models.watch import GivenUp
+from engine.models.watch import Aborted
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch, can_draft
@@ -100,9 +100,9 @@ class Scheduler:
             load.abort(reason)
 
     @property
-    def has_given_up_load(self) -> bool:
+    def has_aborted_load(self) -> bool:
         """Whether what is being loaded has stopped for a command that is still to come."""
-        return self.load is not None and self.load.given_up
+        return self.load is not None and self.load.aborted
 
     def _load_slice(self, load: BackgroundLoad) -> None:
         if load.load_slice():
@@ -156,11 +156,11 @@ class Scheduler:
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written.
 
-        Nothing once a load was given up: a reply that started now could have the command refused that ends the load.
+        Nothing once a load was aborted: a reply that started now could have the command refused that ends the load.
         """
         if self.load is not None:
             self._load_slice(self.load)
-        if self.has_given_up_load:
+        if self.has_aborted_load:
             return
         if self._store.has_unwritten and self._store.over_limit:
             self._store.write_step()
@@ -224,7 +224,7 @@ class Scheduler:
             reply = queued.start(self.main, self._store, self._history)
             self._draft_with_pair(reply)
             self._line_up(reply)
-        except GivenUp:  # a command says why, and what becomes of it
+        except Aborted:  # a command says why, and what becomes of it
             self._waiting.appendleft(queued)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             queued.fail(error)

@@ -171,7 +171,7 @@ class Engine:
                 self._tell(command.sink, answer)
 
     def _tell(self, sink: Sink | None, event: Event) -> None:
-        """Have the state know of an event, then those who are to hear it."""
+        """Tell the state of an event, then those whom it is for."""
         _forget_frames(getattr(event, "error", None))
         with self._lock:
             self._state = state_after(self._state, event)

@@ -50,7 +50,7 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-# Has a sink hear an event; of a model, the subscribers too. None: the subscribers alone.
+# Sends an event to a sink; one of a model to the subscribers too. None: to the subscribers alone.
 Tell = Callable[[Sink | None, Event], None]
 Ends = Callable[[RequestId | None, bool], bool]  # `CommandQueue.ends`
 
@@ -82,7 +82,7 @@ class Worker:
         self._scheduler = scheduler
         self._ends = ends
         self._tell = tell
-        self._counting = Counting(tell, partial(self._given_up, None))
+        self._counting = Counting(tell, partial(self._aborted, None))
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
 
     @property
@@ -101,8 +101,8 @@ class Worker:
                 self._unload(command)
             case Submit():
                 sink = partial(self._tell, command.sink)
-                given_up = partial(self._given_up, command.id)
-                self._scheduler.add(QueuedReply(command.id, command.request, sink, given_up))
+                aborted = partial(self._aborted, command.id)
+                self._scheduler.add(QueuedReply(command.id, command.request, sink, aborted))
             case Count():
                 self._counting.add(command)
             case Cancel():
@@ -140,12 +140,12 @@ class Worker:
         load = self._scheduler.load
         return load is not None and load.role is ModelRole.MAIN
 
-    def _given_up(self, request: RequestId | None) -> bool:
+    def _aborted(self, request: RequestId | None) -> bool:
         return self._ends(request, self._scheduler.under_way)
 
     def _load_main(self, command: Load) -> None:
         if self._scheduler.under_way and not command.end_replies:
-            if self._scheduler.has_given_up_load:  # for this command, perhaps; it can go on no more
+            if self._scheduler.has_aborted_load:  # for this command, perhaps; it can go on no more
                 self._abort_loads(LoadAborted)
             for answer in refusal(command, RepliesUnderWay(command.folder)):
                 self._tell(command.sink, answer)
@@ -159,7 +159,7 @@ class Worker:
             command.sink,
             loading(
                 command.folder,
-                given_up=partial(self._given_up, None),
+                aborted=partial(self._aborted, None),
                 first_use=self._first_use,
                 on_try=lambda: self._tell(command.sink, ModelChecking(command.folder)),
             ),
@@ -184,7 +184,7 @@ class Worker:
         if main is None:
             self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            slices = loading_any_draft(folder, main, partial(self._given_up, None))
+            slices = loading_any_draft(folder, main, partial(self._aborted, None))
             self._begin_load(ModelRole.DRAFT, folder, sink, slices)
 
     def _unload(self, command: Unload) -> None:

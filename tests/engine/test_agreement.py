@@ -200,7 +200,7 @@ def test_of_several_better_readings_the_best_is_named(
     assert run(main, proposer, monkeypatch, others) == Examined(3, best)
 
 
-def test_a_reading_that_falls_behind_is_given_up(
+def test_a_reading_that_falls_behind_is_aborted(
     main: LoadedModel, chats: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proposer = Scripted(chats, 6)
@@ -209,9 +209,9 @@ def test_a_reading_that_falls_behind_is_given_up(
     assert proposer.asked == (2 * len(chats) + 1) * PLACES
 
 
-@pytest.mark.parametrize(("places", "right", "given_up"), [(7, 0, False), (8, 0, True), (8, 7, False), (8, 6, True)])
-def test_a_reading_is_given_up_once_enough_places_show_it(places: int, right: int, given_up: bool) -> None:
-    assert examined._falls_behind([right] * places, [10] * places) is given_up
+@pytest.mark.parametrize(("places", "right", "aborted"), [(7, 0, False), (8, 0, True), (8, 7, False), (8, 6, True)])
+def test_a_reading_is_aborted_once_enough_places_show_it(places: int, right: int, aborted: bool) -> None:
+    assert examined._falls_behind([right] * places, [10] * places) is aborted
 
 
 @pytest.mark.parametrize(("per_pass", "poor"), [(1.0, True), (1.19, True), (1.5, False), (4.0, False)])

@@ -188,7 +188,7 @@ def test_a_bad_file_of_answers_only_costs_time(zoo: Zoo, tmp_path: Path, content
     checked(zoo.main, FirstUse(tmp_path / "tried.json"))
 
 
-def test_giving_up_ends_the_child(zoo: Zoo, tmp_path: Path) -> None:
+def test_aborting_ends_the_child(zoo: Zoo, tmp_path: Path) -> None:
     folder = shutil.copytree(zoo.main, tmp_path / "m")
     (folder / "chat_template.jinja").write_text(HANGS)
     before = children()

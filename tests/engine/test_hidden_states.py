@@ -268,7 +268,7 @@ def test_before_the_first_step_there_are_no_states() -> None:
     assert HiddenStates(Network(same), [0]).take() == (0, None)
 
 
-def test_the_states_of_a_step_that_was_given_up_are_forgotten() -> None:
+def test_the_states_of_a_step_that_was_aborted_are_forgotten() -> None:
     network = Network(same)
     states = HiddenStates(network, [0])
     for tokens in ([5, 6], [7, 8]):

@@ -330,7 +330,7 @@ def half_files(folder: Path) -> list[Path]:
     return list(folder.glob("*/*/*.part"))
 
 
-def test_what_is_being_written_is_given_up_only_when_it_is_taken(dense: LoadedModel, tmp_path: Path) -> None:
+def test_what_is_being_written_is_aborted_only_when_it_is_taken(dense: LoadedModel, tmp_path: Path) -> None:
     first, second, third = (read(dense, chat(start)) for start in (10, 100, 150))
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     for sequence in (first, second, third):

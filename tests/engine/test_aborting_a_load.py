@@ -1,4 +1,4 @@
-"""A load is given up as soon as nobody wants it, whatever it is at; and what a config says cannot keep it busy."""
+"""A load is aborted as soon as nobody wants it, whatever it is at; and what a config says cannot keep it busy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from engine import (
 )
 from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, at_once, load_model, loading
-from engine.models.watch import GivenUp, Question
+from engine.models.watch import Aborted, Question
 from engine.runtime.commands import Load, SetDraft, Submit
 from engine.runtime.scheduler import Scheduler
 from engine.runtime.worker import Worker
@@ -98,12 +98,12 @@ def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
     engine, loads = Engine(), queue.SimpleQueue[Event]()
     drafts, replies, second = (queue.SimpleQueue[Event]() for _ in range(3))
 
-    def slices(_folder: str, _main: LoadedModel, given_up: Question) -> Generator[None]:
+    def slices(_folder: str, _main: LoadedModel, aborted: Question) -> Generator[None]:
         engine.submit(Request(tokens=(65, 66, 67), max_tokens=3), replies.put)
         yield
         engine.load(zoo.drafts["poor"], second.put)
-        if given_up():
-            raise GivenUp
+        if aborted():
+            raise Aborted
         yield
 
     monkeypatch.setattr("engine.runtime.worker.loading_any_draft", slices)
@@ -122,14 +122,14 @@ def test_a_load_that_ends_a_drafts_comes_before_a_reply_that_could_refuse_it(
     assert len(end.tokens) == 3
 
 
-def test_a_load_that_was_given_up_is_answered_by_a_command_that_is_refused(
+def test_a_load_that_was_aborted_is_answered_by_a_command_that_is_refused(
     zoo: Zoo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes on no more, so nothing else could answer it."""
 
     def slices(*_: object) -> Generator[None]:
         yield from ()
-        raise GivenUp
+        raise Aborted
 
     monkeypatch.setattr("engine.runtime.worker.loading_any_draft", slices)
     scheduler, heard = Scheduler(), list[Event]()

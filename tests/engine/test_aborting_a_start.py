@@ -29,7 +29,7 @@ from engine.api.types import RequestId
 from engine.models import encoding
 from engine.models.encoding import _calls_the_library, apart, encode
 from engine.models.loading import load_model
-from engine.models.watch import GivenUp, watched
+from engine.models.watch import Aborted, watched
 from engine.runtime.commands import Cancel, Close, CommandQueue, Load, Unload
 from tests.engine.conftest import Zoo
 
@@ -62,7 +62,7 @@ def endless(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     step = Endless()
     if request.param == "python":
         monkeypatch.setattr("engine.models.templates.ChatTemplate._render", step.python)
-        monkeypatch.setattr("engine.models.templates.watched", lambda _, given_up: watched(PATIENCE_S, given_up))
+        monkeypatch.setattr("engine.models.templates.watched", lambda _, aborted: watched(PATIENCE_S, aborted))
     else:
         monkeypatch.setattr("engine.models.encoding._encode", step.library)
     yield step
@@ -182,7 +182,7 @@ def test_what_nobody_waits_for_does_not_pile_up(monkeypatch: pytest.MonkeyPatch)
         end.wait(PATIENCE_S)
 
     for _ in range(10):
-        with pytest.raises(GivenUp):
+        with pytest.raises(Aborted):
             apart(work, lambda: True)
     end.set()
     assert len(begun) == encoding._MOST_LEFT
@@ -200,13 +200,13 @@ def test_what_a_library_raises_is_heard() -> None:
 _ENDS_WHILE_ENCODING = """
 from tokenizers import Tokenizer, models, pre_tokenizers
 from engine.models.encoding import apart
-from engine.models.watch import GivenUp
+from engine.models.watch import Aborted
 tokenizer = Tokenizer(models.BPE(vocab={letter: at for at, letter in enumerate("ab ")}, merges=[]))
 tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
 try:
     apart(lambda: tokenizer.encode_batch_fast(["ab ba " * 100_000]), lambda: True)
-except GivenUp:
-    print("given up")
+except Aborted:
+    print("aborted")
 
 
 class Slow:
@@ -222,4 +222,4 @@ def test_a_process_that_ends_meanwhile_ends_in_order() -> None:
     """The call comes back to an interpreter that is being taken down."""
     command = [sys.executable, "-c", _ENDS_WHILE_ENCODING]
     done = subprocess.run(command, check=False, cwd=Path(__file__).resolve().parents[2], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "given up\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "aborted\n", "")
