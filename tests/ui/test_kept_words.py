@@ -232,6 +232,20 @@ def test_the_window_asks_before_it_drops_what_is_typed(harness: AppHarness, qtbo
     assert not harness.chats.has_unsaved
 
 
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_who_stays_and_types_on_is_warned_again(harness: AppHarness, qtbot: QtBot) -> None:
+    change(harness, qtbot, fill_up)
+    harness.window.composer.set_text(LONG)
+    harness.window.close()
+    harness.window.banner.close_button.click()
+    QTest.keyClicks(harness.window.composer.edit, "and more")
+    harness.window.close()
+    assert harness.window.isVisible()
+    assert harness.window.banner.title.text() == "Not everything is saved"
+    harness.window.close()
+    assert not harness.window.isVisible()
+
+
 def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_them(
     tmp_path: Path, qtbot: QtBot
 ) -> None:

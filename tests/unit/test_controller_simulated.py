@@ -34,7 +34,8 @@ def test_the_first_reply_of_a_useless_draft_costs_next_to_nothing(machine: str, 
             Run(MACHINES[machine], text, make_history(MACHINES[machine], calibrated=calibrated), seed).write(60).speed()
         )
 
-    assert statistics.mean(speeds) > 0.96
+    # Not measured yet, and each token as dear as the first: what a round takes is learnt from the first drafts.
+    assert statistics.mean(speeds) > (0.96 if machine == "linear" and not calibrated else 0.97)
 
 
 @pytest.mark.parametrize("calibrated", [True, False])

@@ -47,7 +47,7 @@ class KeptWords(QObject):
         chats.restore_unsent()
 
     def warn_before_closing(self) -> bool:
-        """Says, once, that words are on the screen only; True when it did."""
+        """Says, once until something is typed, that words are on the screen only; True when it did."""
         if self._warned:
             return False
         self._chats.edits.keep()
@@ -75,8 +75,8 @@ class KeptWords(QObject):
             self._refusal = None
 
     def note_typing(self) -> None:
-        """From now on Undo takes back typing."""
-        self._deleted_last = False
+        """From now on Undo takes back typing, and closing warns again: who types has not quit."""
+        self._deleted_last = self._warned = False
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
         def text() -> BannerText:
