@@ -118,6 +118,15 @@ def best_fixed_speed(machine: Machine, text: Text, tokens: int, start: int = 0) 
     return max(fixed_speed(machine, text, tokens, drafted, start) for drafted in FIXED)
 
 
+def oracle_speed(machine: Machine, text: Text, tokens: int, start: int = 0) -> float:
+    """Tokens per plain round where each draft ends with its last right token, or before: the least time there is."""
+    least = [0.0] * (tokens + MAX_WIDTH)
+    for at in range(tokens - 1, start - 1, -1):
+        right = text.accepted(at, MAX_WIDTH - 1)
+        least[at] = min(machine.rounds[drafted] + least[at + drafted + 1] for drafted in range(right + 1))
+    return (tokens - start) / least[start]
+
+
 def make_history(machine: Machine, *, calibrated: bool = True) -> History:
     calibration = Calibration(dict(machine.forward), {SOURCE: machine.draft}) if calibrated else None
     return History(RoundCosts(calibration))
@@ -195,7 +204,13 @@ CELLS = tuple(
 
 def regret(cell: Cell, seed: int, tokens: int = 1000, learning: int = 100) -> float:
     """How much slower auto is than the fixed length that proves best on the same text, after `learning` tokens."""
+    return regrets(cell, seed, tokens, learning)[0]
+
+
+def regrets(cell: Cell, seed: int, tokens: int = 1000, learning: int = 100) -> tuple[float, float]:
+    """The same, and how much slower it is than an oracle, who knows which drafts are right."""
     machine = MACHINES[cell.machine]
     text = make_text(cell.kind, cell.mean, informative=cell.telling, tokens=tokens, seed=seed)
-    run = Run(machine, text, make_history(machine), seed).write(tokens)
-    return 1 - run.speed(learning) / best_fixed_speed(machine, text, tokens, learning)
+    speed = Run(machine, text, make_history(machine), seed).write(tokens).speed(learning)
+    best = best_fixed_speed(machine, text, tokens, learning)
+    return 1 - speed / best, 1 - speed / oracle_speed(machine, text, tokens, learning)
