@@ -235,6 +235,11 @@ def test_another_chat_closes_the_bar(app: AppHarness, qtbot: QtBot) -> None:
     assert app.window.finding.bar.isVisible()
     app.chats.new_chat()
     assert not app.window.finding.bar.isVisible()
+    app.ask(qtbot, "another question")  # shows the transcript again, which a new chat hides
+    assert not app.window.finding.bar.isVisible()
+    assert app.window.transcript is not None
+    assert app.window.transcript.finder.query == ""
+    assert app.window.transcript.viewportMargins().top() == 0
 
 
 @pytest.mark.parametrize("appearance", ["light", "dark"])

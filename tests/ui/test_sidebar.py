@@ -162,6 +162,26 @@ def test_rows_are_dragged_into_folders_and_out(app: AppHarness, qtbot: QtBot) ->
     assert listed(app) == ["Folders", "Inner", "Outer", "Today", "Chat"]
 
 
+def test_a_click_ends_on_the_row_it_began_on(app: AppHarness, qtbot: QtBot) -> None:
+    """What is pressed on a heading, or on another row, and let go on a folder leaves it as it is."""
+    make_folder(app, qtbot, "Folder")
+    chats, viewport = app.window.sidebar.chats, app.window.sidebar.chats.viewport()
+    opened: list[bool] = []
+    chats.folder_opened.connect(lambda _folder, opens: opened.append(opens))
+    for begin in (point_of(app, "Folders"), QPoint(40, viewport.height() - 4)):
+        QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=begin)
+        QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
+    assert opened == []
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
+    make_folder(app, qtbot, "Above")  # moves the row on under the pointer
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=point_of(app, "Above"))
+    assert opened == []
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=point_of(app, "Folder"))
+    assert len(opened) == 1
+    app.wait_until_stored(qtbot)
+
+
 def test_what_other_programs_drag_here_is_not_taken(app: AppHarness, qtbot: QtBot) -> None:
     make_folder(app, qtbot, "Folder")
     data = QMimeData()

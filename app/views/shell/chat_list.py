@@ -34,6 +34,7 @@ from app.views.widgets.held_keys import is_held
 from app.views.widgets.menu_key import asks_for_menu
 from app.views.widgets.row_list import set_up_row_list
 
+Identity = tuple[int, int, Match | None]  # chat, folder
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
@@ -64,6 +65,7 @@ class ChatList(QListView):
         self.open_chat_id = 0
         self.dropped_on = QRect()  # the row that a drop would go to
         self._by_key = False  # a ring shows where the keyboard is, once it is used
+        self._pressed: Identity | None = None
         set_up_row_list(self, theme)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDropIndicatorShown(False)
@@ -186,12 +188,20 @@ class ChatList(QListView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._by_key = False
+        self._pressed = self._identity(self.indexAt(event.position().toPoint()))
         super().mousePressEvent(event)
 
+    def _identity(self, index: Index) -> Identity | None:
+        """What a row shows, wherever it moves; None for headings and where there is no row."""
+        row = row_of(index) if self._is_item(index) else None
+        return None if row is None else (row.chat_id, row.folder_id, row.match)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click ends on the row that it began on, wherever that is by then."""
         super().mouseReleaseEvent(event)
         index = self.indexAt(event.position().toPoint())
-        if event.button() != Qt.MouseButton.LeftButton or not self._is_item(index):
+        clicked = self._is_item(index) and self._identity(index) == self._pressed
+        if event.button() != Qt.MouseButton.LeftButton or not clicked:
             return
         at_menu = more_place(self.theme, self.visualRect(index)).contains(event.position().toPoint())
         if at_menu and not row_of(index).continues:

@@ -80,7 +80,7 @@ class FindBar(Translated, QWidget):
 
     def leave(self) -> None:
         """The focus goes to what was searched, unless it is elsewhere already."""
-        if self.isVisible():
+        if not self.isHidden():  # also where a new chat hides what it is over
             focused = QApplication.focusWidget()
             had_focus = focused is not None and self.isAncestorOf(focused)
             self.hide()
