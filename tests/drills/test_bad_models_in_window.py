@@ -26,20 +26,28 @@ def tried(folder: Path, names: list[str], with_trial: bool) -> list[list[Any]]:
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
-def judge(answers: list[list[Any]], names: list[str]) -> None:
+def judge(folder: Path, names: list[str], *, with_trial: bool) -> None:
+    """What holds the window once and not again was waiting for a busy machine."""
+    held = judged(tried(folder / "first", names, with_trial), names)
+    if held:
+        assert not judged(tried(folder / "again", held, with_trial), held)
+
+
+def judged(answers: list[list[Any]], names: list[str]) -> list[str]:
+    """Those that held the window for too long."""
     assert [answer[0] for answer in answers] == [*names, ""]
     for answer in answers:
         print(answer)  # noqa: T201  the drill's report
-    assert not [answer for answer in answers if answer[1] > MOST_GAP_S]
     assert not [answer for answer in answers if answer[3] > MOST_STOP_S]
+    return [answer[0] for answer in answers if answer[1] > MOST_GAP_S]
 
 
 @pytest.mark.drill
 @pytest.mark.parametrize("with_trial", [False, True])
 def test_no_template_or_tokenizer_holds_the_window(tmp_path: Path, with_trial: bool) -> None:
-    judge(tried(tmp_path, EVERY, with_trial), EVERY)
+    judge(tmp_path, EVERY, with_trial=with_trial)
 
 
 def test_a_sample_of_them(tmp_path: Path) -> None:
     names = ["loops", "slice", "doubling", "replacements"]  # the first is the one that the window is closed over
-    judge(tried(tmp_path, names, with_trial=False), names)
+    judge(tmp_path, names, with_trial=False)
