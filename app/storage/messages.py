@@ -39,23 +39,21 @@ class MessageStore:
 
     def add_user(self, chat_id: int, parent_id: int | None, text: str, attachments: Attachments = ()) -> int:
         place = self._place(chat_id, parent_id)
-        message_id = self._add(chat_id, place, MessageRole.USER, text, ReplyStatus.DONE, "", "")
-        if attachments:
-            self.attach(message_id, attachments)
-        return message_id
+        return self._add(chat_id, place, MessageRole.USER, text, ReplyStatus.DONE, attachments=attachments)
 
     def attach(self, message_id: int, attachments: Attachments) -> None:
+        """In the transaction that adds the message: what is attached later no search would know of."""
         sql = "UPDATE messages SET attachments = ? WHERE id = ?"
         self._db.execute(sql, (attachments_to_json(attachments), message_id))
 
     def begin_reply(self, chat_id: int, parent_id: int, main_name: str, draft_name: str) -> int:
         place = self._place(chat_id, parent_id)
-        return self._add(chat_id, place, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, main_name, draft_name)
+        return self._add(chat_id, place, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, (main_name, draft_name))
 
     def insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str) -> int:
         """A message that the person puts behind another one (None: at the start); what followed now follows it."""
         goes_on, leaf = bool(self._tree(chat_id).versions.get(parent_id)), self._chats.leaf(chat_id)
-        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE, "", "")
+        message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE)
         self._move(chat_id, parent_id, message_id)
         if goes_on:
             self._chats.set_leaf(chat_id, leaf)
@@ -66,7 +64,7 @@ class MessageStore:
         goes_on = bool(self._tree(original.chat_id).versions.get(original.id))
         leaf = self._chats.leaf(original.chat_id)
         name, done, place = original.main_name, ReplyStatus.DONE, self._place(original.chat_id, original.parent_id)
-        message_id = self._add(original.chat_id, place, original.role, text, done, name, "")
+        message_id = self._add(original.chat_id, place, original.role, text, done, (name, ""))
         sql = "UPDATE messages SET attachments = (SELECT attachments FROM messages WHERE id = ?) WHERE id = ?"
         self._db.execute(sql, (original.id, message_id))
         self._move(original.chat_id, original.id, message_id)
@@ -133,14 +131,16 @@ class MessageStore:
         role: MessageRole,
         text: str,
         status: ReplyStatus,
-        main_name: str,
-        draft_name: str,
+        names: tuple[str, str] = ("", ""),  # of the models that write it
+        attachments: Attachments = (),
     ) -> int:
         sql = (
-            "INSERT INTO messages (chat_id, parent_id, role, text, status, main_name, draft_name, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO messages"
+            " (chat_id, parent_id, role, text, status, main_name, draft_name, attachments, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        values = (chat_id, parent_id, role, text, status, main_name, draft_name, time.time())
+        attached = attachments_to_json(attachments)
+        values = (chat_id, parent_id, role, text, status, *names, attached, time.time())
         message_id = self._db.execute(sql, values)
         self._chats.touch(chat_id, message_id)
         return message_id

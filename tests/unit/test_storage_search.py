@@ -126,6 +126,17 @@ def test_attached_text_is_found_with_and_without_the_index(stores: Stores, path:
         assert found(path, "네 마리", index) == []
 
 
+def test_attached_text_is_found_whenever_the_index_reads(stores: Stores, path: Path) -> None:
+    chat, connection = stores.chats.create("Chat"), stores.database.connection
+    attached = (Attachment("birds.txt", AttachmentKind.TEXT, "a grey heron", 12),)
+    with closing(Reader(address_of(path))) as reader, closing(indexed(path)) as index:
+        connection.set_trace_callback(lambda _sql: index.catch_up(reader))  # before each statement
+        number = stores.messages.add_user(chat, None, "Which?", attached)
+        connection.set_trace_callback(None)
+        index.catch_up(reader)
+        assert found(path, "heron", index) == [(chat, (number,))]
+
+
 def test_a_result_says_which_attachment_it_stands_in(stores: Stores, path: Path) -> None:
     chat = stores.chats.create("Chat")
     attached = tuple(
