@@ -161,4 +161,4 @@ class Sharpness:
         weight = max(1 / (self._trials + 2), _SLOWEST_LEARNING)
         for level, guess in enumerate(guesses):
             self._hits[level] += weight * ((guess == truth) - self._hits[level])
-        self.level = max(range(len(self.LEVELS)), key=lambda level: self._hits[level])
+        self.level = self._hits.index(max(self._hits))

@@ -6,8 +6,10 @@ draft's probabilities are worth. A controller plans the rounds of one reply from
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from engine.api.types import MAX_DRAFT_TOKENS, Speculation, SpeculationMode
@@ -32,10 +34,10 @@ class History:
     """What is known of a loaded pair. One for all replies, engine thread only."""
 
     costs: RoundCosts = field(default_factory=RoundCosts)
-    rates: dict[tuple[str, int], AcceptRates] = field(default_factory=dict)
-    worth: dict[str, Worth] = field(default_factory=dict)
-    sharpness: dict[str, Sharpness] = field(default_factory=dict)
-    records: dict[str, Record] = field(default_factory=dict)
+    rates: defaultdict[tuple[str, int], AcceptRates] = field(default_factory=partial(defaultdict, AcceptRates))
+    worth: defaultdict[str, Worth] = field(default_factory=partial(defaultdict, Worth))
+    sharpness: defaultdict[str, Sharpness] = field(default_factory=partial(defaultdict, Sharpness))
+    records: defaultdict[str, Record] = field(default_factory=partial(defaultdict, Record))
     credit: float = _START_CREDIT  # what trying out drafts may still cost
     trusted: bool = False  # drafting has gained all the credit there is, and not lost it since
     rounds: int = 0
@@ -72,10 +74,10 @@ class History:
         return best
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
-        return self.rates.setdefault((source, grade), AcceptRates())
+        return self.rates[source, grade]
 
     def record_of(self, source: str) -> Record:
-        return self.records.setdefault(source, Record())
+        return self.records[source]
 
     def doubt(self, source: str) -> None:
         """Its drafts have gained and then lost all that there was to lose: the text is not what it was; nearly anew."""
@@ -90,9 +92,9 @@ class History:
         self.rates_of(plan.source, plan.grade).learn(outcome.judged, outcome.accepted)
         self.longest[plan.source] = max(outcome.accepted, self.longest.get(plan.source, _FIRST_TOKENS))
         if outcome.probabilities:
-            self.worth.setdefault(plan.source, Worth()).learn(outcome.probabilities, outcome.accepted)
+            self.worth[plan.source].learn(outcome.probabilities, outcome.accepted)
         for guesses, truth in zip(outcome.guesses, outcome.truths, strict=False):
-            self.sharpness.setdefault(plan.source, Sharpness()).learn(guesses, truth)
+            self.sharpness[plan.source].learn(guesses, truth)
 
 
 class Controller(Protocol):
@@ -149,9 +151,8 @@ class FixedController:
         offer = next((offer for offer in offers if offer.most), None)
         if offer is None or not self._tokens:
             return PLAIN
-        return Plan(
-            offer.source, min(self._tokens, offer.most), offer.grade, sharpness=_level(self._history, offer.source)
-        )
+        sharpness = self._history.sharpness[offer.source].level
+        return Plan(offer.source, min(self._tokens, offer.most), offer.grade, sharpness=sharpness)
 
     def observe(self, plan: Plan, outcome: Outcome) -> None:
         if outcome.seconds is not None:
@@ -300,13 +301,13 @@ class AutoController:
         most = min(offer.most, self._costs.longest_priced(offer.source), 2 * longest)
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
-        plan = Plan(offer.source, grade=offer.grade, sharpness=_level(history, offer.source))
+        plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[offer.source].level)
         choice = self._choices[offer.source] = Choice(plan, rates, seconds, hopeful=history.credit > 0)
         record = history.record_of(offer.source)
         fixed = choice.fixed(record)
         if not offer.tells_probabilities:
             return [fixed]
-        worth = history.worth.setdefault(offer.source, Worth()).by_grade
+        worth = history.worth[offer.source].by_grade
         stopping = choice.stopping(record, worth, self._costs.plain_s)
         return [stopping, replace(fixed, plan=replace(fixed.plan, stop=StopRule((), worth)))]
 
@@ -314,10 +315,6 @@ class AutoController:
 def _kind(plan: Plan) -> tuple[str, bool]:
     """The source, and whether it stops by itself."""
     return plan.source, plan.stop is not None and bool(plan.stop.floors)
-
-
-def _level(history: History, source: str) -> int:
-    return history.sharpness[source].level if source in history.sharpness else 0
 
 
 def make_controller(speculation: Speculation, history: History) -> Controller:

@@ -80,6 +80,7 @@ class RoundCosts:
         self._padded = _padded_widths(self._forward_s, calibration)
         # The latest rounds: source, drafted tokens, log of what they took beyond the price known then.
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
+        self._now = 1.0  # how much more than its price a round takes just now
         self._beyond: dict[str, dict[int, tuple[float, int]]] = {}  # by source and length: log of the excess, meetings
         self._token_share: dict[str, tuple[float, int]] = {}  # without a calibration: of a plain round, tokens seen
         self._drafted: dict[str, int] = {}  # tokens so far, by source
@@ -106,8 +107,7 @@ class RoundCosts:
 
     def prices_s(self, source: str, longest: int) -> list[float]:
         """The same for lengths of 0 to `longest`."""
-        now = self._now
-        return [now * self._expected_s(source, length) for length in range(longest + 1)]
+        return [self._now * self._expected_s(source, length) for length in range(longest + 1)]
 
     def in_plain_rounds(self, rounds: Mapping[tuple[str, int], int], reading_s: float = 0.0) -> tuple[float, float]:
         """What so many rounds by (source, drafted tokens) take, in plain rounds, and one standard error as a share.
@@ -115,11 +115,10 @@ class RoundCosts:
         `reading_s` is what drafts have read meanwhile. Never less than as many plain rounds. (0, 0) while nothing is
         known.
         """
-        plain_s = self.plain_s
-        if not plain_s:
+        if not self._recent and not self.calibrated:
             return 0.0, 0.0
-        total, error = reading_s / plain_s, 0.0
-        expected_s = self._expected_s("", 0)
+        expected_s, error = self._expected_s("", 0), 0.0
+        total = reading_s / (self._now * expected_s)
         for (source, drafted), count in rounds.items():
             cost = count * max(1.0, self._expected_s(source, drafted) / expected_s) if drafted else float(count)
             total += cost
@@ -155,10 +154,7 @@ class RoundCosts:
             else:
                 self._learn(before[-1][0], before[-1][1], -changed)
         self._recent.append((source, drafted, math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))))
-
-    @property
-    def _now(self) -> float:
-        return math.exp(median(ratio for *_, ratio in self._recent)) if self._recent else 1.0
+        self._now = math.exp(median(ratio for *_, ratio in self._recent))
 
     def _expected_s(self, source: str, length: int) -> float:
         return self._calibrated_s(source, length) * math.exp(self._beyond_calibration(source, length))

@@ -39,23 +39,28 @@ class DraftMarks:
 
     def place(self, kind: SpanKind, spans: Sequence[Span]) -> tuple[DraftMark, ...]:
         """The marks in the next text of this kind."""
-        marks: list[DraftMark] = []
+        stretches: list[tuple[int, int, DraftMark]] = []  # from, to, and where it comes from
+        told = 0
         for run in (run for span in spans for run in span.runs):
             start = self._chars[kind]
             self._chars[kind] = end = start + run.chars
             origin = self._origin(run)
             if origin is None:
                 continue
-            if marks and marks[-1].end == start and _same(marks[-1], origin):
-                start = marks.pop().start
-            marks.append(DraftMark(start, end, origin.wanted, origin.position, origin.drafted, origin.round))
-            self._forget_before(run.first)
-        return tuple(marks)
+            if stretches and stretches[-1][1:] == (start, origin):
+                start = stretches.pop()[0]
+            stretches.append((start, end, origin))
+            told = run.first
+        self._forget_before(told)
+        return tuple(
+            DraftMark(start, end, origin.wanted, origin.position, origin.drafted, origin.round)
+            for start, end, origin in stretches
+        )
 
     def _origin(self, run: Run) -> DraftMark | None:
         """A character is foreseen only if all of its tokens were."""
         origins = [self._origins.get(number) for number in range(run.first, run.end)]
-        overruled = next((each for each in origins if each is not None and not each.accepted), None)
+        overruled = next((each for each in origins if each is not None and each is not _FORESEEN), None)
         return overruled or (_FORESEEN if all(origins) else None)
 
     def _forget_before(self, number: int) -> None:
@@ -72,7 +77,3 @@ class DraftMarks:
             return _PART_OF_A_CHARACTER
         word: str = whole.removeprefix(start)
         return word.strip(_PART_OF_A_CHARACTER)[:_LONGEST_WORD] or _PART_OF_A_CHARACTER
-
-
-def _same(mark: DraftMark, origin: DraftMark) -> bool:
-    return (mark.wanted, mark.position, mark.round) == (origin.wanted, origin.position, origin.round)

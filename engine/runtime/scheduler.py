@@ -242,18 +242,20 @@ class Scheduler:
 
     def _write(self) -> None:
         replies = [*self._writing, *self._batch.replies]
+        if len(replies) == 1:
+            self._write_by_turns()
+            return
         started, before = time.perf_counter(), sum(len(reply.sequence.tokens) for reply in replies)
-        way = self._way(replies) if len(replies) > 1 else Way.TURNS
+        way = self._way(replies)
         if way is Way.TURNS:
-            self._leave_batch(list(self._batch.replies))
-            self._write_one()
+            self._write_by_turns()
         else:
             self._step_batch(drafts=way is Way.DRAFTED)
-        if len(replies) > 1:
-            written = sum(len(reply.sequence.tokens) for reply in replies) - before
-            self._sharing.observe(way, len(replies), written, time.perf_counter() - started)
+        written = sum(len(reply.sequence.tokens) for reply in replies) - before
+        self._sharing.observe(way, len(replies), written, time.perf_counter() - started)
 
-    def _write_one(self) -> None:
+    def _write_by_turns(self) -> None:
+        self._leave_batch(list(self._batch.replies))
         if self._writing:
             reply = self._writing.popleft()
             if self._step(reply):
@@ -290,6 +292,8 @@ class Scheduler:
             self._batch.step(look_ahead=not self._writing and not drafts, padded=padded, drafts=drafts)
 
     def _leave_batch(self, replies: Sequence[Reply]) -> None:
+        if not replies:
+            return
         with self._batch_at_stake():
             self._batch.release(replies)
             self._writing.extend(replies)
