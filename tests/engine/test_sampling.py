@@ -490,3 +490,23 @@ def test_the_noise_of_a_draft_is_kept_for_one_round() -> None:
     assert sorted(draws._noises) == [3, 4]
     draws.commit([1, 2])
     assert not draws._noises
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        Sampling(temperature=0.6),
+        Sampling(temperature=1.7, top_p=0.8),
+        Sampling(temperature=0.8, top_k=3, min_p=0.02),
+        Sampling(temperature=1.4, xtc_probability=0.5, xtc_threshold=0.1),
+    ],
+)
+def test_where_verdicts_may_be_in_doubt_they_are_those_without_a_doubt(sampling: Sampling) -> None:
+    logits, draft = 4 * mx.concatenate([logprobs_of(seed) for seed in range(30)]), Draft(mx.arange(29) % VOCABULARY)
+    plain, nothing = sampler(sampling).verify(logits, 5, draft)
+    verdicts, doubts = sampler(sampling).verify(logits, 5, draft, 1e-6)
+
+    assert nothing is None
+    assert doubts is not None
+    assert not mx.any(doubts).item()
+    assert verdicts.tolist() == plain.tolist()

@@ -293,3 +293,9 @@ def test_rates_in_doubt_follow_what_comes_next() -> None:
 
     assert misled.by_position(hopeful=False)[0] < 0.6
     assert trusted.by_position(hopeful=False)[0] > 0.8
+
+
+def test_of_late_a_rate_is_its_average_until_something_was_tried() -> None:
+    rates = AcceptRates()
+
+    assert rates.by_position(hopeful=True, recent=True) == pytest.approx(rates.by_position(hopeful=True))

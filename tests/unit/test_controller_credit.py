@@ -6,7 +6,7 @@ import pytest
 
 from engine.drafting.controller import AutoController, History
 from engine.drafting.plans import Offer, Outcome, Plan
-from tests.unit.test_controller import DRAFT, FLAT, STEEP, history, plain, rounds
+from tests.unit.test_controller import DRAFT, FIXED_ONLY, FLAT, STEEP, history, plain, rounds
 
 
 def test_a_parked_draft_does_not_read_where_no_try_could_follow() -> None:
@@ -64,3 +64,22 @@ def test_drafts_that_gain_all_of_the_credit_and_lose_it_are_doubted_once() -> No
     assert rate("lookup", 2) == pytest.approx(lookup, abs=0.01)
     trusted = rate("draft")
     assert play(0.5) < 0.2 * trusted  # once is enough
+
+
+@pytest.mark.parametrize(("credit", "tried"), [(0.5, False), (0.7, True)])
+def test_a_try_may_cost_the_credit_in_plain_rounds(credit: float, tried: bool) -> None:
+    """However long such a round is: here 50 ms, and a try takes six tenths of one more."""
+    known = history({1: 0.05, 33: 0.05 * 13.8}, 0.01, rates=rounds(0.05))
+    controller = AutoController(known)
+    controller.plan([DRAFT])
+    plain(controller, 10, 0.05)
+    known.credit = credit
+
+    assert bool(controller.plan([FIXED_ONLY]).length) is tried
+
+
+def test_while_no_plain_round_has_a_price_nothing_more_is_read() -> None:
+    known = History()
+    known.costs.observe_reading("draft", 512, 0.5)
+
+    assert not AutoController(known).may_read(Offer("draft", 0, behind=512))
