@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
@@ -83,6 +84,12 @@ class Sequence:
             while len(self.checkpoints) > CHECKPOINTS:
                 del self.checkpoints[next(iter(self.checkpoints))]
 
+    def let_network_go(self) -> None:
+        """For one that is only to be written to disk from here on: the weights need not stay for that."""
+        self.model = replace(self.model, network=None, make_caches=_no_caches)
+        self.hidden_states = None
+        self.caches.let_network_go()
+
     def feed(self, tokens: mx.array) -> mx.array:
         """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
 
@@ -132,6 +139,10 @@ class Sequence:
         if self.in_flight is not None:
             self.close_step(0)
             self.in_flight = None
+
+
+def _no_caches() -> CacheSet:
+    raise RuntimeError("the network has gone")
 
 
 def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:

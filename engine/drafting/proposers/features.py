@@ -17,12 +17,13 @@ from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
+from engine.models.memory import is_short
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-_MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token
+MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token; of a reply
 _MOST_WAITING_PARTS = 256
 _SPREAD = 0x9E3779B1  # odd, so that no two tokens have the same product in 32 bits
 
@@ -68,9 +69,11 @@ class Context:
         """Take in what was committed since the last look."""
         self._tokens = tokens
         if self._sequence is None:
-            rows, has_all = self._rows(tokens), bool(self._waiting) and self._waiting[0][0] == 0
-            # Of a chat that the main model has read from its start, no rows are taken that another chat may need.
-            self._sequence = Sequence(self._drafter, rows) if has_all else self._store.take(self._drafter, rows)
+            rows, read_from = self._rows(tokens), self._waiting[0][0] if self._waiting else None
+            # Of a chat that the main model has read from its start, no rows are taken that another chat may need. What
+            # it did not read it took of some chat, however little they share: the rows go with that.
+            fresh, least = read_from == 0, read_from or 0
+            self._sequence = Sequence(self._drafter, rows) if fresh else self._store.take(self._drafter, rows, least)
             self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
 
@@ -81,7 +84,7 @@ class Context:
     def _limit_waiting(self, more_bytes: int) -> None:
         """Of the states that wait, so many have just come."""
         self._waiting_bytes += more_bytes
-        if self._waiting_bytes > _MOST_WAITING_BYTES or len(self._waiting) > _MOST_WAITING_PARTS:
+        if self._waiting_bytes > _most_waiting_bytes() or len(self._waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
     def _take_in(self) -> None:
@@ -94,7 +97,7 @@ class Context:
         if self._sequence is not None:
             self.read()
             self.caches.evaluate()
-        if self._waiting_bytes > _MOST_WAITING_BYTES:
+        if self._waiting_bytes > _most_waiting_bytes():
             self._waiting, self._waiting_bytes = [], 0
         self._waiting = _joined(self._waiting)
         mx.eval([held for _, held in self._waiting])
@@ -222,6 +225,11 @@ class FeatureProposer:
 
     def close(self) -> None:
         self._context.close()
+
+
+def _most_waiting_bytes() -> int:
+    """None where memory is short: before a reply ends for it, states are read, or made again later."""
+    return 0 if is_short() else MOST_WAITING_BYTES
 
 
 def _as_one(first: int, second: int) -> int:
