@@ -32,7 +32,7 @@ from engine import (
 )
 from engine.api.errors import DrafterDoesNotFit, ModelDamaged, ModelOnlyDrafts
 from engine.api.types import DrafterKind
-from engine.decoding.accept import integers
+from engine.decoding.accept import Draft, integers
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sampling import Sampler
 from engine.drafting.drafters import KINDS, loading_any_draft, proposer_of
@@ -46,6 +46,7 @@ from engine.runtime.scheduler import Scheduler
 from engine.runtime.sharing import Way
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.lazy_faults import FAULTS
 from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_families import FAMILIES, STATE_SPACE, save_family
 
@@ -438,6 +439,36 @@ def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
     reply = client.run(asked(FIRST, GREEDY)).finished
     assert reply.tokens == plain
     assert reply.stats.drafting is DraftingState.FAILED
+
+
+@in_company
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("replies", [1, 2])
+@pytest.mark.parametrize("drafts_before", [0, 1])
+@pytest.mark.expect_log("failed; the reply goes on plainly")
+def test_a_draft_that_fails_only_on_the_device_costs_nothing_but_drafts(
+    client: EngineClient, pair: Pair, fault: str, replies: int, drafts_before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tokens are in the caches of the reply, or of the whole batch, when that shows: they go again.
+
+    The device is waited for with the first draft of several, and then only with the verdicts.
+    """
+    prompts = (FIRST, (*FIRST[:30], *QUESTION))[:replies]
+    plain = [client.run(asked(prompt, GREEDY, drafts=False)).finished.tokens for prompt in prompts]
+    fresh = Fresh.load(pair)
+    kind = type(proposer_of(fresh.draft, fresh.main, PrefixStore(), 0))
+    propose, left = kind.propose, [None] * drafts_before * replies
+
+    def failing(self: Any, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        draft = propose(self, tokens, plan, sampler)
+        return left.pop() or draft if left else Draft(FAULTS[fault]())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "propose", failing)
+        written = client.run_all([asked(prompt, GREEDY) for prompt in prompts])
+    assert [reply.tokens for reply in written] == plain
+    assert [reply.stats.drafting for reply in written] == [DraftingState.FAILED] * replies
+    check(client, (*FIRST, *plain[0], *QUESTION), GREEDY)
 
 
 @pytest.mark.expect_log("could not load")
