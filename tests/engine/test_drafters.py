@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -226,6 +227,38 @@ def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     check(client, (*turn[:-4], 51, 52, 53), GREEDY)
     check(client, (*FIRST[:50], *QUESTION), GREEDY)
     check(client, turn, GREEDY)
+    whole(pair, drafts)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    list(_pairs(["dspark-hybrid", "dflash2-window", "dspark-ssm", "dflash2-dense", "eagle3-window", "dflash-ssm"])),
+    indirect=True,
+    scope="module",
+)
+def test_a_short_life(pair: Pair, kept: Path, drafts: Drafts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn, an edit of it, another process, a branch, company and back: a sample of what `make drills` has whole."""
+    plain = partial(asked, sampling=GREEDY, tokens=7, drafts=False)
+    prompt = FIRST[:40]
+    for life in (1, 2):
+        engine = Engine(kept)
+        client = EngineClient(engine)
+        assert isinstance(client.load(pair.main, pair.drafter), ModelReady)
+        with monkeypatch.context() as patch:
+            patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+            reply = client.run(asked(prompt, GREEDY, 7)).finished
+            turn = (*prompt, *reply.tokens, *QUESTION)
+            edited = (*turn[:-2], 51)
+            more = [client.run(asked(tokens, GREEDY, 7)).finished for tokens in (turn, edited)]
+            branch = (*prompt[:30], *QUESTION)
+            more += client.run_all([asked(tokens, GREEDY, 7) for tokens in (branch, edited)])
+        told = [reply, *more]
+        for tokens, drafted in zip((prompt, turn, edited, branch, edited), told, strict=True):
+            assert drafted.tokens == client.run(plain(tokens)).tokens, life
+        assert all(each.stats.draft_rounds for each in told[:3])
+        prompt = (*edited, *more[1].tokens, *QUESTION)
+        assert engine.close()
+    assert told[0].stats.cached_tokens > len(FIRST[:40])
     whole(pair, drafts)
 
 
