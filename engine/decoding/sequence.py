@@ -36,6 +36,7 @@ class Sequence:
         self.hidden_states: HiddenStates | None = None  # kept of every forward, while this is set
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
+        self.last_state: tuple[int, mx.array] | None = None  # of a drafter's: what its last row is made of, and where
         self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
         self.reads_trees = False  # whether a forward lets a token see its ancestors only, at the positions of a chain
         self.rounding = 0.0  # by how much a logit differs between wide forwards and those over one token

@@ -138,6 +138,8 @@ class PrefixStore:
         truncate(old.caches, position, old.checkpoints.get(position))
         sequence = Sequence(old.model, tokens, old.caches)
         sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
+        if old.last_state is not None and old.last_state[0] == position:
+            sequence.last_state = old.last_state
         return sequence
 
     def _has_written(self, kept: Kept) -> None:

@@ -321,6 +321,35 @@ def read_to_the_end(kept: Context, chat: list[int]) -> Context:
     return kept
 
 
+@pytest.mark.parametrize("reads_from", [99, 100, 101])
+def test_a_chat_that_parts_where_its_last_reply_ended_misses_nothing(reads_from: int) -> None:
+    """A main model that cannot take a token back reads on behind the last row; what that was made of was remembered."""
+    first = read_to_the_end(context(), CHAT[:101])
+    second = next_turn(first)
+    tokens = [*CHAT[:100], 255, *CHAT[300:330]]
+    second.receive(reads_from, positions(reads_from, len(tokens) - 1))
+    second.follow(tokens)
+    assert second.missing() == (101 if reads_from == 101 else 0)
+    if reads_from < 101:
+        second.read()
+        check(second, tokens, len(tokens) - 1)
+
+
+def test_the_state_of_a_row_that_went_is_of_no_use_to_another_text() -> None:
+    """Which parted before it, and is as long again."""
+    first = read_to_the_end(context(), CHAT[:101])
+    second = next_turn(first)
+    second.begin(0, CHAT[:90])
+    second.receive(89, positions(89, 90))
+    second.follow([*CHAT[:90], 255])
+    assert second._sequence is not None
+    assert second._sequence.last_state is None
+    second.close()
+    (kept,) = second._store._kept
+    assert kept.sequence.last_state is not None
+    assert kept.sequence.last_state[0] == kept.sequence.caches.position - 1
+
+
 def test_with_a_hole_it_is_kept_up_to_there() -> None:
     kept = context()
     kept.follow(CHAT[:50])

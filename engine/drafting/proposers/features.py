@@ -56,6 +56,7 @@ class Context:
         self._waiting_bytes = 0
         self._again: tuple[Sequence, HiddenStates] | None = None  # reads the chat anew, for states that are missing
         self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
+        self._last_read: tuple[int, mx.array] | None = None  # the main model's state that it was made of, and where
 
     @property
     def caches(self) -> CacheSet:
@@ -75,7 +76,15 @@ class Context:
             fresh, least = read_from == 0, read_from or 0
             self._sequence = Sequence(self._drafter, rows) if fresh else self._store.take(self._drafter, rows, least)
             self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
+            self._recall_last_state(self._sequence)
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
+
+    def _recall_last_state(self, sequence: Sequence) -> None:
+        """A chat that parts where its last reply ended loses the last row, whose state no forward will make again."""
+        kept, sequence.last_state = sequence.last_state, None
+        if kept is not None and self._waiting and self._waiting[0][0] == kept[0] + 1:
+            self._waiting.insert(0, kept)
+            self._waiting_bytes += kept[1].nbytes
 
     def receive(self, position: int, states: mx.array) -> None:
         self._waiting.append((position, states))
@@ -135,6 +144,7 @@ class Context:
                 following = mx.array(list(tokens[held + 1 : stop + 1]), dtype=mx.uint32)
                 rows = self._reader.read(following, states[held - position : stop - position], self.caches)
                 self.last_state = rows[-1:]
+                self._last_read = stop - 1, states[stop - 1 - position : stop - position]
                 if stop - held == PREFILL_CHUNK_TOKENS:
                     self.caches.evaluate()
                 held = stop
@@ -155,6 +165,9 @@ class Context:
         """Keep what is known of the chat for its next turn, with the states that came after the last draft."""
         if self._sequence is not None:
             self.read()
+            if self._last_read is not None:
+                position, state = self._last_read
+                self._sequence.last_state = position, state * 1  # a slice would keep all of them
             self._store.put(self._sequence)
         self._sequence = self._again = None
         self._waiting.clear()
