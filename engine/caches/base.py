@@ -86,6 +86,10 @@ class CacheSet:
             self.position = position
         self._rollback_points = None
 
+    def let_network_go(self) -> None:
+        """For caches that are only to be read from here on: what they hold of the network goes, and no step follows."""
+        self._replay = None
+
     def evaluate(self) -> None:
         """Finish what the last step left lazy, so that a chunk of prefill costs its memory only once."""
         mx.eval([layer.state for layer in self.layers])

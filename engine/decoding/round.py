@@ -5,7 +5,7 @@ Knows nothing of requests, events, text or who drafts; `engine/runtime` calls it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import NamedTuple
@@ -42,6 +42,7 @@ class Round:
     draft: Draft = NO_DRAFT
     verdicts: tuple[int, ...] = ()
     second_looks: int = 0  # verdicts that were left to a forward over one token
+    failure: Exception | None = None  # why its draft could not be computed, or checked; then it has none
 
     @property
     def proposed(self) -> int:
@@ -90,21 +91,20 @@ def speculative_round(
     """
     started = perf_counter()
     draft = propose()
-    if timed:
-        mx.eval(draft.tokens)
+    failure = failure_of([draft.tokens]) if timed else None
     proposed = perf_counter()
-    chosen, doubts = verify(sequence, draft, sampler)
-    known = (chosen, doubts, draft.tokens, draft.probabilities, draft.guesses)
-    mx.eval([array for array in known if array is not None])
+    if failure is None:
+        chosen, doubts = verify(sequence, draft, sampler)
+        failure = failure_of([chosen, doubts, draft.tokens, draft.probabilities, draft.guesses])
+    if failure is not None:  # where it is the main model's, it comes again
+        return replace(_decided_alone(sequence, sampler, ending, started), failure=failure)
     verified = perf_counter()
 
     drafted, verdicts = draft.tokens.size, integers(chosen)
     path = accepted_path(integers(draft.tokens), verdicts, draft.parents)
     certain = _first(doubts, path)
     if certain == 0:
-        sequence.close_step(0)
-        decided = plain_round(sequence, sampler, ending)
-        return replace(decided, seconds=perf_counter() - started, typical=False, draft=draft, second_looks=1)
+        return replace(_decided_alone(sequence, sampler, ending, started), draft=draft, second_looks=1)
     if certain is not None:  # the last token before a doubt counts as the main model's own
         path, drafted = path[: certain - 1], certain - 1
     emitted, drafted, accepted = settled(drafted, path, verdicts, sequence, ending)
@@ -121,6 +121,22 @@ def speculative_round(
         typical=certain is None,
         second_looks=int(certain is not None),
     )
+
+
+def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
+    """Waits for `arrays`; what the device says where it could not compute them."""
+    try:
+        mx.eval([array for array in arrays if array is not None])
+    except Exception as error:  # noqa: BLE001  whatever a device raises
+        return error
+    return None
+
+
+def _decided_alone(sequence: Sequence, sampler: Sampler, ending: Ending, started: float) -> Round:
+    """A plain round in place of the one whose step is open, of which nothing stands."""
+    sequence.close_step(0)
+    decided = plain_round(sequence, sampler, ending)
+    return replace(decided, seconds=perf_counter() - started, typical=False)
 
 
 def settled(

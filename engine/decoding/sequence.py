@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import mlx.core as mx
@@ -35,6 +36,7 @@ class Sequence:
         self.hidden_states: HiddenStates | None = None  # kept of every forward, while this is set
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
+        self.last_state: tuple[int, mx.array] | None = None  # of a drafter's: what its last row is made of, and where
         self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
         self.reads_trees = False  # whether a forward lets a token see its ancestors only, at the positions of a chain
         self.rounding = 0.0  # by how much a logit differs between wide forwards and those over one token
@@ -82,6 +84,12 @@ class Sequence:
             self.checkpoints[self.caches.position] = make_checkpoint(self.caches)
             while len(self.checkpoints) > CHECKPOINTS:
                 del self.checkpoints[next(iter(self.checkpoints))]
+
+    def let_network_go(self) -> None:
+        """For one that is only to be written to disk from here on: the weights need not stay for that."""
+        self.model = replace(self.model, network=None, make_caches=_no_caches)
+        self.hidden_states = None
+        self.caches.let_network_go()
 
     def feed(self, tokens: mx.array) -> mx.array:
         """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
@@ -132,6 +140,10 @@ class Sequence:
         if self.in_flight is not None:
             self.close_step(0)
             self.in_flight = None
+
+
+def _no_caches() -> CacheSet:
+    raise RuntimeError("the network has gone")
 
 
 def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:

@@ -60,6 +60,7 @@ class Tuner:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._slices: Slices | None = None
+        self._pair: tuple[LoadedModel, LoadedModel | None] | None = None
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
         self._path: Path | None = None
@@ -73,7 +74,7 @@ class Tuner:
 
         How the main model rounds is known at once also where only the draft is new: verdicts in doubt depend on it.
         """
-        self._slices, self._costs, self._about = None, costs, _about(main)
+        self._slices, self._costs, self._about, self._pair = None, costs, _about(main), (main, draft)
         self._path = self._file(main, draft)
         known = _calibration(_content(self._path))
         if known is None:
@@ -98,8 +99,13 @@ class Tuner:
         return ForwardTimes(main.info.weight_bytes, main.info.sparse, own), *by_model.values()
 
     def step(self) -> None:
-        """Measure one forward; after the last one the pair is known."""
+        """Measure one forward; after the last one the pair is known.
+
+        A draft that breaks has the main model measured without it: `RoundCosts.refuses` its drafts from then on.
+        """
         assert self._slices is not None
+        assert self._pair is not None
+        main, draft = self._pair
         try:
             next(self._slices)
         except StopIteration as done:
@@ -108,7 +114,10 @@ class Tuner:
             _write(self._path, asdict(done.value) | self._about)
         except Exception:
             self._slices = None
-            raise
+            if draft is None:
+                raise
+            _log.warning("%s cannot be measured, so it is not drafted with", draft.source, exc_info=True)
+            self.begin(main, None, self._costs)
 
 
 def measure(main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> Slices:

@@ -104,6 +104,13 @@ class Controller(Protocol):
     def parked(self) -> bool:
         """Whether drafting would be slower than plain decoding, so that the draft model rests."""
 
+    @property
+    def insists(self) -> bool:
+        """Whether drafts were asked for, and not only where they pay."""
+
+    def refuses(self, source: str) -> bool:
+        """Whether nothing is to be drafted by `source`, because it could not be measured."""
+
     def share(self, replies: int) -> None:
         """The rounds from here on are shared by so many replies."""
 
@@ -132,6 +139,10 @@ class FixedController:
     def __init__(self, tokens: int, history: History) -> None:
         self._tokens = tokens
         self._history = history
+        self.insists = tokens > 0
+
+    def refuses(self, source: str) -> bool:
+        return False
 
     def share(self, replies: int) -> None: ...
 
@@ -170,6 +181,8 @@ class AutoController:
     draft that pays is back after a few tries. While there is credit, what is not known is hoped for; then, doubted.
     """
 
+    insists = False
+
     def __init__(self, history: History) -> None:
         self._alone = self._history = history
         self._costs = history.costs
@@ -187,8 +200,11 @@ class AutoController:
             self._history, self._costs = history, history.costs
             self.parked = 0 < history.draft_speed < 1
 
+    def refuses(self, source: str) -> bool:
+        return self._costs.refuses(source)
+
     def wants(self, source: str) -> bool:
-        return not self.parked or self._may_try(source)
+        return not self.refuses(source) and (not self.parked or self._may_try(source))
 
     def may_read(self, offer: Offer) -> bool:
         self._behind[offer.source] = offer.behind

@@ -90,6 +90,10 @@ class RoundCosts:
     def calibrated(self) -> bool:
         return bool(self._calibration.verify_s)
 
+    def refuses(self, source: str) -> bool:
+        """Whether what was measured has no price of this draft, for it could not be measured."""
+        return self.calibrated and source not in self._calibration.draft_s
+
     def padded(self, width: int) -> int:
         """The width at which a forward over `width` tokens is fastest: `width` itself, or a little more."""
         return self._padded[width] if width < len(self._padded) else width

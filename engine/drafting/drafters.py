@@ -25,6 +25,7 @@ from engine.drafting.proposers.chain import ChainProposer
 from engine.drafting.proposers.dflash import BlockDrafter, BlockProposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.drafting.proposers.eagle3 import EagleDrafter
+from engine.drafting.proposers.features import MOST_WAITING_BYTES
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess, NoAccess
 from engine.models.compatibility import draft_problem
@@ -42,7 +43,7 @@ from engine.models.loading import (
     most_parts,
     widens,
 )
-from engine.models.memory import MemoryNeed
+from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
 from engine.models.model_files import read_object
 from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
@@ -127,7 +128,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
     build(lambda: _fill(network, path))
-    need = build(lambda: _memory_need(network))
+    need = build(lambda: _memory_need(network, access))
     check_memory(info, need, main)
     for weights, progress in handfuls(network):
         yield progress
@@ -191,11 +192,13 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array], path: Path)
     nn.quantize(network, class_predicate=chosen)
 
 
-def _memory_need(network: nn.Module) -> MemoryNeed:
-    """Its rows of a token are those of its layers' keys and values."""
+def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:
+    """Its rows of a token are those of its layers' keys and values. States of the main model wait to be read."""
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     windows: int = getattr(network, "window_bytes", 0)
-    return MemoryNeed(sum(weight.nbytes for _, weight in weights), network.row_bytes, windows)
+    state_bytes = network.reads_width * main.embed(mx.array([0], dtype=mx.uint32)).dtype.size
+    waiting = min(MOST_WAITING_BYTES, LEAST_CONTEXT_TOKENS * state_bytes)
+    return MemoryNeed(sum(weight.nbytes for _, weight in weights), network.row_bytes, windows + waiting)
 
 
 def _identity(drafter: str, main: str) -> str:

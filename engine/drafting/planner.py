@@ -80,6 +80,8 @@ class Drafting:
         started = time.perf_counter()
         if plan.source:
             proposer = self._proposers[plan.source]
+            if done.failure is not None:
+                proposer.fail(done.failure)
             proposer.commit(done.emitted)
             if reads_on and done.drafted and not self._controller.parked:
                 proposer.read_on()
@@ -127,17 +129,31 @@ class Drafting:
             proposer.receive_states(position, states[:, start:end])
             start = end
 
+    def catch_up(self, sequence: TokenSequence) -> bool:
+        """Have a proposer read a chunk of what it is behind, where drafts were asked for; False where none is."""
+        if not self._controller.insists or sequence.in_flight is not None:
+            return False
+        self.pass_hidden_states(sequence)
+        reading = [proposer for proposer in self._proposers.values() if not proposer.free]
+        behind = [(proposer, offer) for proposer in reading if (offer := proposer.offer(sequence.tokens)).behind]
+        return any(self._read(*each, sequence.tokens).behind < each[1].behind for each in behind)
+
     def _offer(self, proposer: Guarded, tokens: Sequence[int], room: int) -> Offer:
         offer = proposer.offer(tokens)
         if offer.behind and self._controller.may_read(offer):
-            mx.synchronize()  # a round in flight is not the reader's to pay
-            started = time.perf_counter()
-            proposer.read_on()
-            seconds = time.perf_counter() - started
-            self.reading_s += seconds
-            behind, offer = offer.behind, proposer.offer(tokens)
-            self._controller.observe_reading(offer.source, behind - offer.behind, seconds)
+            offer = self._read(proposer, offer, tokens)
         return offer if 0 <= offer.most <= room else replace(offer, most=max(0, min(offer.most, room)))
+
+    def _read(self, proposer: Guarded, offer: Offer, tokens: Sequence[int]) -> Offer:
+        """Have a proposer that is behind read a chunk; what it offers then."""
+        proposer.wait()  # a round in flight is not the reader's to pay
+        started = time.perf_counter()
+        proposer.read_on()
+        seconds = time.perf_counter() - started
+        self.reading_s += seconds
+        now = proposer.offer(tokens)
+        self._controller.observe_reading(offer.source, offer.behind - now.behind, seconds)
+        return now
 
     def _score_unused(self, tokens: Sequence[int]) -> None:
         """Offers that were not taken up teach what the tokens emitted since then show of them."""
@@ -153,7 +169,7 @@ class Drafting:
         draft = next((proposer for proposer in self._proposers.values() if not proposer.free), None)
         if draft is None:
             return DraftingState.ACTIVE if self.source else DraftingState.NO_DRAFT
-        if draft.failed:
+        if draft.failed or self._controller.refuses(draft.name):
             return DraftingState.FAILED
         if self._controller.parked:
             return DraftingState.PARKED

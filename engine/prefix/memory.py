@@ -37,6 +37,7 @@ class Kept:
     sequence: Sequence
     nbytes: int
     written: bool = False
+    leaving: bool = False  # its model is not loaded any more: it goes once it is written
 
 
 class PrefixStore:
@@ -63,9 +64,12 @@ class PrefixStore:
         """Above the limit: writing should not wait until nothing else is to be done."""
         return self._is_over() and len(self._kept) > len(self._newest())
 
-    def take(self, model: LoadedModel, tokens: list[int]) -> Sequence:
-        """A sequence over `tokens` whose cache already holds as much of them as any kept one can give."""
-        best, position = self._best(model, tokens)
+    def take(self, model: LoadedModel, tokens: list[int], least: int = 0) -> Sequence:
+        """A sequence over `tokens` whose cache already holds as much of them as any kept one can give.
+
+        `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without.
+        """
+        best, position = self._best(model, tokens, least)
         sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, tokens)
         try:
             if self._disk is not None:
@@ -94,15 +98,14 @@ class PrefixStore:
         kept, steps = self._writing
         try:
             if next(steps, _DONE) is _DONE:
-                self._writing, kept.written = None, True
-                self._evict_over_limit()
+                self._has_written(kept)
         except OSError as error:
             _log.warning("caches are no longer kept on disk: %s", error)
             self._writing = self._disk = None
             self._evict_over_limit()
         except Exception as error:  # noqa: BLE001  of a kind that no file can hold, or whatever a device does
             _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
-            self._writing, kept.written = None, True
+            self._has_written(kept)
 
     def evict_oldest(self) -> bool:
         """Give memory back at once, the least recently used first; False when there is none left to give."""
@@ -117,9 +120,11 @@ class PrefixStore:
             self.write_step()
 
     def drop_other_models(self, *models: LoadedModel | None) -> None:
-        """Let go of all models but these."""
+        """Let go of all models but these; of what is not on disk yet the rows stay until they are."""
         for kept in [kept for kept in self._kept if all(kept.sequence.model is not model for model in models)]:
-            self._drop(kept)
+            kept.leaving = True
+            kept.sequence.let_network_go()
+        self._evict_over_limit()
 
     def clear(self) -> None:
         self._stop_writing()
@@ -133,13 +138,21 @@ class PrefixStore:
         truncate(old.caches, position, old.checkpoints.get(position))
         sequence = Sequence(old.model, tokens, old.caches)
         sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
+        if old.last_state is not None and old.last_state[0] == position:
+            sequence.last_state = old.last_state
         return sequence
 
+    def _has_written(self, kept: Kept) -> None:
+        self._writing, kept.written = None, True
+        self._evict_over_limit()
+
     def _evict_over_limit(self) -> None:
-        """What is not written yet waits for that, within reason.
+        """What is not written yet waits for that, within reason; what is only there to be written waits for no limit.
 
         The newest stays however large it is: a moment ago it was in use, and a long chat needs it most.
         """
+        for kept in [kept for kept in self._kept if kept.leaving and (kept.written or self._disk is None)]:
+            self._drop(kept)
         newest = self._newest()
         for kept in [kept for kept in self._kept if kept not in newest]:
             if not self._is_over():
@@ -151,8 +164,8 @@ class PrefixStore:
         return len(self._kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
     def _newest(self) -> list[Kept]:
-        """One of each model."""
-        return list({id(kept.sequence.model): kept for kept in self._kept}.values())
+        """One of each model that is loaded."""
+        return list({id(kept.sequence.model): kept for kept in self._kept if not kept.leaving}.values())
 
     def _drop(self, kept: Kept) -> None:
         if self._writing is not None and self._writing[0] is kept:
@@ -164,15 +177,15 @@ class PrefixStore:
             self._writing[1].close()
             self._writing = None
 
-    def _best(self, model: LoadedModel, tokens: list[int]) -> tuple[Kept | None, int]:
+    def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[Kept | None, int]:
         best, most = None, 0
         for kept in reversed(self._kept):
-            position = self._usable(kept.sequence, model, tokens)
+            position = self._usable(kept.sequence, model, tokens, least)
             if position > most:
                 best, most = kept, position
         return best, most
 
-    def _usable(self, sequence: Sequence, model: LoadedModel, tokens: list[int]) -> int:
+    def _usable(self, sequence: Sequence, model: LoadedModel, tokens: list[int], least: int) -> int:
         """The position in `sequence` that a chat going on with `tokens` could start from; 0: better left alone."""
         if sequence.model is not model:
             return 0
@@ -180,7 +193,7 @@ class PrefixStore:
         shared = min(common_prefix(sequence.tokens[:held], tokens), len(tokens) - 1)
         # Another chat that only shares the system prompt keeps its cache; the same turn written anew does not need it.
         same_turn = shared == len(tokens) - 1 or shared >= sequence.turn_end > 0
-        if not same_turn and 2 * shared < held:
+        if not same_turn and 2 * shared < held and not 0 < least <= shared:
             return 0
         if not needs_checkpoints(sequence.caches) or can_truncate(sequence.caches, shared):
             return shared

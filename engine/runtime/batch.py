@@ -20,7 +20,7 @@ import mlx.core as mx
 from engine.caches.kinds import require
 from engine.caches.merging import MergedCaches, can_forget, can_merge
 from engine.decoding.accept import NO_DRAFT, Draft, integers
-from engine.decoding.round import Round, Times
+from engine.decoding.round import Round, Times, failure_of
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
 from engine.runtime.reply import TIMED_EVERY_ROUNDS, Reply
@@ -75,17 +75,23 @@ class Batch:
         """
         started = time.perf_counter()
         self._pad(wanted=padded and all(len(reply.sequence.tokens) < _PADDED_TOKENS for reply in self.replies))
-        drafted, draft_s = [NO_DRAFT] * len(self.replies), 0.0
+        drafted, draft_s, failure = [NO_DRAFT] * len(self.replies), 0.0, None
         if drafts and not self.in_flight:
             drafted = self._drafted()
-            draft_s = self._timed(drafted, started)
+            draft_s, failure = self._timed(drafted, started)
         else:
             for reply in self.replies:
                 reply.begin_shared_round()
         width = 1 + max(draft.tokens.size for draft in drafted)
-        verdicts = self._drawn_alone(look_ahead=look_ahead) if width == 1 else self._verified(drafted, width)
+        if width > 1 and failure is None:
+            verdicts, failure = self._verified(drafted, width)
+        if width == 1 or failure is not None:
+            drafted, width = [NO_DRAFT] * len(self.replies), 1
+            verdicts = self._drawn_alone(look_ahead=look_ahead)
         seconds = time.perf_counter() - started
-        self._hand_out(drafted, verdicts, width, Times(seconds, draft_s, seconds - draft_s if draft_s else 0.0))
+        self._hand_out(
+            drafted, verdicts, width, Times(seconds, draft_s, seconds - draft_s if draft_s else 0.0), failure
+        )
 
     def release(self, replies: Sequence[Reply]) -> None:
         """Let replies go, each with its own caches."""
@@ -131,16 +137,19 @@ class Batch:
         require(draft.parents is None, "a batch reads drafts as chains")
         return draft
 
-    def _timed(self, drafts: Sequence[Draft], started: float) -> float:
-        """How long drafting took, which the device is waited for in one step of several; 0 in the others."""
+    def _timed(self, drafts: Sequence[Draft], started: float) -> tuple[float, Exception | None]:
+        """How long drafting took, which the device is waited for in one step of several; 0 in the others.
+
+        And why drafts could not be computed, if that has shown.
+        """
         self._drafted_steps += 1
         if self._drafted_steps % TIMED_EVERY_ROUNDS != 1:
-            return 0.0
-        mx.eval([draft.tokens for draft in drafts])
-        return time.perf_counter() - started
+            return 0.0, None
+        failure = failure_of([draft.tokens for draft in drafts])
+        return time.perf_counter() - started, failure
 
-    def _verified(self, drafts: Sequence[Draft], width: int) -> list[list[int]]:
-        """The verdicts on each row's draft, by one forward over rows × width."""
+    def _verified(self, drafts: Sequence[Draft], width: int) -> tuple[list[list[int]], Exception | None]:
+        """The verdicts on each row's draft, by one forward over rows × width; or why there are none."""
         model = self.replies[0].sequence.model
         rows = [
             _fed(reply.sequence.tokens[-1], draft, width) for reply, draft in zip(self.replies, drafts, strict=True)
@@ -153,8 +162,13 @@ class Batch:
             self._verdict(reply, logits[row, : draft.tokens.size + 1], draft)
             for row, (reply, draft) in enumerate(zip(self.replies, drafts, strict=True))
         ]
-        mx.eval(verdicts, [(draft.tokens, draft.probabilities, draft.guesses) for draft in drafts])
-        return [integers(verdict) for verdict in verdicts]
+        told = (array for draft in drafts for array in (draft.tokens, draft.probabilities, draft.guesses))
+        failure = failure_of([*verdicts, *told])
+        if failure is not None:
+            self._states = None
+            self._caches.forget([width] * len(drafts))
+            return [], failure
+        return [integers(verdict) for verdict in verdicts], None
 
     def _verdict(self, reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
         verdict = _attempt(reply, lambda: reply.sampler.verify(logits, len(reply.sequence.tokens), draft)[0])
@@ -200,14 +214,22 @@ class Batch:
         drawn = _attempt(reply, lambda: reply.sampler.draw(logits, position, ahead))
         return mx.zeros((1,), dtype=mx.uint32) if drawn is None else drawn
 
-    def _hand_out(self, drafts: Sequence[Draft], verdicts: Sequence[list[int]], width: int, times: Times) -> None:
+    def _hand_out(
+        self,
+        drafts: Sequence[Draft],
+        verdicts: Sequence[list[int]],
+        width: int,
+        times: Times,
+        failure: Exception | None,
+    ) -> None:
         """To each reply what was drawn for it; who ends with it gets its caches back before it says so.
 
         A reply that fails is told at once, so that no later fault can lose its error or tell it another.
         """
         drawn = zip(self.replies, drafts, verdicts, strict=True)
         rounds = {
-            reply: _attempt(reply, partial(reply.receive, draft, verdict, times)) for reply, draft, verdict in drawn
+            reply: _attempt(reply, partial(reply.receive, draft, verdict, times, failure))
+            for reply, draft, verdict in drawn
         }
         if width > 1:
             self._commit(width, list(rounds.values()))

@@ -13,8 +13,8 @@ from engine.api.types import FinishReason, Request, RequestId
 from engine.decoding.text import prompt_tokens
 from engine.drafting.controller import History
 from engine.models.watch import Question, never
-from engine.runtime.reply import Reply, context_limit, logged
-from engine.runtime.requests import check_tokens
+from engine.runtime.reply import Reply, logged
+from engine.runtime.requests import check_tokens, context_limit
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -44,7 +44,7 @@ class QueuedReply:
         prompt = prompt_tokens(self.request, model, self.aborted)
         check_tokens("tokens", prompt, model.logit_width)
         check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
-        limit = context_limit(self.request, model)
+        limit = context_limit(self.request, model.info.context_tokens)
         if len(prompt) >= limit:
             raise ContextTooLong(limit, len(prompt))
         reply = Reply(self, model, prompt, store, history)

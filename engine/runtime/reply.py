@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
-from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, Request, RoundTrace, SpeculationMode
+from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import NO_DRAFT, Draft, accepted_path, integers
 from engine.decoding.round import Round, Times, plain_round, settled, speculative_round
@@ -29,6 +29,7 @@ from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.runtime.draft_marks import DraftMarks
+from engine.runtime.requests import context_limit
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -79,7 +80,7 @@ class Reply:
         self._text = ReplyText(model, prompt, request.stop, within=goes_on(request), begin=begin)
         self._marks = DraftMarks(model)
         self._ends = model.ends
-        limit = context_limit(request, model)
+        limit = context_limit(request, model.info.context_tokens)
         self._room = min(request.max_tokens or limit, limit - len(prompt))
         self._sampler = Sampler(
             request.sampling,
@@ -162,7 +163,7 @@ class Reply:
             self._state, self._reason = ReplyState.INTERRUPTED, reason
 
     def step(self, *, alone: bool = True) -> bool:
-        """One prefill chunk or one round; True when the reply has come to its end.
+        """One prefill chunk, of the draft perhaps, or one round; True when the reply has come to its end.
 
         Unless it is `alone` nothing is left in flight, which the steps of others would hold up.
         """
@@ -170,7 +171,7 @@ class Reply:
             self._finish()
         elif not (self._sequence.ready and alone) and self._sequence.unread > 1:
             self._read_on()
-        else:
+        elif not self._catches_up():
             self._decode(alone)
         self._look_past_the_prompt()
         return self.ended
@@ -194,7 +195,7 @@ class Reply:
             return NO_DRAFT
         return self._drafting.propose(plan, self._sequence.tokens, self._sampler)
 
-    def receive(self, draft: Draft, verdicts: list[int], times: Times) -> Round:
+    def receive(self, draft: Draft, verdicts: list[int], times: Times, failure: Exception | None = None) -> Round:
         """What a step of a batch drew for this reply. Its caches are the batch's business.
 
         Tokens and sampler are committed; `take_shared` is to follow.
@@ -205,7 +206,7 @@ class Reply:
         self._sampler.commit(emitted)
         parts = times[1:] if drafted else (0.0, 0.0)
         done = Round(tuple(emitted), times.seconds, drafted, accepted, *parts, typical=False)
-        return replace(done, draft=draft, verdicts=tuple(verdicts))
+        return replace(done, draft=draft, verdicts=tuple(verdicts), failure=failure)
 
     def take_shared(self, done: Round) -> None:
         if self._drafting is not None and self._shared_plan is not None:
@@ -231,6 +232,10 @@ class Reply:
         if self._drafting is not None:
             self._drafting.pass_hidden_states(self._sequence)
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
+
+    def _catches_up(self) -> bool:
+        """Whether this step was a draft's that was asked for: once the first token is told, it reads before others."""
+        return self._drafting is not None and bool(self._emitted) and self._drafting.catch_up(self._sequence)
 
     def _decode(self, alone: bool) -> None:
         plan = self._plan()
@@ -392,8 +397,3 @@ def logged(error: BaseException) -> EngineError:
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)
-
-
-def context_limit(request: Request, model: LoadedModel) -> int:
-    """What the model holds, or less where less was asked for."""
-    return min(model.info.context_tokens, request.context_tokens or model.info.context_tokens)

@@ -52,6 +52,11 @@ def speculating(request: Request, speculation: Speculation) -> Request:
     return replace(request, speculation=replace(speculation, acceptance=request.speculation.acceptance))
 
 
+def context_limit(request: Request, context_tokens: int) -> int:
+    """What a model of so many holds, or less where less was asked for."""
+    return min(context_tokens, request.context_tokens or context_tokens)
+
+
 def check_text(text: str) -> None:
     """Raise InvalidRequest for what is no text to count."""
     _check_type("text", text, str)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,7 +33,7 @@ from engine import (
 )
 from engine.api.errors import DrafterDoesNotFit, ModelDamaged, ModelOnlyDrafts
 from engine.api.types import DrafterKind
-from engine.decoding.accept import integers
+from engine.decoding.accept import Draft, integers
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sampling import Sampler
 from engine.drafting.drafters import KINDS, loading_any_draft, proposer_of
@@ -46,6 +47,7 @@ from engine.runtime.scheduler import Scheduler
 from engine.runtime.sharing import Way
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
+from tests.helpers.lazy_faults import FAULTS
 from tests.helpers.round_law import check_rounds
 from tests.helpers.tiny_families import FAMILIES, STATE_SPACE, save_family
 
@@ -225,6 +227,38 @@ def test_a_next_turn_an_edit_and_a_branch_go_on_from_what_was_read(
     check(client, (*turn[:-4], 51, 52, 53), GREEDY)
     check(client, (*FIRST[:50], *QUESTION), GREEDY)
     check(client, turn, GREEDY)
+    whole(pair, drafts)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    list(_pairs(["dspark-hybrid", "dflash2-window", "dspark-ssm", "dflash2-dense", "eagle3-window", "dflash-ssm"])),
+    indirect=True,
+    scope="module",
+)
+def test_a_short_life(pair: Pair, kept: Path, drafts: Drafts, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn, an edit of it, another process, a branch, company and back: a sample of what `make drills` has whole."""
+    plain = partial(asked, sampling=GREEDY, tokens=7, drafts=False)
+    prompt = FIRST[:40]
+    for life in (1, 2):
+        engine = Engine(kept)
+        client = EngineClient(engine)
+        assert isinstance(client.load(pair.main, pair.drafter), ModelReady)
+        with monkeypatch.context() as patch:
+            patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+            reply = client.run(asked(prompt, GREEDY, 7)).finished
+            turn = (*prompt, *reply.tokens, *QUESTION)
+            edited = (*turn[:-2], 51)
+            more = [client.run(asked(tokens, GREEDY, 7)).finished for tokens in (turn, edited)]
+            branch = (*prompt[:30], *QUESTION)
+            more += client.run_all([asked(tokens, GREEDY, 7) for tokens in (branch, edited)])
+        told = [reply, *more]
+        for tokens, drafted in zip((prompt, turn, edited, branch, edited), told, strict=True):
+            assert drafted.tokens == client.run(plain(tokens)).tokens, life
+        assert all(each.stats.draft_rounds for each in told[:3])
+        prompt = (*edited, *more[1].tokens, *QUESTION)
+        assert engine.close()
+    assert told[0].stats.cached_tokens > len(FIRST[:40])
     whole(pair, drafts)
 
 
@@ -438,6 +472,36 @@ def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
     reply = client.run(asked(FIRST, GREEDY)).finished
     assert reply.tokens == plain
     assert reply.stats.drafting is DraftingState.FAILED
+
+
+@in_company
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("replies", [1, 2])
+@pytest.mark.parametrize("drafts_before", [0, 1])
+@pytest.mark.expect_log("failed; the reply goes on plainly")
+def test_a_draft_that_fails_only_on_the_device_costs_nothing_but_drafts(
+    client: EngineClient, pair: Pair, fault: str, replies: int, drafts_before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tokens are in the caches of the reply, or of the whole batch, when that shows: they go again.
+
+    The device is waited for with the first draft of several, and then only with the verdicts.
+    """
+    prompts = (FIRST, (*FIRST[:30], *QUESTION))[:replies]
+    plain = [client.run(asked(prompt, GREEDY, drafts=False)).finished.tokens for prompt in prompts]
+    fresh = Fresh.load(pair)
+    kind = type(proposer_of(fresh.draft, fresh.main, PrefixStore(), 0))
+    propose, left = kind.propose, [None] * drafts_before * replies
+
+    def failing(self: Any, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        draft = propose(self, tokens, plan, sampler)
+        return left.pop() or draft if left else Draft(FAULTS[fault]())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kind, "propose", failing)
+        written = client.run_all([asked(prompt, GREEDY) for prompt in prompts])
+    assert [reply.tokens for reply in written] == plain
+    assert [reply.stats.drafting for reply in written] == [DraftingState.FAILED] * replies
+    check(client, (*FIRST, *plain[0], *QUESTION), GREEDY)
 
 
 @pytest.mark.expect_log("could not load")

@@ -299,11 +299,55 @@ def test_two_tokens_as_one_fit_the_files_and_differ_by_the_first(second: int) ->
     assert features._as_one(0, 0) == 0x9E3779B1
 
 
+@pytest.mark.parametrize("reads_next_token", [True, False])
+@pytest.mark.parametrize("shared", [40, 99, 100])
+def test_what_the_main_model_has_taken_of_a_chat_the_rows_are_taken_of_too(reads_next_token: bool, shared: int) -> None:
+    """Half of its tokens or less, as where an earlier reply is written anew: there are no states of what it took."""
+    first = read_to_the_end(context(reads_next_token=reads_next_token), CHAT[:201])
+    taken_up_to = shared - reads_next_token
+    again = next_turn(first)
+    tokens = [*CHAT[:shared], 255, *CHAT[300:330]]
+    again.receive(taken_up_to, positions(taken_up_to, len(tokens) - 1))
+    again.follow(tokens)
+    assert again.missing() == 0
+    again.read()
+    assert again.caches.position == len(tokens) - 1
+
+
 def read_to_the_end(kept: Context, chat: list[int]) -> Context:
     kept.follow(chat)
     kept.receive(0, positions(0, len(chat) - 1))
     kept.close()
     return kept
+
+
+@pytest.mark.parametrize("reads_from", [99, 100, 101])
+def test_a_chat_that_parts_where_its_last_reply_ended_misses_nothing(reads_from: int) -> None:
+    """A main model that cannot take a token back reads on behind the last row; what that was made of was remembered."""
+    first = read_to_the_end(context(), CHAT[:101])
+    second = next_turn(first)
+    tokens = [*CHAT[:100], 255, *CHAT[300:330]]
+    second.receive(reads_from, positions(reads_from, len(tokens) - 1))
+    second.follow(tokens)
+    assert second.missing() == (101 if reads_from == 101 else 0)
+    if reads_from < 101:
+        second.read()
+        check(second, tokens, len(tokens) - 1)
+
+
+def test_the_state_of_a_row_that_went_is_of_no_use_to_another_text() -> None:
+    """Which parted before it, and is as long again."""
+    first = read_to_the_end(context(), CHAT[:101])
+    second = next_turn(first)
+    second.begin(0, CHAT[:90])
+    second.receive(89, positions(89, 90))
+    second.follow([*CHAT[:90], 255])
+    assert second._sequence is not None
+    assert second._sequence.last_state is None
+    second.close()
+    (kept,) = second._store._kept
+    assert kept.sequence.last_state is not None
+    assert kept.sequence.last_state[0] == kept.sequence.caches.position - 1
 
 
 def test_with_a_hole_it_is_kept_up_to_there() -> None:
@@ -339,7 +383,7 @@ def test_of_the_first_turn_nothing_is_kept_as_an_earlier_ones_end() -> None:
 
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A row takes less room than the states that it is made of. What cannot have one yet is forgotten."""
-    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
     kept = context()
     kept.begin(0, CHAT[:31])
     for first, end in ((0, 5), (5, 10)):
@@ -360,9 +404,28 @@ def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPa
     check(kept, CHAT, 30)
 
 
+def test_no_states_wait_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are read, or made again later: before a reply ends for want of memory."""
+    kept = context()
+    kept.begin(0, CHAT[:61])
+    kept.receive(0, positions(0, 10))
+    assert kept._waiting_bytes == 40
+    monkeypatch.setattr(features, "is_short", lambda: True)
+    kept.receive(10, positions(10, 20))
+    assert kept._waiting_bytes == 0
+    check(kept, CHAT, 20)
+    kept.receive(30, positions(30, 60))
+    assert kept._waiting_bytes == 0
+    assert kept.missing() == 60
+    monkeypatch.setattr(features, "is_short", lambda: False)
+    kept.read_again()
+    kept.read()
+    check(kept, CHAT, 60)
+
+
 def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither of the forwards that go on without it nor of those that make again what is missing."""
-    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 4000)
+    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 4000)
     kept, waiting = context(), list[int]()
     kept.begin(0, CHAT[:1900])
     for at in range(100, 1800, 100):
@@ -381,7 +444,7 @@ def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch
 
 
 def test_what_is_made_again_is_read_as_it_comes_where_little_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
     kept = context()
     kept.follow(CHAT[:1400])
     kept.receive(1390, positions(1390, 1399))
@@ -470,7 +533,7 @@ def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:
 
 def test_the_states_of_a_long_prompt_are_read_before_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also when nobody has asked for an offer yet: a prompt comes before the first."""
-    monkeypatch.setattr(features, "_MOST_WAITING_BYTES", 40)
+    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
     drafts, tokens = proposer(), CHAT[:60]
     drafts.begin(55, tokens)
     waiting = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mlx.core as mx
 import pytest
@@ -290,6 +290,28 @@ def test_first_token_never_waits_for_the_draft(bench: Bench) -> None:
     )  # the first token, then 1,300 tokens in chunks of 512, the last of which drafts at once
     assert states[:catching_up] == [DraftingState.CATCHING_UP] * catching_up
     assert set(states[catching_up:]) == {DraftingState.ACTIVE}
+
+
+@pytest.mark.parametrize(("prompt_tokens", "chunks"), [(9, 0), (20, 1), (527, 1), (528, 2), (1300, 3)])
+def test_drafts_that_were_asked_for_begin_with_the_second_round(bench: Bench, prompt_tokens: int, chunks: int) -> None:
+    """However long the chat: the draft reads it after the first token, a chunk a step."""
+    prompt = tuple(40 + n * n % 200 for n in range(prompt_tokens))
+    heard: list[Event] = []
+    asked = Request(tokens=prompt, sampling=GREEDY, max_tokens=12, speculation=Speculation.fixed(2), trace=True)
+    reply = bench.reply(asked, heard)
+    told = []
+    while not reply.step():
+        told.append(len(reply._emitted))
+    finished = heard[-1]
+    assert isinstance(finished, Finished)
+    first, *others, _ = [bool(each.drafted) for each in finished.rounds]  # the last may have room for no draft
+    assert not first
+    assert all(others)
+    assert told.count(1) == 1 + chunks
+    plain: list[Event] = []
+    drive(bench.reply(replace(asked, speculation=Speculation.off()), plain))
+    assert isinstance(plain[-1], Finished)
+    assert finished.tokens == plain[-1].tokens
 
 
 @pytest.mark.expect_log("the proposer draft failed")

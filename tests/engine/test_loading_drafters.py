@@ -13,6 +13,7 @@ import pytest
 from mlx.utils import tree_flatten
 
 from engine.api.errors import DrafterUnsupported, ModelDamaged, ModelTooLarge
+from engine.drafting import drafters
 from engine.drafting.drafters import KINDS as KIND_NETWORKS
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.proposers.draft_model import DraftModelProposer
@@ -212,7 +213,16 @@ def test_it_needs_its_weights_and_a_row_a_token(main: LoadedModel, tmp_path: Pat
     folder, weights = save("dspark", tmp_path)
     draft = load(folder, main)
     rows = 2 * 2 * 2 * 16 * 4  # keys and values of two layers, two heads of 16 each
-    assert draft.need == MemoryNeed(sum(weight.nbytes for weight in weights.values()), rows, 0)
+    waiting = 4096 * draft.network.reads_width * 4  # states of a chat that is no use if it is shorter
+    assert draft.network.reads_width == len(draft.info.drafter.layers) * 64  # type: ignore[union-attr]
+    assert draft.need == MemoryNeed(sum(weight.nbytes for weight in weights.values()), rows, waiting)
+
+
+def test_states_that_wait_are_counted_as_far_as_they_may(
+    main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafters, "MOST_WAITING_BYTES", 1000)
+    assert load(save("dspark", tmp_path)[0], main).need.fixed_bytes == 1000
 
 
 def test_one_that_does_not_fit_beside_its_main_model_is_refused(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import mlx.core as mx
 import pytest
@@ -26,6 +27,8 @@ class Recording:
     unwanted: frozenset[str] = frozenset()
     reads: bool = True
     parked: bool = False
+    insists: bool = False
+    refused: str = ""
     shared_by: int = 0
     offered: list[list[Offer]] = field(default_factory=list)
     unused: list[tuple[str, int, int]] = field(default_factory=list)
@@ -34,6 +37,9 @@ class Recording:
 
     def share(self, replies: int) -> None:
         self.shared_by = replies
+
+    def refuses(self, source: str) -> bool:
+        return source == self.refused
 
     def wants(self, source: str) -> bool:
         return source not in self.unwanted
@@ -249,3 +255,37 @@ def test_closing_closes_every_proposer() -> None:
 
     assert first.closed
     assert second.closed
+
+
+def test_a_draft_that_is_refused_has_failed() -> None:
+    made = drafting(Recording(unwanted=frozenset({"draft"}), refused="draft"), Reader())
+    made.plan(REPEATING, 8)
+    assert made.state is DraftingState.FAILED
+
+
+class Stuck(Reader):
+    """It reads, and is as far behind as before."""
+
+    def read_on(self) -> None:
+        self.reads += 1
+
+
+@pytest.mark.parametrize(
+    ("insists", "reader", "reads"), [(True, Reader(25), 3), (False, Reader(25), 0), (True, Stuck(25), 1)]
+)
+def test_drafts_that_were_asked_for_are_caught_up_with_chunk_by_chunk(
+    insists: bool, reader: Reader, reads: int
+) -> None:
+    """As long as that gets any further."""
+    controller = Recording(insists=insists)
+    made, sequence = drafting(controller, reader), SimpleNamespace(tokens=REPEATING, in_flight=None, hidden_states=None)
+    while made.catch_up(sequence):  # type: ignore[arg-type]
+        assert reader.reads < 9
+    assert reader.reads == reads
+    assert [tokens for _, tokens, _ in controller.readings] == ([10, 10, 5] if reads == 3 else [0] * reads)
+
+
+def test_nothing_is_read_while_a_round_is_in_flight() -> None:
+    reader, sequence = Reader(25), SimpleNamespace(tokens=REPEATING, in_flight=mx.array([1]), hidden_states=None)
+    assert not drafting(Recording(insists=True), reader).catch_up(sequence)  # type: ignore[arg-type]
+    assert reader.reads == 0

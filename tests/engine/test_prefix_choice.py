@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import shutil
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +118,14 @@ def test_half_a_chat_is_not_taken_for_the_same_turn_written_anew(dense: LoadedMo
     store = store_of(read(dense, chat(10, 300)))
     assert store.take(dense, [*chat(10, 30), 3, 4]).caches.position == 0
     assert store.take(dense, [*chat(10, 30), 3]).caches.position == 30
+
+
+@pytest.mark.parametrize(("least", "position"), [(0, 0), (1, 30), (30, 30), (31, 0)])
+def test_of_a_chat_that_shares_little_so_much_as_is_needed_is_taken(
+    dense: LoadedModel, least: int, position: int
+) -> None:
+    store = store_of(read(dense, chat(10, 300)))
+    assert store.take(dense, [*chat(10, 30), 3, 4], least).caches.position == position
 
 
 def test_tokens_that_were_never_read_are_not_taken_for_read(dense: LoadedModel) -> None:
@@ -324,6 +335,40 @@ def test_other_models_caches_are_dropped(models: dict[str, LoadedModel]) -> None
     assert [each.sequence.model for each in store._kept] == [models["window"]]
     store.clear()
     assert store.nbytes == 0
+
+
+def test_of_a_model_that_is_not_loaded_any_more_the_rows_stay_until_they_are_written(
+    models: dict[str, LoadedModel], tmp_path: Path
+) -> None:
+    """But none of its weights. No limit holds them up, and nobody goes on with them in memory."""
+    model = load_model(Path(models["hybrid"].info.folder))
+    network = weakref.ref(model.network)
+    disk = PrefixDisk(tmp_path)
+    store = PrefixStore(disk=disk)
+    store.put(read(model, chat(10), turn_end=20))
+    store.put(read(models["dense"], chat(100)))
+    store.drop_other_models(models["dense"], None)
+    del model
+    gc.collect()
+    assert network() is None
+    (leaving, _) = store._kept
+    with pytest.raises(RuntimeError, match="has gone"):
+        leaving.sequence.model.make_caches()
+    while store.has_unwritten:
+        store.write_step()
+    assert [kept.sequence.model for kept in store._kept] == [models["dense"]]
+    assert PrefixStore(disk=disk).take(models["hybrid"], [*chat(10), 3]).caches.position == len(chat(10))
+
+
+@pytest.mark.expect_log("no longer kept on disk")
+def test_rows_that_can_no_longer_be_written_go_with_their_model(dense: LoadedModel, tmp_path: Path) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    store.put(read(dense, chat(10)))
+    store.drop_other_models(None)
+    shutil.rmtree(tmp_path)
+    tmp_path.touch()
+    store.write_step()
+    assert store._kept == []
 
 
 def half_files(folder: Path) -> list[Path]:

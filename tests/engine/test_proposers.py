@@ -15,6 +15,7 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import StopRule
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.base import Guarded, joined, shortened
+from tests.helpers.lazy_faults import refused
 
 SAMPLER = Sampler(Sampling(temperature=0), 0, 8, ())
 DRAFT = Draft(mx.array([3, 4]))
@@ -100,6 +101,18 @@ def test_one_that_failed_is_never_asked_again(call: str) -> None:
     for act, _, answer in CALLS.values():
         assert act(guarded) == answer
     assert proposer.calls == [call]
+
+
+@pytest.mark.parametrize("part", ["tokens", "logprobs", "probabilities", "guesses"])
+@pytest.mark.expect_log("the proposer plain failed")
+def test_a_draft_that_cannot_be_computed_is_its_own_failure(part: str) -> None:
+    """It raises when the device is to compute it, which must not be in the forward that checks it."""
+    proposer, draft = Plain(), replace(DRAFT, **{part: refused()})  # type: ignore[arg-type]
+    proposer.propose = lambda *_: draft  # type: ignore[method-assign]
+    guarded = Guarded(proposer)
+
+    assert guarded.propose([1], Plan("plain", 2), SAMPLER) is NO_DRAFT
+    assert guarded.failed
 
 
 def test_it_says_of_the_proposer_what_it_is() -> None:

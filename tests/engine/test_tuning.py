@@ -25,6 +25,7 @@ from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
 from engine.drafting.calibration import WIDTHS, Tuner
+from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import RoundCosts
 from engine.drafting.drafters import loading_any_draft
 from engine.models.loading import LoadedModel, at_once, load_draft, load_model
@@ -387,6 +388,29 @@ def test_a_forward_that_fails_ends_the_measuring(main: LoadedModel) -> None:
     with pytest.raises(Fault):
         tuner.step()
     assert not tuner.pending
+
+
+@pytest.mark.parametrize("answers", [0, 2])
+@pytest.mark.expect_log("cannot be measured")
+def test_beside_a_draft_that_breaks_the_main_model_is_measured_all_the_same(
+    main: LoadedModel, draft: LoadedModel, tmp_path: Path, answers: int
+) -> None:
+    """At its first forward or later. Its drafts have no price then, so none is made; nothing of it is written down."""
+    left = [None] * (answers + 4)  # of forwards; four read a context
+
+    def broken(tokens: mx.array, cache: Any) -> mx.array:
+        left.pop()
+        return draft.network(tokens, cache=cache)  # type: ignore[no-any-return]
+
+    costs, _ = tuned(Tuner(tmp_path), main, replace(draft, network=broken))
+
+    assert set(costs.calibration.verify_s) == set(calibration.WIDTHS)
+    assert costs.refuses("draft")
+    controller = AutoController(History(costs))
+    assert not controller.wants("draft")
+    assert FixedController(3, History(costs)).wants("draft")
+    assert [path.name for path in tmp_path.iterdir()] == [f"{calibration.pair_key(main, None)}.json"]
+    assert not tuned(Tuner(tmp_path), main, draft)[0].refuses("draft")
 
 
 def test_what_is_measured_are_forwards_after_a_context_and_rollbacks(

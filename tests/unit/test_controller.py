@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import accumulate
 from operator import mul
 
@@ -393,9 +394,24 @@ def test_a_try_may_cost_all_of_the_credit_and_no_more() -> None:
     assert controller.plan([Offer("other", 1), FIXED_ONLY]).source == "draft"  # the better of the two
 
 
+def test_a_draft_that_could_not_be_measured_is_not_asked_but_where_drafts_were_asked_for() -> None:
+    known = history(STEEP)
+    auto, fixed = AutoController(known), FixedController(3, known)
+    assert auto.wants("draft")
+    assert not auto.refuses("draft")
+    assert not auto.wants("other")
+    assert auto.refuses("other")
+    assert fixed.wants("other")
+    assert not fixed.refuses("other")
+    assert AutoController(History()).wants("other")  # before anything is measured
+    auto.share(2)
+    assert (auto.refuses("draft"), auto.refuses("other")) == (False, True)
+
+
 def test_each_source_rests_for_itself() -> None:
     """In rounds of all replies, whether the last one was of this reply or of one before."""
     known = history(STEEP, rates=rounds(0.05))
+    known.costs.calibration = replace(known.costs.calibration, draft_s={"draft": 0.05, "other": 0.05})
     known.credit = 2.0
     controller = AutoController(known)
     controller.plan([FIXED_ONLY])

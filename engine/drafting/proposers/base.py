@@ -111,6 +111,11 @@ class Guarded:
         if not self.failed and self._reading is not None:
             self._try(self._reading.read_on)
 
+    def wait(self) -> None:
+        """For what is in flight; that a draft failed on the device may show here."""
+        if not self.failed:
+            self._try(mx.synchronize)
+
     def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
         proposer = self._foresighted
         if self.failed or proposer is None:
@@ -123,7 +128,7 @@ class Guarded:
             self._try(lambda: proposer.receive_states(position, states))
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        drafted = None if self.failed else self._try(lambda: self._proposer.propose(tokens, plan, sampler))
+        drafted = None if self.failed else self._try(lambda: begun(self._proposer.propose(tokens, plan, sampler)))
         return NO_DRAFT if drafted is None else drafted
 
     def commit(self, emitted: Sequence[int]) -> None:
@@ -134,13 +139,27 @@ class Guarded:
         if not self.failed:
             self._try(self._proposer.close)
 
+    def fail(self, error: Exception) -> None:
+        _log.error("the proposer %s failed; the reply goes on plainly", self.name, exc_info=error)
+        self.failed = True
+
     def _try(self, act: Callable[[], T]) -> T | None:
         try:
             return act()
-        except Exception:  # noqa: BLE001  drafting is an offer: no error of it may cost the reply
-            _log.exception("the proposer %s failed; the reply goes on plainly", self.name)
-            self.failed = True
+        except Exception as error:  # noqa: BLE001  drafting is an offer: no error of it may cost the reply
+            self.fail(error)
             return None
+
+
+def begun(draft: Draft) -> Draft:
+    """The same, handed to the device, which is not waited for.
+
+    What cannot be computed raises here, on the proposer's account. Left to the forward that checks the draft, it would
+    raise there as the main model's own failure, with the draft's tokens in the reply's caches.
+    """
+    arrays = (draft.tokens, draft.logprobs, draft.probabilities, draft.guesses)
+    mx.async_eval([array for array in arrays if array is not None])
+    return draft
 
 
 def joined(drafts: Sequence[Draft], *, with_probabilities: bool) -> Draft:

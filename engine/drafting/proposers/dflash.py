@@ -175,7 +175,7 @@ class BlockDrafter(nn.Module):
         super().__init__()
         self._config, self._main = config, main
         sizes, rows = config.backbone, config.info.vocabulary_rows
-        self.fc = nn.Linear(len(config.info.layers) * config.info.main_width, sizes.width, bias=False)
+        self.fc = nn.Linear(self.reads_width, sizes.width, bias=False)
         self.hidden_norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
         self.layers = [Layer(config, index) for index in range(sizes.layers)]
         self.norm = nn.RMSNorm(sizes.width, eps=sizes.norm_eps)
@@ -201,6 +201,11 @@ class BlockDrafter(nn.Module):
     def tokens(self) -> int:
         """How many a block drafts at most."""
         return self._config.tokens
+
+    @property
+    def reads_width(self) -> int:
+        """Of a row of the main model's states that it reads."""
+        return len(self._config.info.layers) * self._config.info.main_width
 
     @property
     def row_bytes(self) -> int:
@@ -277,8 +282,8 @@ class BlockDrafter(nn.Module):
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
         """A draft of `length` tokens that nobody reads, to be timed."""
         if not caches.position:
-            width = len(self._config.info.layers) * self._config.info.main_width
-            self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), mx.zeros((_REHEARSAL_TOKENS, width)), caches)
+            states = mx.zeros((_REHEARSAL_TOKENS, self.reads_width))
+            self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), states, caches)
         before = mx.zeros((1,), dtype=mx.uint32)
         states = self.block(before, caches)[:length]
         base = self.base_logits(states)

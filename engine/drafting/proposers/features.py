@@ -17,12 +17,13 @@ from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
+from engine.models.memory import is_short
 from engine.prefix.memory import PrefixStore
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-_MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token
+MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token; of a reply
 _MOST_WAITING_PARTS = 256
 _SPREAD = 0x9E3779B1  # odd, so that no two tokens have the same product in 32 bits
 
@@ -55,6 +56,7 @@ class Context:
         self._waiting_bytes = 0
         self._again: tuple[Sequence, HiddenStates] | None = None  # reads the chat anew, for states that are missing
         self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
+        self._last_read: tuple[int, mx.array] | None = None  # the main model's state that it was made of, and where
 
     @property
     def caches(self) -> CacheSet:
@@ -68,11 +70,21 @@ class Context:
         """Take in what was committed since the last look."""
         self._tokens = tokens
         if self._sequence is None:
-            rows, has_all = self._rows(tokens), bool(self._waiting) and self._waiting[0][0] == 0
-            # Of a chat that the main model has read from its start, no rows are taken that another chat may need.
-            self._sequence = Sequence(self._drafter, rows) if has_all else self._store.take(self._drafter, rows)
+            rows, read_from = self._rows(tokens), self._waiting[0][0] if self._waiting else None
+            # Of a chat that the main model has read from its start, no rows are taken that another chat may need. What
+            # it did not read it took of some chat, however little they share: the rows go with that.
+            fresh, least = read_from == 0, read_from or 0
+            self._sequence = Sequence(self._drafter, rows) if fresh else self._store.take(self._drafter, rows, least)
             self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
+            self._recall_last_state(self._sequence)
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
+
+    def _recall_last_state(self, sequence: Sequence) -> None:
+        """A chat that parts where its last reply ended loses the last row, whose state no forward will make again."""
+        kept, sequence.last_state = sequence.last_state, None
+        if kept is not None and self._waiting and self._waiting[0][0] == kept[0] + 1:
+            self._waiting.insert(0, kept)
+            self._waiting_bytes += kept[1].nbytes
 
     def receive(self, position: int, states: mx.array) -> None:
         self._waiting.append((position, states))
@@ -81,7 +93,7 @@ class Context:
     def _limit_waiting(self, more_bytes: int) -> None:
         """Of the states that wait, so many have just come."""
         self._waiting_bytes += more_bytes
-        if self._waiting_bytes > _MOST_WAITING_BYTES or len(self._waiting) > _MOST_WAITING_PARTS:
+        if self._waiting_bytes > _most_waiting_bytes() or len(self._waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
     def _take_in(self) -> None:
@@ -94,7 +106,7 @@ class Context:
         if self._sequence is not None:
             self.read()
             self.caches.evaluate()
-        if self._waiting_bytes > _MOST_WAITING_BYTES:
+        if self._waiting_bytes > _most_waiting_bytes():
             self._waiting, self._waiting_bytes = [], 0
         self._waiting = _joined(self._waiting)
         mx.eval([held for _, held in self._waiting])
@@ -132,6 +144,7 @@ class Context:
                 following = mx.array(list(tokens[held + 1 : stop + 1]), dtype=mx.uint32)
                 rows = self._reader.read(following, states[held - position : stop - position], self.caches)
                 self.last_state = rows[-1:]
+                self._last_read = stop - 1, states[stop - 1 - position : stop - position]
                 if stop - held == PREFILL_CHUNK_TOKENS:
                     self.caches.evaluate()
                 held = stop
@@ -152,6 +165,9 @@ class Context:
         """Keep what is known of the chat for its next turn, with the states that came after the last draft."""
         if self._sequence is not None:
             self.read()
+            if self._last_read is not None:
+                position, state = self._last_read
+                self._sequence.last_state = position, state * 1  # a slice would keep all of them
             self._store.put(self._sequence)
         self._sequence = self._again = None
         self._waiting.clear()
@@ -222,6 +238,11 @@ class FeatureProposer:
 
     def close(self) -> None:
         self._context.close()
+
+
+def _most_waiting_bytes() -> int:
+    """None where memory is short: before a reply ends for it, states are read, or made again later."""
+    return 0 if is_short() else MOST_WAITING_BYTES
 
 
 def _as_one(first: int, second: int) -> int:
