@@ -272,6 +272,7 @@ class ModelController(QObject):
             self._to_compare = None
         if self.pair.state is PairState.LOADING:
             self._leave(folder)  # the files that it has not opened yet would be missing
+        self.library.note_deletion(folder)
         self._store.delete(folder)
 
     # What arrives
