@@ -16,7 +16,7 @@ from app.controllers.loaded_pair import IsOff, LoadedPair
 from app.controllers.residence import Residence
 from app.controllers.starter_setting import as_setting, from_setting
 from app.settings import STARTER_FOLDER, Settings
-from app.view_models.model_list import PairState, PairView
+from app.view_models.model_list import DraftState, PairState, PairView
 from engine import (
     ChatEngine,
     DownloadFinished,
@@ -100,6 +100,15 @@ class PairLoading(QObject):
 
     def in_use(self) -> tuple[str, str]:
         return self._loaded.in_use()
+
+    def has_main(self, folder: str) -> bool:
+        """Whether it is the main model with the files that it has now: loaded, on its way, or at rest."""
+        return self.can_reply and folder == self.main_folder and folder not in self.outdated
+
+    def has_draft(self, folder: str) -> bool:
+        """The same of the draft, where nothing has kept it from serving."""
+        serves = self.view.draft_state not in (DraftState.NONE, DraftState.REFUSED)
+        return serves and folder == self.draft_folder and folder not in self.outdated
 
     @property
     def main(self) -> ModelInfo | None:

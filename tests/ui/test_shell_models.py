@@ -429,3 +429,48 @@ def test_no_dot_stands_where_a_line_of_details_ends(qtbot: QtBot) -> None:
         assert " · ".join(lines) == text
         assert all(metrics.horizontalAdvance(line) <= width or line in parts for line in lines)
     assert details_in_lines(text, metrics, 2000) == text
+
+
+def test_a_load_that_goes_on_does_not_have_the_open_lists_made_anew(
+    harness: AppHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two hundred models that takes four frames, and a load tells a hundred steps."""
+    asked: list[str] = []
+    drafts = harness.models.drafts_for_main
+    monkeypatch.setattr(harness.models, "drafts_for_main", lambda: asked.append("drafts") or drafts())
+    for _ in range(5):
+        harness.models.pair_changed.emit()
+    assert asked == []
+    click(harness.window.picker.panel.drafts, "")
+    assert asked
+    assert [option.value for option in options(harness.window.picker.panel.drafts) if option.value == ""]
+
+
+def test_a_click_on_what_is_chosen_loads_nothing_anew(harness: AppHarness, qtbot: QtBot) -> None:
+    """A large model would take its time again, and the draft that somebody did without would come back."""
+    picker, engine = harness.window.picker.panel, harness.engine
+    loads, drafts = list(engine.loads), list(engine.drafts)
+    click(picker.mains, MAIN.folder)
+    click(picker.drafts, DRAFT.folder)
+    assert (engine.loads, engine.drafts) == (loads, drafts)
+    click(picker.drafts, "")
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state == "none")
+    click(picker.mains, MAIN.folder)
+    assert (engine.loads, harness.models.pair.draft_folder) == (loads, "")
+
+
+def test_the_model_that_was_to_be_loaded_after_a_reply_is_given_up_by_a_click_on_the_present_one(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    mains, banner = harness.window.picker.panel.mains, harness.window.banner
+    harness.engine.gate.hold()
+    harness.window.composer.send("Hello")
+    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
+    click(mains, SMALLER.folder)
+    qtbot.waitUntil(banner.isVisible)
+    click(mains, MAIN.folder)
+    qtbot.waitUntil(lambda: not banner.isVisible())
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    assert harness.models.pair.main_folder == MAIN.folder
+    assert SMALLER.folder not in [main for main, _ in harness.engine.loads]
