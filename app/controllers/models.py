@@ -150,6 +150,14 @@ class ModelController(QObject):
         self._to_compare = None
         self._loading.when_free(main, lambda: self._loading.load(main, draft))
 
+    def try_again(self) -> None:
+        """Loads what of the pair could not be loaded."""
+        main, draft = self._loading.main_folder, self._loading.draft_folder
+        if main and not self._loading.has_main(main):
+            self.choose_main(main)
+        elif draft:
+            self.choose_draft(draft)
+
     def reload(self, folder: str) -> None:
         """Loads the main model or the draft anew from its files: a main model once no reply is under way."""
         if folder != self._loading.main_folder:

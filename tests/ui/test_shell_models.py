@@ -26,6 +26,7 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnsupported,
+    OutOfMemory,
     PairCheck,
     PairChecked,
     TokenDifference,
@@ -478,3 +479,19 @@ def test_the_model_that_was_to_be_loaded_after_a_reply_is_given_up_by_a_click_on
     harness.wait_until_quiet(qtbot)
     assert harness.models.pair.main_folder == MAIN.folder
     assert SMALLER.folder not in [main for main, _ in harness.engine.loads]
+
+
+@pytest.mark.parametrize("part", ["main", "draft"])
+def test_what_memory_refused_is_tried_again_with_the_button_that_says_so(
+    tmp_path: Path, qtbot: QtBot, part: str
+) -> None:
+    refused = MAIN if part == "main" else DRAFT
+    models = {info.folder: info for info in (MAIN, DRAFT)} | {refused.folder: OutOfMemory("")}
+    with open_app(tmp_path, qtbot, models=models) as harness:
+        window, engine = harness.window, harness.engine
+        qtbot.waitUntil(window.banner.isVisible)
+        assert window.banner.button.text() == "Try again"
+        engine._models[refused.folder] = refused  # there is room now
+        window.banner.button.click()
+        qtbot.waitUntil(lambda: (harness.models.pair.state, harness.models.pair.draft_state) == ("ready", "active"))
+        assert len(engine.loads) == (2 if part == "main" else 1)

@@ -252,8 +252,8 @@ class MainWindow(TakesDrops, Translated, QWidget):
             self.settings_requested.emit("models")
         elif action == NoticeAction.NEW_CHAT:
             self._new_chat()
-        elif action == NoticeAction.RETRY and self.models is not None and self.models.pair.main_folder:
-            self.models.choose_main(self.models.pair.main_folder)
+        elif action == NoticeAction.RETRY and self.models is not None:
+            self.models.try_again()
 
     def _follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
         assert self.chats is not None
