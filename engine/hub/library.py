@@ -142,7 +142,7 @@ def _model_with_drafters(folder: Path) -> Iterator[Path]:
     """Nothing where it is no model; else also the drafters in folders of their own within it."""
     if _is_model(folder):
         yield folder
-        yield from (path for path in _folders(folder) if is_drafter_folder(path.name) and _is_model(path))
+        yield from filter(_is_model, _entries(folder, is_drafter_folder))
 
 
 def _snapshots(cache: Path) -> Iterator[Path]:
@@ -208,10 +208,11 @@ def _asks(path: Path, question: Callable[[Path], bool]) -> bool:
         return False
 
 
-def _entries(folder: Path) -> list[Path]:
+def _entries(folder: Path, wanted: Callable[[str], bool] = lambda _name: True) -> list[Path]:
     """Nothing for a folder that is not there or not ours to read: an unplugged disk is no error of a scan."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False))
+            some = zip(entries, range(MAX_ENTRIES), strict=False)
+            return sorted(Path(entry.path) for entry, _ in some if wanted(entry.name))
     except OSError:
         return []
