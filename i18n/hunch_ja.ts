@@ -2734,6 +2734,14 @@
         <translation>https のアドレスを使うか、設定で許可してください。</translation>
     </message>
     <message>
+        <source>%1 has no model of its own, only drafters in folders: %2.</source>
+        <translation>%1 にモデルはなく、フォルダ内の専用ドラフトモデルだけがあります：%2。</translation>
+    </message>
+    <message>
+        <source>Install one of them by that name.</source>
+        <translation>その名前を指定して、どれか 1 つをインストールしてください。</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
     </message>
@@ -3122,6 +3130,10 @@
     <message>
         <source>Its files have been updated; the version from before is still in memory.</source>
         <translation>ファイルは更新されましたが、メモリにあるのはまだ以前のバージョンです。</translation>
+    </message>
+    <message>
+        <source>being deleted</source>
+        <translation>削除しています</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -5167,6 +5179,10 @@
     <message>
         <source>Measuring %1 of %2…</source>
         <translation>測定中… %1 / %2</translation>
+    </message>
+    <message>
+        <source>This pair is being loaded; then it can be measured.</source>
+        <translation>このペアを読み込んでいます。読み込みが終わると測定できます。</translation>
     </message>
     <message>
         <source>Not measured on this machine yet.</source>

@@ -2734,6 +2734,14 @@
         <translation>https 주소를 쓰거나 설정에서 허용하세요.</translation>
     </message>
     <message>
+        <source>%1 has no model of its own, only drafters in folders: %2.</source>
+        <translation>%1 저장소에는 모델이 없고, 폴더에 든 전용 초안 모델만 있어요: %2.</translation>
+    </message>
+    <message>
+        <source>Install one of them by that name.</source>
+        <translation>이 이름으로 하나를 설치하세요.</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
     </message>
@@ -3122,6 +3130,10 @@
     <message>
         <source>Its files have been updated; the version from before is still in memory.</source>
         <translation>파일이 업데이트되었지만, 메모리에는 아직 이전 버전이 있어요.</translation>
+    </message>
+    <message>
+        <source>being deleted</source>
+        <translation>삭제하는 중</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -5167,6 +5179,10 @@
     <message>
         <source>Measuring %1 of %2…</source>
         <translation>%2개 중 %1번째 측정 중…</translation>
+    </message>
+    <message>
+        <source>This pair is being loaded; then it can be measured.</source>
+        <translation>이 쌍을 불러오고 있어요. 다 불러오면 측정할 수 있어요.</translation>
     </message>
     <message>
         <source>Not measured on this machine yet.</source>

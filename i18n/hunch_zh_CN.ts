@@ -2734,6 +2734,14 @@
         <translation>请使用 https 地址，或在设置中允许。</translation>
     </message>
     <message>
+        <source>%1 has no model of its own, only drafters in folders: %2.</source>
+        <translation>%1 中没有模型，只有文件夹里的专用草稿模型：%2。</translation>
+    </message>
+    <message>
+        <source>Install one of them by that name.</source>
+        <translation>请用其中一个名称进行安装。</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
     </message>
@@ -3122,6 +3130,10 @@
     <message>
         <source>Its files have been updated; the version from before is still in memory.</source>
         <translation>文件已更新，但内存中仍是之前的版本。</translation>
+    </message>
+    <message>
+        <source>being deleted</source>
+        <translation>正在删除</translation>
     </message>
     <message>
         <source>checking it first</source>
@@ -5167,6 +5179,10 @@
     <message>
         <source>Measuring %1 of %2…</source>
         <translation>正在测量第 %1 项，共 %2 项…</translation>
+    </message>
+    <message>
+        <source>This pair is being loaded; then it can be measured.</source>
+        <translation>正在加载这对模型，加载后即可测量。</translation>
     </message>
     <message>
         <source>Not measured on this machine yet.</source>

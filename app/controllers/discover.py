@@ -140,13 +140,15 @@ class DiscoverController(QObject):
         return replace(_info(model), folder=self.folder_of(model.repository))
 
     def partners(self, model: HubModel) -> list[Partner]:
-        """What the catalog pairs a model with: all drafts that it knows for it, the best first, or for a drafter one
-        main model. That is the chosen one if it can be, else one that is like those that were measured.
+        """What a model goes with: the drafters within it and all that the catalog knows for it, the best first.
+
+        For a drafter one main model: the chosen one if it can be, else one that is like those that were measured.
         """
         name = model.repository
         if model.drafter is None:
-            drafts = self._catalog().drafts_for(name)
-            return [self._partner(draft.repository, name, draft.repository) for draft in drafts]
+            within = self.page.drafters if self.page is not None and self.page.model == model else ()
+            drafts = (*within, *(draft.repository for draft in self._catalog().drafts_for(name)))
+            return [self._partner(draft, name, draft) for draft in drafts]
         drafter = next((each for each in self._catalog().drafts if each.repository == name), None)
         if drafter is None:
             return []
@@ -238,7 +240,7 @@ def _query(wanted: DiscoverFilter) -> HubQuery:
     limits = [wanted.most_gigabytes * 10**9] if wanted.most_gigabytes else []
     limits += [int(model_memory_bytes() * _WEIGHTS_SHARE)] if wanted.fits_only else []
     pasted = repository_in(wanted.text) if "://" in wanted.text else ""  # the address of a model's page
-    author, slash, words = (pasted or wanted.text.strip()).partition("/")
+    author, slash, words = ("/".join(pasted.split("/")[:2]) or wanted.text.strip()).partition("/")
     return HubQuery(
         text=words.strip() if slash else author,
         author=author.strip() if slash else "",

@@ -294,7 +294,8 @@ class DownloadController(QObject):
     def _page(self, error: EngineError | None) -> str:
         if not isinstance(error, AccessDenied) or not error.gated:
             return ""
-        return f"{self._settings.hub_endpoint.rstrip('/') or PUBLIC_HUB}/{error.repository}"
+        page = "/".join(error.repository.split("/")[:2])  # a drafter's folder is on its main model's
+        return f"{self._settings.hub_endpoint.rstrip('/') or PUBLIC_HUB}/{page}"
 
     def _other_pairs(self, pair: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(each for each in self._settings.pair_downloads if each != " ".join(pair))

@@ -107,6 +107,10 @@ class LibraryController(QObject):
         self._store.stop_verifying(folder)
         self._set_upkeep(folder, Upkeep())
 
+    def note_deletion(self, folder: str) -> None:
+        """It has been asked for; an event tells how it went."""
+        self._set_upkeep(folder, Upkeep(UpkeepState.DELETING))
+
     def upkeep(self, folder: str) -> Upkeep:
         return self._upkeep.get(folder, Upkeep())
 
@@ -139,9 +143,10 @@ class LibraryController(QObject):
                 self.template_read.emit(folder, text)
             case UpdateChecked(folder=folder):
                 self._set_upkeep(folder, _upkeep(event))
-            case VerifyProgress() | ModelVerified() | DeleteFailed() | ModelDeleted():
-                if self.upkeep(event.folder).state is UpkeepState.VERIFYING:  # else it was stopped meanwhile
-                    self._on_verifying(event)
+            case VerifyProgress() | ModelVerified():
+                self._on_verifying(event)
+            case DeleteFailed() | ModelDeleted():
+                self._on_deletion(event)
             case ModelMeasured(times=times, others=others):
                 self._measured, self._offers = (times, *others), {}
                 self.changed.emit()
@@ -154,15 +159,21 @@ class LibraryController(QObject):
             case ModelFailed():
                 self._checking = ""
 
-    def _on_verifying(self, event: VerifyProgress | ModelVerified | DeleteFailed | ModelDeleted) -> None:
-        match event:
-            case VerifyProgress(folder=folder):
-                self._upkeep[folder] = _upkeep(event)
-                self.verify_progressed.emit(folder)
-            case ModelVerified(folder=folder):
-                self._set_upkeep(folder, _upkeep(event))
-            case DeleteFailed(folder=folder) | ModelDeleted(folder=folder):  # which has ended it
-                self._set_upkeep(folder, Upkeep())
+    def _on_verifying(self, event: VerifyProgress | ModelVerified) -> None:
+        if self.upkeep(event.folder).state is not UpkeepState.VERIFYING:
+            return  # it was stopped meanwhile
+        if isinstance(event, ModelVerified):
+            self._set_upkeep(event.folder, _upkeep(event))
+        else:
+            self._upkeep[event.folder] = _upkeep(event)
+            self.verify_progressed.emit(event.folder)
+
+    def _on_deletion(self, event: DeleteFailed | ModelDeleted) -> None:
+        """What is gone is listed no more, before a scan has seen that."""
+        if isinstance(event, ModelDeleted):
+            self.installed = tuple(model for model in self.installed if model.folder != event.folder)
+            self._note_pairs(self.installed)
+        self._set_upkeep(event.folder, Upkeep())
 
     def _note_pairs(self, models: tuple[InstalledModel, ...]) -> None:
         self._mains, self._drafts, self._offers = {}, {}, {}

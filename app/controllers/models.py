@@ -125,13 +125,21 @@ class ModelController(QObject):
         self.residence.act_now()
 
     def choose_main(self, folder: str) -> None:
-        """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits."""
+        """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits.
+
+        The present one stays as it is, with its draft or without one, and what waited for its place is forgotten.
+        """
+        if self._loading.has_main(folder):
+            self.residence.forget_wait()
+            self.wake()
+            return
         self._loading.when_free(folder, lambda: self._change_main(folder))
 
     def choose_draft(self, folder: str | None) -> None:
-        """Changes the draft at once, without loading the main model again."""
+        """Changes the draft at once, without loading the main model again. The present one is not loaded anew."""
         self._to_compare = None
-        self._loading.load_draft(folder)
+        if not (folder and self._loading.has_draft(folder)):
+            self._loading.load_draft(folder)
 
     def choose_pair(self, main: str, draft: str) -> None:
         """As `choose_main`, with this draft."""
@@ -142,10 +150,19 @@ class ModelController(QObject):
         self._to_compare = None
         self._loading.when_free(main, lambda: self._loading.load(main, draft))
 
+    def try_again(self) -> None:
+        """Loads what of the pair could not be loaded."""
+        main, draft = self._loading.main_folder, self._loading.draft_folder
+        if main and not self._loading.has_main(main):
+            self.choose_main(main)
+        elif draft:
+            self.choose_draft(draft)
+
     def reload(self, folder: str) -> None:
         """Loads the main model or the draft anew from its files: a main model once no reply is under way."""
         if folder != self._loading.main_folder:
-            self.choose_draft(folder)
+            self._to_compare = None
+            self._loading.load_draft(folder)
             return
         self._loading.when_free(folder, lambda: self._loading.load(folder, self._loading.draft_folder))
 
@@ -272,6 +289,7 @@ class ModelController(QObject):
             self._to_compare = None
         if self.pair.state is PairState.LOADING:
             self._leave(folder)  # the files that it has not opened yet would be missing
+        self.library.note_deletion(folder)
         self._store.delete(folder)
 
     # What arrives

@@ -16,7 +16,7 @@ from app.controllers.loaded_pair import IsOff, LoadedPair
 from app.controllers.residence import Residence
 from app.controllers.starter_setting import as_setting, from_setting
 from app.settings import STARTER_FOLDER, Settings
-from app.view_models.model_list import PairState, PairView
+from app.view_models.model_list import DraftState, PairState, PairView
 from engine import (
     ChatEngine,
     DownloadFinished,
@@ -100,6 +100,15 @@ class PairLoading(QObject):
 
     def in_use(self) -> tuple[str, str]:
         return self._loaded.in_use()
+
+    def has_main(self, folder: str) -> bool:
+        """Whether it is the main model with the files that it has now: loaded, on its way, or at rest."""
+        return self.can_reply and folder == self.main_folder and folder not in self.outdated
+
+    def has_draft(self, folder: str) -> bool:
+        """The same of the draft, where nothing has kept it from serving."""
+        serves = self.view.draft_state not in (DraftState.NONE, DraftState.REFUSED)
+        return serves and folder == self.draft_folder and folder not in self.outdated
 
     @property
     def main(self) -> ModelInfo | None:
@@ -204,7 +213,7 @@ class PairLoading(QObject):
             self._keep_draft()
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
             self.problem_raised.emit(event.error)  # a draft without its main model has nothing to report
-            if event.role is ModelRole.DRAFT and event.folder == self._loaded.draft_folder:
+            if event.role is ModelRole.DRAFT:
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
         self._emit_exchanged()
@@ -212,11 +221,12 @@ class PairLoading(QObject):
     # Small parts
 
     def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
-        """Of a main model in place of which another was requested before this was heard."""
-        if event.role is not ModelRole.MAIN or isinstance(event, ModelUnloaded):
+        """Of a model in place of which another, or none, was requested before this was heard."""
+        if isinstance(event, ModelUnloaded):
             return False
         folder = event.info.folder if isinstance(event, ModelReady) else event.folder
-        return Path(folder) != Path(self._loaded.main_folder)
+        wanted = self._loaded.main_folder if event.role is ModelRole.MAIN else self._loaded.draft_folder
+        return Path(folder) != Path(wanted)
 
     def _keep_draft(self) -> None:
         self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)

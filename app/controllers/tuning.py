@@ -94,15 +94,24 @@ class TuningController(QObject):
 
     @property
     def view(self) -> TuningView:
-        can_start = self._loaded(self._models.pair) is not None
+        pair, chosen = self._models.pair, self._chosen
+        can_start = self._loaded(pair) is not None
         if self._steps:
             state = TuningState.WAITING if self._others else TuningState.RUNNING
             steps = self._done + len(self._steps)
-            return TuningView(state, can_start, self._done, steps, self._seconds_left, tuple(self._readings))
-        readings = _readings(self._records.get(*self._pair))
+            readings = tuple(self._readings)
+            return TuningView(state, can_start, False, self._done, steps, self._seconds_left, readings)
+        readings = _readings(self._records.get(*chosen))
         best, gain = best_way(readings)
         state = TuningState.DONE if readings else TuningState.IDLE
-        return TuningView(state, can_start, 0, 0, None, readings, best, gain, self._error, self._too_short)
+        found = TuningView(state, can_start, _is_loading(pair), readings=readings, best=best, gain=gain)
+        return replace(found, error=self._error, too_short=self._too_short) if chosen == self._pair else found
+
+    @property
+    def _chosen(self) -> tuple[str, str]:
+        """The pair that the card is about, loaded or not; ("", "") where there is no main model or no draft."""
+        pair = self._models.pair
+        return (pair.main_folder, pair.draft_folder) if pair.main_folder and pair.draft_folder else ("", "")
 
     @property
     def _seconds_left(self) -> float | None:
@@ -127,8 +136,8 @@ class TuningController(QObject):
         self.changed.emit()
 
     def as_json(self) -> str:
-        """What is known of the loaded pair, for a file."""
-        main, draft = self._pair
+        """What is known of the chosen pair, for a file."""
+        main, draft = self._chosen
         record = self._records.get(main, draft)
         return json.dumps({"main": main, "draft": draft, **asdict(record)}, ensure_ascii=False, indent=2) + "\n"
 
@@ -270,6 +279,11 @@ class TuningController(QObject):
         drafts = pair.draft_folder and pair.draft_state not in (DraftState.NONE, DraftState.LOADING)
         ready = pair.state == PairState.READY and drafts and not pair.error
         return (pair.main_folder, pair.draft_folder) if ready else None
+
+
+def _is_loading(pair: PairView) -> bool:
+    coming = pair.state is PairState.READY and pair.draft_state is DraftState.LOADING
+    return coming or (pair.state is PairState.LOADING and bool(pair.draft_folder))
 
 
 def _readings(record: PairRecord) -> tuple[Reading, ...]:

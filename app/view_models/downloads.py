@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote
 
-from engine import EngineError, FileProgress, Retry
+from engine import EngineError, FileProgress, Retry, is_drafter_folder
 
 # owner/name, alone or in the address of one of its pages, also where the scheme was left out
 _HOST = r"(?:https?://)?(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?/"
 _REPOSITORY = re.compile(rf"(?:{_HOST})?(?:models/)?([\w.-]+/[\w.-]+)(?:[/?#]\S*)?", re.ASCII)
+_INSIDE = re.compile(r"(?:/(?:tree|blob|resolve)/[^/?#\s]+)?/([\w.-]+)(?:[/?#]\S*)?", re.ASCII)
 _NO_OWNERS = frozenset({"api", "blog", "collections", "datasets", "docs", "papers", "spaces"})  # of the public hub
 
 
@@ -48,15 +49,18 @@ class DownloadEntry:
 def repository_in(text: str) -> str:
     """The repository that a person means, by its name or by the address of a page of it; "" for anything else.
 
-    Whether it exists is for the hub to say.
+    With the folder where that is a drafter's within its main model's: "org/name/mtp". Whether it exists is for the hub
+    to say.
     """
     found = _REPOSITORY.fullmatch(text.strip())
-    repository = found[1] if found else ""
-    return "" if repository.partition("/")[0] in _NO_OWNERS else repository
+    if found is None or found[1].partition("/")[0] in _NO_OWNERS:
+        return ""
+    inside = _INSIDE.fullmatch(text.strip()[found.end(1) :])
+    return f"{found[1]}/{inside[1]}" if inside and is_drafter_folder(inside[1]) else found[1]
 
 
 def revision_in(text: str) -> str:
     """The branch, tag or commit that the address of a page is of; "" where it tells none."""
-    repository = repository_in(text)
+    repository = "/".join(repository_in(text).split("/")[:2])
     found = re.search(rf"{re.escape(repository)}/(?:tree|blob|resolve)/([^/?#\s]+)", text) if repository else None
     return unquote(found[1]) if found else ""

@@ -67,7 +67,7 @@ class Partner:
 
     @property
     def name(self) -> str:
-        return self.repository.rpartition("/")[2]
+        return self.repository.partition("/")[2].replace("/", "-")  # of a drafter within its main model: both names
 
 
 class HubList(QAbstractListModel):

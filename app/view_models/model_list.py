@@ -28,6 +28,7 @@ class UpkeepState(StrEnum):
     CURRENT = "current"
     OUTDATED = "outdated"
     NOT_ASKED = "not_asked"  # nobody can tell; `error` says why
+    DELETING = "deleting"  # gigabytes take a while
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ class TuningView:
 
     state: TuningState = TuningState.IDLE
     can_start: bool = False  # a pair is loaded
+    is_loading: bool = False  # a pair is on its way
     done_steps: int = 0
     steps: int = 0
     seconds_left: float | None = None  # None: too little is measured to tell

@@ -158,6 +158,15 @@ DOWNLOAD_TABLE = (
     Row(
         engine.NothingToInstall,
         QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
+        QT_TRANSLATE_NOOP("Messages", "%1 has no model of its own, only drafters in folders: %2."),
+        QT_TRANSLATE_NOOP("Messages", "Install one of them by that name."),
+        NoticeAction.OPEN_MODELS,
+        values=("repository", "drafters"),
+        when=lambda error: bool(error.drafters),
+    ),
+    Row(
+        engine.NothingToInstall,
+        QT_TRANSLATE_NOOP("Messages", "Nothing to install"),
         QT_TRANSLATE_NOOP("Messages", "%1 has no MLX weights, only %2."),
         QT_TRANSLATE_NOOP("Messages", "Look for the same model from mlx-community."),
         NoticeAction.OPEN_MODELS,

@@ -271,9 +271,13 @@ class ChecksumMismatch(DownloadError):
 
 @dataclass(eq=False)
 class NothingToInstall(DownloadError):
-    """No MLX safetensors weights in the repository; `formats` lists what it has instead."""
+    """No MLX safetensors weights in the repository; `formats` lists what it has instead.
+
+    `drafters`: what can be installed of it all the same, by names like "org/name/mtp".
+    """
 
     formats: tuple[str, ...]
+    drafters: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)

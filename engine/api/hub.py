@@ -108,6 +108,7 @@ class HubPage:
     commit: str
     card: str  # Markdown of anybody
     files: tuple[HubFile, ...]
+    drafters: tuple[str, ...] = ()  # in folders of their own within it; each can be installed by this name
 
     @property
     def download_bytes(self) -> int:

@@ -28,7 +28,7 @@ from engine.api.errors import (
     TokenInClear,
 )
 from engine.api.hub import PUBLIC_HUB, HubAccess
-from engine.hub.repository import RemoteFile, choose_files, is_commit
+from engine.hub.repository import RemoteFile, choose_files, is_commit, parts_of
 from engine.hub.retries import Retries, seconds_asked
 from engine.hub.silence import BEFORE_ANY_ANSWER, TryAgain, reason_of, unreachable, without_password
 from engine.hub.stop import Lines, StopSignal
@@ -117,8 +117,7 @@ class HubClient:
 
     def list_files(self, revision: str) -> tuple[str, list[RemoteFile]]:
         """The commit that `revision` means now, and its files."""
-        model = f"api/models/{self.repository}"
-        info, _ = self.ask(f"{model}/revision/{quote(revision, safe='')}")
+        info, _ = self.ask(f"api/models/{self._names[0]}/revision/{quote(revision, safe='')}")
         commit = self.commit_of(info)
         return commit, choose_files(self.repository, self.entries(commit))
 
@@ -130,7 +129,7 @@ class HubClient:
 
     def entries(self, commit: str) -> Iterator[object]:
         """What the repository holds at that commit, page after page; none is kept."""
-        url: str | None = self._url(f"api/models/{self.repository}/tree/{commit}?recursive=true&expand=false")
+        url: str | None = self._url(f"api/models/{self._names[0]}/tree/{commit}?recursive=true&expand=false")
         for _ in range(_MAX_PAGES):
             if url is None:
                 return
@@ -161,6 +160,10 @@ class HubClient:
         return answer, _path_of(following)
 
     @property
+    def _names(self) -> tuple[str, str]:
+        return parts_of(self.repository)
+
+    @property
     def endpoint(self) -> str:
         return self._hub.endpoint
 
@@ -189,7 +192,9 @@ class HubClient:
     @contextmanager
     def open_file(self, commit: str, name: str, start: int) -> Iterator[httpx2.Response]:
         headers = {"Range": f"bytes={start}-"} if start else {}
-        with self._get(self._url(f"{self.repository}/resolve/{commit}/{quote(name)}"), headers) as response:
+        repository, inside = self._names
+        path = f"{inside}/{name}" if inside else name
+        with self._get(self._url(f"{repository}/resolve/{commit}/{quote(path)}"), headers) as response:
             yield response
 
     def body_of(self, response: httpx2.Response) -> Iterator[bytes]:

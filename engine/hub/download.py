@@ -23,7 +23,18 @@ from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision, is_commit
 from engine.hub.retries import Retries
 from engine.hub.space import Ahead, promise
-from engine.hub.staging import FILES, RECORD, begun_commit, keep_only, publish, recover, remove, staging_of, tidy
+from engine.hub.staging import (
+    FILES,
+    RECORD,
+    begun_commit,
+    keep_only,
+    publish,
+    recover,
+    remove,
+    staging_of,
+    target_of,
+    tidy,
+)
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.hub.throttle import Throttle
 from engine.hub.writer import fetch_file, is_right, part_path
@@ -64,7 +75,7 @@ class Download:
 
     @property
     def target(self) -> Path:
-        return self._root / self.repository
+        return target_of(self._root, self.repository)
 
     @property
     def staging(self) -> Path:

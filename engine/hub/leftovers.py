@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.hub.locks import Busy, alone_with, remove_unheld
-from engine.hub.repository import is_repository
+from engine.hub.repository import is_source
 from engine.hub.staging import (
     RECORD,
     STAGING,
@@ -25,6 +25,7 @@ from engine.hub.staging import (
     recover,
     remove,
     staging_of,
+    target_of,
 )
 
 _log = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ def clean_up(root: Path) -> None:
     for repository in _recorded(root):
         with _told(), suppress(Busy), alone_with(root, repository):
             recover(root, repository)
-            if (root / repository).exists() and not kept_bytes(root, repository):  # it was finished
+            if target_of(root, repository).exists() and not kept_bytes(root, repository):  # it was finished
                 remove(staging_of(root, repository))
     remove_unheld(root)
 
@@ -78,5 +79,5 @@ def set_aside(root: Path, repository: str) -> Path | None:
 def _recorded(root: Path) -> Iterator[str]:
     for record in sorted(root.glob(f"{STAGING}/*/{RECORD}")):
         repository = recorded(record.parent).get("repository")
-        if is_repository(repository) and record.parent == staging_of(root, str(repository)):
+        if is_source(repository) and record.parent == staging_of(root, str(repository)):
             yield str(repository)

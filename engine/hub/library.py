@@ -19,8 +19,9 @@ from engine.api.events import InstalledModel
 from engine.api.types import ModelInfo, ModelSource
 from engine.hub.inspected import FolderFiles, Inspected
 from engine.hub.manifest import repository_of
-from engine.hub.repository import is_repository
+from engine.hub.repository import is_source
 from engine.models.inspect import model_name
+from engine.models.names import is_drafter_folder
 
 MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
 _log = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
     except Exception as caught:  # noqa: BLE001 - one folder must not take the others from the list
         _log.exception("A folder could not be looked at")
         error = ModelDamaged(str(folder), type(caught).__name__)
-    theirs = place.source in NEIGHBOURS or _is_snapshot(folder)
+    theirs = place.source in NEIGHBOURS or _is_snapshot(folder) or _is_snapshot(folder.parent)
     if theirs and isinstance(error, ModelDamaged | ModelHasNoWeights | ModelNotFound):
         return None
     return InstalledModel(
@@ -120,7 +121,7 @@ def _candidates(places: Places) -> Iterator[_Place]:
     yield _Place(ModelSource.OWN, places.own, _models_in(places.own))
     for folder in places.added:
         caches = (_snapshots(folder), _snapshots(folder / "hub"))  # also one on another disk
-        yield _Place(ModelSource.ADDED, folder, chain(filter(_is_model, [folder]), _models_in(folder), *caches))
+        yield _Place(ModelSource.ADDED, folder, chain(_model_with_drafters(folder), _models_in(folder), *caches))
     yield _Place(ModelSource.HUB_CACHE, places.hub_cache, _snapshots(places.hub_cache))
     for source, folder in places.neighbours:
         yield _Place(source, folder, _models_in(folder))
@@ -129,16 +130,26 @@ def _candidates(places: Places) -> Iterator[_Place]:
 def _models_in(folder: Path) -> Iterator[Path]:
     """Its children, and theirs: <organisation>/<model> is how most programs keep models."""
     children = _folders(folder)
-    yield from filter(_is_model, children)
+    for child in children:
+        yield from _model_with_drafters(child)
     for child in children:
         if not _is_model(child):
-            yield from filter(_is_model, _folders(child))
+            for grandchild in _folders(child):
+                yield from _model_with_drafters(grandchild)
+
+
+def _model_with_drafters(folder: Path) -> Iterator[Path]:
+    """Nothing where it is no model; else also the drafters in folders of their own within it."""
+    if _is_model(folder):
+        yield folder
+        yield from filter(_is_model, _entries(folder, is_drafter_folder))
 
 
 def _snapshots(cache: Path) -> Iterator[Path]:
     for repository in _folders(cache):
         if repository.name.startswith("models--"):
-            yield from _current_snapshot(repository)
+            for snapshot in _current_snapshot(repository):
+                yield from _model_with_drafters(snapshot)
 
 
 def _current_snapshot(repository: Path) -> Sequence[Path]:
@@ -164,13 +175,16 @@ def _main_commit(repository: Path) -> str:
 
 def _repository(folder: Path, place: _Place) -> str:
     """As our own manifest, the cache's folder names or <organisation>/<model> tell it; "" where they do not."""
+    if is_drafter_folder(folder.name) and _is_model(folder.parent):
+        main = _repository(folder.parent, place)
+        return f"{main}/{folder.name}" if main else ""
     if _is_snapshot(folder):
         name = folder.parent.parent.name.removeprefix("models--").replace("--", "/")
     elif place.source in NEIGHBOURS and folder.parent != place.root:
         name = f"{folder.parent.name}/{folder.name}"
     else:
         name = repository_of(folder)
-    return name if is_repository(name) else ""
+    return name if is_source(name) else ""
 
 
 def _is_snapshot(folder: Path) -> bool:
@@ -194,10 +208,11 @@ def _asks(path: Path, question: Callable[[Path], bool]) -> bool:
         return False
 
 
-def _entries(folder: Path) -> list[Path]:
+def _entries(folder: Path, wanted: Callable[[str], bool] = lambda _name: True) -> list[Path]:
     """Nothing for a folder that is not there or not ours to read: an unplugged disk is no error of a scan."""
     try:
         with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False))
+            some = zip(entries, range(MAX_ENTRIES), strict=False)
+            return sorted(Path(entry.path) for entry, _ in some if wanted(entry.name))
     except OSError:
         return []

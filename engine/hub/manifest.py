@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.api.files import write_atomically
-from engine.hub.repository import MANIFEST, RemoteFile, is_repository
+from engine.hub.repository import MANIFEST, RemoteFile, is_source, parts_of
 from engine.models.model_files import INDEX_LIMIT_BYTES, FileError, JsonObject, object_at, read_object
 
 
 def write_manifest(folder: Path, repository: str, revision: str, files: Sequence[RemoteFile]) -> None:
     listed = {file.name: {"size_bytes": file.size_bytes, "checksum": file.checksum} for file in files}
-    write_json(folder / MANIFEST, {"repository": repository, "revision": revision, "files": listed})
+    name, inside = parts_of(repository)
+    named = {"name": f"{name.partition('/')[2]}-{inside}"} if inside else {}
+    write_json(folder / MANIFEST, {**named, "repository": repository, "revision": revision, "files": listed})
 
 
 def read_manifest(folder: Path) -> JsonObject:
@@ -26,7 +28,7 @@ def read_manifest(folder: Path) -> JsonObject:
 
 def repository_of(folder: Path) -> str:
     repository = read_manifest(folder).get("repository")
-    return str(repository) if is_repository(repository) else ""
+    return str(repository) if is_source(repository) else ""
 
 
 def lists(folder: Path, revision: str, files: Sequence[RemoteFile]) -> bool:

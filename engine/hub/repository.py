@@ -16,6 +16,7 @@ from engine.api.errors import HubMisbehaved, NothingToInstall, RepositoryNotFoun
 from engine.api.hub import HubFile
 from engine.models.inspect import WEIGHTS
 from engine.models.model_files import MIB
+from engine.models.names import is_drafter_folder
 
 if TYPE_CHECKING:
     from hashlib import _Hash
@@ -55,13 +56,27 @@ def is_repository(name: object) -> bool:
     return isinstance(name, str) and bool(_REPOSITORY.fullmatch(name)) and ".." not in name and "--" not in name
 
 
+def is_source(name: object) -> bool:
+    """Whether something can be installed by this name: a repository's, or that with a drafter's folder in it."""
+    if not isinstance(name, str):
+        return False
+    repository, inside = parts_of(name)
+    return is_repository(repository) and (name == repository or is_drafter_folder(inside))
+
+
+def parts_of(source: str) -> tuple[str, str]:
+    """The repository, and the folder in it that is meant; "": the repository itself. "org/name/mtp" has both."""
+    parts = source.split("/")
+    return "/".join(parts[:2]), "/".join(parts[2:])
+
+
 def is_checksum(value: object) -> bool:
     return isinstance(value, str) and _CHECKSUM.fullmatch(value) is not None
 
 
 def check_repository(repository: str) -> None:
-    """Raises RepositoryNotFound for a name that no hub can have."""
-    if not is_repository(repository):
+    """Raises RepositoryNotFound for what no hub can have."""
+    if not is_source(repository):
         raise RepositoryNotFound(repository)
 
 
@@ -77,17 +92,22 @@ def is_commit(value: object) -> bool:
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:
     """The files worth having, small ones first. Raises HubMisbehaved or NothingToInstall.
 
-    Of a list that comes in pages no more is kept than that.
+    Of a list that comes in pages no more is kept than that. Names are as in the folder that is meant.
     """
     files: dict[str, RemoteFile] = {}
     endings: set[str] = set()
+    drafters: set[str] = set()
+    _, inside = parts_of(repository)
     for path, entry in (_path(repository, entry) for entry in entries):
-        endings |= {path.rpartition(".")[2].casefold()} & _FORMATS
-        if _wanted(path):
-            _keep(repository, _file(repository, path, entry), files)
+        drafters |= {found} if (found := drafter_in(repository, path)) else set()
+        name = _name_in(inside, path)
+        endings |= {name.rpartition(".")[2].casefold()} & _FORMATS
+        if _wanted(name):
+            _keep(repository, _file(repository, name, entry), files)
     names = {file.name for file in files.values()}
     if "config.json" not in names or not any(file.is_weights for file in files.values()):
-        raise NothingToInstall(repository, tuple(name for name in _OTHER_FORMATS if name in endings))
+        formats = tuple(name for name in _OTHER_FORMATS if name in endings)
+        raise NothingToInstall(repository, formats, tuple(sorted(drafters)))
     return sorted(files.values(), key=lambda file: (file.is_weights, file.name))
 
 
@@ -105,6 +125,19 @@ def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
         if len(files) >= MAX_FILES:
             break
     return files
+
+
+def drafter_in(repository: str, path: str) -> str:
+    """By what name the drafter can be installed that has its config at this path of a repository; "" for others."""
+    folder, _, name = path.partition("/")
+    return f"{repository}/{folder}" if name == "config.json" and is_source(f"{repository}/{folder}") else ""
+
+
+def _name_in(folder: str, path: str) -> str:
+    """What a file of the repository is called in that folder of it; "" where it is not there."""
+    if not folder:
+        return path
+    return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else ""
 
 
 def _keep(repository: str, file: RemoteFile, files: dict[str, RemoteFile]) -> None:

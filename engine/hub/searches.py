@@ -23,12 +23,13 @@ from engine.api.errors import (
     HubSilence,
     HubUnreachable,
     InternalError,
+    RepositoryNotFound,
 )
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubModel, HubPage, HubQuery, SearchId
 from engine.hub.client import Hub, HubClient, Patience, from_any
 from engine.hub.listing import hub_model, hub_models, is_wanted, questions, rank
-from engine.hub.repository import check_repository, listed_files
+from engine.hub.repository import drafter_in, is_repository, listed_files
 from engine.hub.silence import without_password
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.models.model_files import KIB
@@ -222,7 +223,8 @@ class Searches:
 
     def _read_page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
         try:
-            check_repository(repository)
+            if not is_repository(repository):
+                raise RepositoryNotFound(repository)
             page = from_any(hub.places(), lambda place: self._page(place, repository, stop))
         except Stopped:
             if stop.kind is StopKind.OFFLINE:
@@ -240,12 +242,12 @@ class Searches:
             if model is None or model.repository.casefold() != repository.casefold():
                 raise HubMisbehaved(repository, "the page of another repository")
             files = tuple(listed_files(repository, client.entries(commit)))
+            drafters = tuple(found for file in files if (found := drafter_in(repository, file.name)))
             card = client.head_of(commit, "README.md", _CARD_BYTES).decode("utf-8", "replace")
         finally:
             client.close()
-        return HubPage(
-            model, f"{hub.endpoint.rstrip('/')}/{repository}", commit, _FRONT_MATTER.sub("", card, count=1), files
-        )
+        address = f"{hub.endpoint.rstrip('/')}/{repository}"
+        return HubPage(model, address, commit, _FRONT_MATTER.sub("", card, count=1), files, drafters)
 
 
 def _may_pass(error: EngineError, answered: bool) -> bool:

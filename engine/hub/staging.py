@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.hub.manifest import read_manifest
-from engine.hub.repository import MANIFEST, MAX_TOTAL_BYTES, check_repository, is_commit
+from engine.hub.repository import MANIFEST, MAX_TOTAL_BYTES, check_repository, is_commit, parts_of
 from engine.hub.writer import sync_folder
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject, object_at, read_object
 
@@ -29,6 +29,12 @@ TRASH = "trash-"
 def staging_of(root: Path, repository: str) -> Path:
     check_repository(repository)  # what is deleted later must be a folder of our own
     return root / STAGING / repository.replace("/", "--").casefold()
+
+
+def target_of(root: Path, repository: str) -> Path:
+    """Where it is installed. A drafter's folder lies beside its main model: no update of that one takes it away."""
+    name, inside = parts_of(repository)
+    return root / (f"{name}--{inside}" if inside else name)  # no repository has such a name
 
 
 def new_trash(root: Path) -> Path:
@@ -102,7 +108,7 @@ def recorded(staging: Path) -> JsonObject:
 
 def recover(root: Path, repository: str) -> None:
     """Put in order what a killed program left: the model that was being replaced, or the last step of an install."""
-    staging, target = staging_of(root, repository), root / repository
+    staging, target = staging_of(root, repository), target_of(root, repository)
     tidy(staging)
     if os.path.lexists(staging / FORMER) and not os.path.lexists(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +120,7 @@ def recover(root: Path, repository: str) -> None:
 
 def publish(root: Path, repository: str, names: Collection[str]) -> None:
     """The files of the staging folder become the model. A former one goes only when they are in its place."""
-    staging, target = staging_of(root, repository), root / repository
+    staging, target = staging_of(root, repository), target_of(root, repository)
     keep_only(staging, {*names, MANIFEST})
     sync_folder(staging / FILES)
     target.parent.mkdir(parents=True, exist_ok=True)

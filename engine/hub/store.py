@@ -40,7 +40,7 @@ from engine.hub.download import Download, Shares, Tuning
 from engine.hub.inspected import Inspected
 from engine.hub.neighbours import neighbours
 from engine.hub.progress import Meter
-from engine.hub.repository import is_repository
+from engine.hub.repository import is_source
 from engine.hub.searches import Searches
 from engine.hub.staging import kept_bytes, remove
 from engine.hub.stop import StopKind, Stopped, StopSignal
@@ -274,7 +274,7 @@ class ModelStore:
 
     def _settle(self, repository: str, *, keep: bool, wanted: bool) -> int:
         """What stays on the disk after a download that did not finish. `wanted`: also where nothing has come yet."""
-        if not is_repository(repository):
+        if not is_source(repository):
             return 0
         try:
             kept = kept_bytes(self._root, repository) if keep else 0
@@ -342,7 +342,7 @@ class ModelStore:
     def _forget(self, number: DownloadId) -> None:
         with self._lock:
             repository = self._stopped.pop(number, None)
-            if repository is None or not is_repository(repository) or repository.casefold() in self._running:
+            if repository is None or not is_source(repository) or repository.casefold() in self._running:
                 return
         remove(leftovers.set_aside(self._root, repository))  # which may wait for another program
         self._sink(DownloadStopped(number, repository, 0))
@@ -357,5 +357,8 @@ class ModelStore:
         except CannotDelete as refusal:
             _log.info("%s was not deleted: %s", folder, refusal)
             self._sink(DeleteFailed(str(folder), refusal.reason))
+        except Exception:
+            self._sink(DeleteFailed(str(folder), DeleteRefusal.DISK))
+            raise
         else:
             self._sink(ModelDeleted(str(folder), freed_bytes))

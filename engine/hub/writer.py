@@ -169,7 +169,9 @@ def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop
     if part.bytes == file.size_bytes:
         return
     with client.open_file(commit, file.name, part.bytes) as response:
-        if _first_byte(client, response, file) != part.bytes:
+        first = _first_byte(client, response, file)
+        _check_length(client, response, file)  # before anything that has come is given up for it
+        if first != part.bytes:
             part.restart()
         if response.status_code == 416:
             raise TryAgain("HTTP 416")
@@ -191,3 +193,15 @@ def _first_byte(client: HubClient, response: httpx2.Response, file: RemoteFile) 
     if told is None or asked is None or int(told[1]) not in {0, int(asked[1])}:
         raise HubMisbehaved(client.repository, f"{file.name}: not the range that was asked for")
     return int(told[1])
+
+
+def _check_length(client: HubClient, response: httpx2.Response, file: RemoteFile) -> None:
+    """What has another length than the list says cannot be that file, however often it is fetched."""
+    headers = response.headers
+    if response.status_code == 206:
+        told = headers.get("Content-Range", "").rpartition("/")[2]
+    else:
+        packed = "Transfer-Encoding" in headers or "Content-Encoding" in headers
+        told = "" if packed or response.status_code != 200 else headers.get("Content-Length", "")
+    if told.isascii() and told.isdecimal() and told.lstrip("0") != str(file.size_bytes).lstrip("0"):
+        raise HubMisbehaved(client.repository, f"{file.name}: {told[:40]} bytes, not {file.size_bytes}")

@@ -35,6 +35,7 @@ from engine.models.model_files import (
     read_limited,
     read_object,
 )
+from engine.models.names import is_drafter_folder
 from engine.models.numbers import EXPERTS, check_numbers
 from engine.models.safetensors_header import Tensor, read_header
 from engine.models.vocabulary import Vocabulary, read_vocabulary
@@ -109,7 +110,12 @@ def inspect_drafter(folder: Path) -> DrafterConfig | None:
 
 
 def model_name(folder: Path) -> str:
-    """The folder's name, unless the Hub's cache or our own hunch.json has a better one. It can be printed."""
+    """The folder's name, unless the Hub's cache or our own hunch.json has a better one. It can be printed.
+
+    A drafter's folder within its main model's is named after both.
+    """
+    if is_drafter_folder(folder.name) and (folder.parent / "config.json").is_file():
+        return f"{model_name(folder.parent)}-{folder.name}"
     if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
         return _printable(folder.parent.parent.name.rpartition("--")[2])
     try:

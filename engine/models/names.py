@@ -1,4 +1,6 @@
-"""What the names of models tell: which are conversions of one model, and which main model a drafter is named after."""
+"""What the names of models tell: which are conversions of one model, which main model a drafter is named after,
+and which folders within a model's are a drafter's.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,9 @@ _ENDINGS = re.compile(
 )
 # A later model of the same name: "instruct2507".
 _DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
+_DRAFTER_FOLDER = re.compile(
+    r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dspark|eagle-?3|speculator", re.IGNORECASE
+)
 _MAKERS = "meta-"  # in the names of some models, and left out of those of their drafters
 
 
@@ -27,6 +32,11 @@ def is_named_after(drafter: str, main: str) -> bool:
     name, wanted = _letters(drafter), _letters(stem(main).removeprefix(_MAKERS))
     start = name.find(wanted) if wanted else -1
     return start >= 0 and _DATED.match(name, start + len(wanted)) is None
+
+
+def is_drafter_folder(name: str) -> bool:
+    """Whether a folder within a main model's is called as those are in which a drafter for it is published."""
+    return _DRAFTER_FOLDER.fullmatch(name) is not None
 
 
 def _letters(name: str) -> str:

@@ -30,11 +30,14 @@ def qt_pointer(window: QWindow, at: QPoint) -> None:
 
 
 def x11_pointer(window: QWindow, at: QPoint) -> None:
-    """The pointer of an X server, moved by another program."""
+    """The pointer of an X server, moved by another program.
+
+    That asks the server where the window is: Qt may not have heard yet where the window manager has put it.
+    """
     window.raise_()
     QTest.qWait(50)
-    place = window.mapToGlobal(at)
-    subprocess.run(["xdotool", "mousemove", str(place.x()), str(place.y()), "click", "1"], check=True, timeout=30)
+    place = ["--window", str(int(window.winId())), str(at.x()), str(at.y())]
+    subprocess.run(["xdotool", "mousemove", *place, "click", "1"], check=True, timeout=30)
 
 
 def wait(condition: Callable[[], object]) -> None:

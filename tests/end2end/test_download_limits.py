@@ -15,6 +15,7 @@ import pytest
 
 from engine import (
     DiskFull,
+    DownloadFailed,
     DownloadFinished,
     DownloadId,
     DownloadProgress,
@@ -105,6 +106,34 @@ def test_a_hub_that_asks_for_too_much_is_not_waited_for(
     hub.faults[REPO] = Fault(status=503, headers={"Retry-After": "100000"})
     assert isinstance(refusal(store, recorder), HubUnreachable)
     assert len(hub.seen) == 1
+
+
+def test_a_file_of_another_length_than_its_list_says_is_not_fetched_again_and_again(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """A mirror that lists wrong sizes would send gigabytes at every try."""
+    hub.faults[WEIGHTS] = Fault(truncate=5)
+    assert isinstance(refusal(store, recorder), HubMisbehaved)
+    assert len(hub.requests_for("model.safetensors")) == 1
+
+
+def test_a_page_in_place_of_a_file_takes_nothing_of_what_has_come(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """The network of a hotel answers everything with its own page, and heeds no range."""
+    hub.faults[WEIGHTS] = Fault(times=1, hold_after=700_000)
+    download = store.install(REPO)
+    assert hub.holding.wait(30)
+    store.pause(download)
+    stopped = recorder.end_of(download)
+    hub.faults[WEIGHTS] = Fault(truncate=2_000_000, ignore_range=True)
+    event = recorder.end_of(store.install(REPO))
+    assert isinstance(event, DownloadFailed)
+    assert isinstance(stopped, DownloadStopped)
+    assert event.kept_bytes == stopped.kept_bytes
+    hub.faults.clear()
+    install(store, recorder)
+    assert "Range" in hub.requests_for("model.safetensors")[-1].headers
 
 
 def test_a_list_of_files_is_not_kept_whole(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

@@ -152,7 +152,7 @@ def test_after_a_cut_only_the_rest_is_asked_for(hub: TinyHub, store: QuickStore,
     [
         (Fault(corrupt=True), ChecksumMismatch),
         (Fault(extra=b"more"), HubMisbehaved),
-        (Fault(truncate=5), HubUnreachable),
+        (Fault(truncate=5), HubMisbehaved),
         (Fault(truncate=5, chunked=True), HubUnreachable),
         (Fault(cut_after=0), HubUnreachable),
         (Fault(status=404, code="EntryNotFound"), RepositoryNotFound),

@@ -144,8 +144,9 @@ def test_new_main_keeps_a_draft_that_fits_or_takes_one_that_does(harness: Contro
     harness.wait_for_pair()
     assert (harness.models.pair.main_name, harness.models.pair.draft_name) == ("Middle-4B", "Draft-1B")
     harness.models.choose_main(OTHER_MAIN.folder)
+    harness.qtbot.waitUntil(lambda: harness.models.pair.draft_name == "Other-1B")  # once their files are compared
     harness.wait_for_pair()
-    assert (harness.models.pair.main_name, harness.models.pair.draft_name) == ("Other-9B", "Other-1B")
+    assert harness.models.pair.main_name == "Other-9B"
     assert (harness.settings.main_folder, harness.settings.draft_folder) == (OTHER_MAIN.folder, OTHER.folder)
 
 
@@ -676,3 +677,20 @@ def test_what_is_told_late_of_a_former_main_model_is_not_taken_for_the_present_o
     harness.models.choose_pair(BROKEN.folder, OTHER.folder)
     harness.wait_for_pair()
     assert (harness.settings.main_folder, harness.settings.draft_folder) == settings
+
+
+def test_what_is_told_late_of_a_former_draft_is_not_taken_for_the_present_one(harness: ControllerHarness) -> None:
+    """It would stand on the chip, as the one that drafts or as one that is refused, until the next is loaded."""
+    models, bridge = harness.models, harness.bridge
+    harness.engine.gate.hold()
+    harness.chat.new_chat()
+    harness.chat.send("Hello")  # drafts come after it
+    models.choose_draft(OTHER.folder)
+    models.choose_draft(DRAFT.folder)
+    for late in (ModelReady(ModelRole.DRAFT, OTHER), ModelFailed(ModelRole.DRAFT, OTHER.folder, ModelNotFound("x"))):
+        bridge.event_arrived.emit(late)
+        assert (models.pair.draft_folder, models.pair.draft_state) == (DRAFT.folder, "loading")
+    assert harness.notices == []
+    harness.engine.gate.open()
+    harness.wait_for_pair()
+    assert models.pair.draft_state == "active"

@@ -164,6 +164,19 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
     assert harness.store.asked == [model.repository, known[2]]
 
 
+def test_a_drafter_in_a_folder_of_the_model_is_offered_first_and_installed_by_its_own_name(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    within = f"{MODEL.repository}/mtp"
+    harness.store.pages[MODEL.repository] = replace(page_of(MODEL), drafters=(within,))
+    harness.models.discover.read_page(MODEL.repository)
+    qtbot.waitUntil(panel.page.install_button.isEnabled)
+    row = panel.page.drafts.rows[0]
+    assert row.words.text().startswith("With Qwen3-8B-4bit-mtp: ")
+    row.button.click()
+    assert harness.store.asked == [MODEL.repository, within]
+
+
 def test_a_draft_that_is_here_is_used_and_one_that_is_not_is_installed(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:

@@ -165,6 +165,27 @@ def test_deleting_says_where_a_model_is_in_use(page: ModelsPage) -> None:
     box.reject()
 
 
+def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
+    """Its files take seconds to go; one that stays can be used as before, and why it stays is told."""
+    harness.store.gate.hold()
+    harness.store.install("org/before-it")  # the store is at work on something else
+    harness.store.undeletable = {OTHER.folder}
+    click(row(page, "Other-4B").delete_button)
+    box = page.findChild(Dialog)
+    assert box is not None
+    click(box.act_button)
+    qtbot.waitUntil(lambda: "being deleted" in texts(row(page, "Other-4B")))
+    leaving = row(page, "Other-4B")
+    assert not leaving.use_button.isVisible()
+    assert not leaving.delete_button.isVisible()
+    harness.store.gate.open()
+    qtbot.waitUntil(lambda: "being deleted" not in texts(row(page, "Other-4B")))
+    assert row(page, "Other-4B").use_button.isVisible()
+    assert harness.application.window.banner.isVisibleTo(harness.application.window)
+
+
 def test_nothing_of_another_program_can_be_deleted(page: ModelsPage) -> None:
     foreign = row(page, "Foreign-7B")
     assert "LM Studio" in foreign.details.text()

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.draft_choices import CHAT_TOKENS
 from app.theme import Theme
-from app.view_models.model_list import DraftState
+from app.view_models.model_list import DraftChoice, DraftState
 from app.views.widgets.labels import details_in_lines
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
@@ -26,6 +26,7 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnsupported,
+    OutOfMemory,
     PairCheck,
     PairChecked,
     TokenDifference,
@@ -429,3 +430,68 @@ def test_no_dot_stands_where_a_line_of_details_ends(qtbot: QtBot) -> None:
         assert " · ".join(lines) == text
         assert all(metrics.horizontalAdvance(line) <= width or line in parts for line in lines)
     assert details_in_lines(text, metrics, 2000) == text
+
+
+def test_a_load_that_goes_on_does_not_have_the_open_lists_made_anew(
+    harness: AppHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two hundred models that takes four frames, and a load tells a hundred steps."""
+    asked: list[str] = []
+    drafts = harness.models.drafts_for_main
+
+    def counted() -> list[DraftChoice]:
+        asked.append("drafts")
+        return drafts()
+
+    monkeypatch.setattr(harness.models, "drafts_for_main", counted)
+    for _ in range(5):
+        harness.models.pair_changed.emit()
+    assert asked == []
+    click(harness.window.picker.panel.drafts, "")
+    assert asked
+
+
+def test_a_click_on_what_is_chosen_loads_nothing_anew(harness: AppHarness, qtbot: QtBot) -> None:
+    """A large model would take its time again, and the draft that somebody did without would come back."""
+    picker, engine = harness.window.picker.panel, harness.engine
+    loads, drafts = list(engine.loads), list(engine.drafts)
+    click(picker.mains, MAIN.folder)
+    click(picker.drafts, DRAFT.folder)
+    assert (engine.loads, engine.drafts) == (loads, drafts)
+    click(picker.drafts, "")
+    qtbot.waitUntil(lambda: harness.models.pair.draft_state == "none")
+    click(picker.mains, MAIN.folder)
+    assert (engine.loads, harness.models.pair.draft_folder) == (loads, "")
+
+
+def test_the_model_that_was_to_be_loaded_after_a_reply_is_given_up_by_a_click_on_the_present_one(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    mains, banner = harness.window.picker.panel.mains, harness.window.banner
+    harness.engine.gate.hold()
+    harness.window.composer.send("Hello")
+    qtbot.waitUntil(lambda: bool(harness.engine.state().running))
+    click(mains, SMALLER.folder)
+    qtbot.waitUntil(banner.isVisible)
+    click(mains, MAIN.folder)
+    qtbot.waitUntil(lambda: not banner.isVisible())
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+    assert harness.models.pair.main_folder == MAIN.folder
+    assert SMALLER.folder not in [main for main, _ in harness.engine.loads]
+
+
+@pytest.mark.parametrize("part", ["main", "draft"])
+def test_what_memory_refused_is_tried_again_with_the_button_that_says_so(
+    tmp_path: Path, qtbot: QtBot, part: str
+) -> None:
+    refused = MAIN if part == "main" else DRAFT
+    models = {info.folder: info for info in (MAIN, DRAFT)} | {refused.folder: OutOfMemory("")}
+    with open_app(tmp_path, qtbot, models=models) as harness:
+        window, engine = harness.window, harness.engine
+        qtbot.waitUntil(window.banner.isVisible)
+        assert window.banner.button.text() == "Try again"
+        engine._models[refused.folder] = refused  # there is room now
+        window.banner.button.click()
+        qtbot.waitUntil(lambda: (harness.models.pair.state, harness.models.pair.draft_state) == ("ready", "active"))
+        assert len(engine.loads) == (2 if part == "main" else 1)

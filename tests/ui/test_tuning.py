@@ -343,3 +343,31 @@ def test_a_model_that_is_only_measured_can_be_deleted(setup: TuningSetup, qtbot:
     qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.IDLE and not harness.engine.state().running)
     assert not harness.problems
     assert harness.models.pair.main_folder != MAIN.folder
+
+
+def test_while_another_draft_loads_nothing_is_told_of_the_one_before_it(
+    setup: TuningSetup, card: TuneCard, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Its speeds are not the next one's; and that a draft is missing is not true either."""
+    measured(setup, card, qtbot)
+    models, gate = setup.harness.models, setup.harness.engine.gate
+    gate.hold()
+    setup.harness.chat.new_chat()
+    setup.harness.chat.send("Hello")  # drafts come after it
+    models.choose_draft(MAIN.folder)  # which nobody has measured
+    assert models.pair.draft_state == "loading"
+    assert card.sentence.text() == "This pair is being loaded; then it can be measured."
+    assert not card.go_button.isEnabled()
+    assert not card.chart.isVisible()
+    assert not card.export_button.isVisible()
+    models.choose_draft(DRAFT.folder)
+    assert card.sentence.text().startswith("This pair is being loaded")
+    assert "Best for this pair" in card.sentence.text()  # as it was measured before
+    card.export_to(str(tmp_path / "pair.json"))
+    assert json.loads((tmp_path / "pair.json").read_text("utf-8"))["draft"] == DRAFT.folder
+    gate.open()
+    qtbot.waitUntil(lambda: setup.tuning.view.can_start)
+    assert card.sentence.text().startswith("Best for this pair")
+    models.choose_draft(None)
+    qtbot.waitUntil(lambda: not card.chart.isVisible())
+    assert card.sentence.text() == "Load a main model with a draft first."

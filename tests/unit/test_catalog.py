@@ -130,6 +130,25 @@ def test_losses_are_told_and_not_recommended(catalog: Catalog) -> None:
     assert losing.repository not in {pair.draft.repository for pair in pairs}
 
 
+@pytest.mark.parametrize(
+    ("draft", "main", "times"),
+    [
+        ("Qwen3.5-4B-MTP-4bit", "Qwen3.5-4B-MLX-4bit", 0.65),
+        ("gemma-4-26B-A4B-it-assistant-bf16", "gemma-4-26b-a4b-it-4bit", 0.98),
+        ("gemma-4-31B-it-assistant-bf16", "gemma-4-31b-it-4bit", 1.05),
+    ],
+)
+def test_what_heads_were_published_to_cost_or_hardly_gain_is_told(
+    catalog: Catalog, draft: str, main: str, times: float
+) -> None:
+    found = next(each for each in catalog.drafts if each.name == draft)
+    gain = found.gain_for(f"mlx-community/{main}")
+    assert gain is not None
+    assert gain.times == times
+    others = [each for each in catalog.drafts if each.kind is None and each.repository.endswith("gemma-4-e2b-it-4bit")]
+    assert [each.gains for each in others] == [()]  # the same figures are nothing that a small chat model has brought
+
+
 def published_config(draft: CatalogDraft) -> dict[str, Any]:
     """What tells its dialect, of the config in which those who publish it publish drafters of its kind."""
     publisher, _, name = draft.repository.partition("/")

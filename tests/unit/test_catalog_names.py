@@ -108,7 +108,7 @@ LACKING = {  # why, and which
     "its main model is of a kind that mlx-lm does not have": """
         mlx-community/Hy3-preview-MTP-4bit incoai/GLM-5.3-Flash-DFlash2
     """,
-    "its head lies in a folder of its own within the model's, where none is looked for": """
+    "whether its head, in a folder within the model's, has a config is not told": """
         rapid-mlx/Qwen3.8-27B-4bit-MTP-MLX
     """,
     "its name does not tell that the drafters of Qwen3.8-27B are made for it": "rapid-mlx/Qwen3.8-27B-mixed-3.5bpw-MLX",

@@ -27,6 +27,7 @@ from engine import (
     ModelSource,
     ModelUnsupported,
     TemplateRead,
+    is_made_for,
     model_name,
 )
 from engine.api.events import DownloadProgress
@@ -265,6 +266,22 @@ def test_why_the_system_does_not_delete_is_told(
         store.delete(folder)
         assert recorder.wait_for(DeleteFailed) == DeleteFailed(str(folder), reason)
     assert tree(folder) == model_files()
+
+
+@pytest.mark.expect_log("A task of the model store failed")
+def test_a_deletion_that_breaks_is_told_all_the_same(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row says that it is being deleted until something is heard."""
+    folder = write_folder(tmp_path / "models" / "org" / "one", model_files())
+
+    def circle(_path: Path, strict: bool = False) -> Path:
+        raise RuntimeError(f"Symlink loop, strict: {strict}")
+
+    with monkeypatch.context() as looping:
+        looping.setattr(Path, "resolve", circle)
+        store.delete(folder)
+        assert recorder.wait_for(DeleteFailed) == DeleteFailed(str(folder), DeleteRefusal.DISK)
 
 
 @pytest.mark.expect_log("takes its room")
@@ -600,3 +617,25 @@ def test_a_chat_template_is_told_as_its_files_have_it(
     folder = write_folder(tmp_path / "models" / "org" / "mine", model_files() | files)
     store.read_template(folder)
     assert recorder.wait_for(TemplateRead) == TemplateRead(str(folder), text)
+
+
+def test_a_drafter_in_a_folder_of_its_main_model_is_a_drafter_of_its_own(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder
+) -> None:
+    inside = {f"mtp/{name}": data for name, data in model_files({"model_type": "qwen3_5_mtp"}).items()}
+    other = {f"original/{name}": data for name, data in model_files().items()}
+    write_folder(tmp_path / "added" / "Main-8B-4bit", model_files() | inside | other)
+    commit = snapshot(tmp_path / "cache", "org/Cached-4bit", COMMIT, model_files()) / "snapshots" / COMMIT
+    write_folder(commit, inside)
+    write_folder(tmp_path / "added" / "mtp", model_files())  # which is in no model
+    store.set_folders([tmp_path / "added"])
+    models = scan(store, recorder)
+    assert set(models) == {"Main-8B-4bit", "Main-8B-4bit-mtp", "Cached-4bit", "Cached-4bit-mtp", "mtp"}
+    assert models["Cached-4bit-mtp"].repository == "org/Cached-4bit/mtp"
+    for name in ("Main-8B-4bit", "Cached-4bit"):
+        main, drafter = models[name].info, models[f"{name}-mtp"].info
+        assert main is not None
+        assert drafter is not None
+        assert main.drafter is None
+        assert drafter.drafter is not None
+        assert is_made_for(main, drafter)

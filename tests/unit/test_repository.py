@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine import HubMisbehaved, NothingToInstall
-from engine.hub.repository import MAX_FILES, choose_files, is_repository
+from engine.hub.repository import MAX_FILES, choose_files, is_repository, is_source
+from engine.hub.staging import staging_of, target_of
 
 NAMES = [
     "config.json",
@@ -80,3 +82,22 @@ def test_a_repository_name_is_two_plain_parts(name: str) -> None:
         first, second = name.split("/")
         assert all(part and part[0] not in ".-" and part.strip() == part for part in (first, second))
         assert not set(name) & set("\\: \n")
+
+
+def test_a_drafter_within_a_repository_lies_where_no_repository_can(tmp_path: Path) -> None:
+    source = "org/name/mtp"
+    assert is_source(source)
+    assert not is_repository(source)
+    target = target_of(tmp_path, source)
+    assert target.parent == target_of(tmp_path, "org/name").parent
+    assert not is_source(str(target.relative_to(tmp_path)))
+    assert staging_of(tmp_path, source) != staging_of(tmp_path, "org/name")
+
+
+@settings(max_examples=300, deadline=None)
+@given(name=st.text(alphabet="ab/.-_\\: \nmtp", max_size=14))
+def test_what_can_be_installed_never_leads_out_of_the_folder(name: str) -> None:
+    if is_source(name):
+        root = Path("/models")
+        assert len(target_of(root, name).relative_to(root).parts) == 2
+        assert ".." not in name.split("/")

@@ -52,3 +52,17 @@ def test_nothing_else(typed: str) -> None:
 )
 def test_the_revision_of_a_pages_address(typed: str, revision: str) -> None:
     assert revision_in(typed) == revision
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [f"{NAME}/mtp", f"https://hub.test/{NAME}/tree/main/mtp", f"https://hub.test/{NAME}/blob/main/mtp/config.json"],
+)
+def test_the_folder_of_a_drafter_within_a_repository(typed: str) -> None:
+    assert repository_in(typed) == f"{NAME}/mtp"
+    assert revision_in(typed) == ("main" if "://" in typed else "")
+
+
+@pytest.mark.parametrize("typed", [f"{NAME}/original", f"https://hub.test/{NAME}/tree/mtp"])
+def test_other_folders_and_a_branch_are_none(typed: str) -> None:
+    assert repository_in(typed) == NAME

@@ -84,6 +84,7 @@ def upkeep_text(upkeep: Upkeep) -> str:
     """What a look at its files, or at the hub, has found."""
     return {
         UpkeepState.NONE: "",
+        UpkeepState.DELETING: "",  # which the row says
         UpkeepState.VERIFYING: fill(
             QCoreApplication.translate("Models", "Reading its files, %1"), percent(upkeep.share)
         ),

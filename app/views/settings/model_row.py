@@ -57,9 +57,10 @@ class ModelRow(QWidget):
         self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
         self._arrange()
         # Not before they have a parent: shown without one, they would be windows for a moment.
-        self.use_button.setVisible(entry.error is None and not entry.is_main and not entry.is_draft)
-        self.reload_button.setVisible(entry.is_outdated)
-        self.delete_button.setVisible(entry.can_delete)
+        stays = entry.upkeep.state is not UpkeepState.DELETING
+        self.use_button.setVisible(stays and entry.error is None and not entry.is_main and not entry.is_draft)
+        self.reload_button.setVisible(stays and entry.is_outdated)
+        self.delete_button.setVisible(stays and entry.can_delete)
         self.reload_button.clicked.connect(self.reload_requested)
         self.use_button.clicked.connect(self.use_requested)
         self.more_button.clicked.connect(lambda: self.show_facts(self._facts is None))
@@ -139,7 +140,9 @@ class ModelRow(QWidget):
             parts.insert(0, parameters_text(entry.parameters))
         if entry.fit is not None and (entry.drafter is None or is_too_large(entry)):
             parts.append(fit_text(entry.fit.level))  # whether a drafter fits depends on what it drafts for, too
-        if entry.is_checking:
+        if entry.upkeep.state is UpkeepState.DELETING:
+            parts.append(self.tr("being deleted"))
+        elif entry.is_checking:
             parts.append(self.tr("checking it first"))
         elif entry.is_main:
             parts.append(self.tr("main model now"))
@@ -198,8 +201,9 @@ class ModelRow(QWidget):
             row.addWidget(getattr(self, name))
         self.template_button.setVisible(self._entry.about.template)
         self.mend_button.setVisible(bool(self._mend_text()))
-        busy = self._entry.upkeep.state in (UpkeepState.VERIFYING, UpkeepState.ASKING)
-        self.verify_button.setEnabled(self._entry.upkeep.state is not UpkeepState.ASKING)
+        state = self._entry.upkeep.state
+        busy = state in (UpkeepState.VERIFYING, UpkeepState.ASKING, UpkeepState.DELETING)
+        self.verify_button.setEnabled(state not in (UpkeepState.ASKING, UpkeepState.DELETING))
         self.update_button.setEnabled(not busy)
         managed = self._entry.can_delete and bool(self._entry.repository)
         self.verify_button.setVisible(managed)

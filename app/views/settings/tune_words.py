@@ -34,6 +34,9 @@ def tuning_sentence(view: TuningView) -> str:
         done = fill(words, count(view.done_steps + 1), count(view.steps))
         return done if view.seconds_left is None else f"{done}{SEPARATOR}{time_left(view.seconds_left)}"
     result = _result(view) if view.state is TuningState.DONE else ""
+    if view.is_loading:
+        loading = QCoreApplication.translate("Tuning", "This pair is being loaded; then it can be measured.")
+        return sentences(loading, result)
     if trouble := _trouble(view):
         return sentences(trouble, result)
     if view.state is TuningState.IDLE:

@@ -195,11 +195,11 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self._stack.addWidget(view)
 
     def _bind_models(self, models: ModelController) -> None:
+        self.picker.bind(models)
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.main_waits.connect(lambda name: self._show_wait(models, name))
-        self.picker.bind(models)
 
     # What the controllers say
 
@@ -228,7 +228,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.composer.ring.set_room(*self.models.context_room())
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
-        self.picker.refresh()
+        self.picker.show_pair()
 
     def _show_wait(self, models: ModelController, name: str) -> None:
         """Another model was chosen, or none (""), while a reply is written."""
@@ -252,8 +252,8 @@ class MainWindow(TakesDrops, Translated, QWidget):
             self.settings_requested.emit("models")
         elif action == NoticeAction.NEW_CHAT:
             self._new_chat()
-        elif action == NoticeAction.RETRY and self.models is not None and self.models.pair.main_folder:
-            self.models.choose_main(self.models.pair.main_folder)
+        elif action == NoticeAction.RETRY and self.models is not None:
+            self.models.try_again()
 
     def _follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
         assert self.chats is not None
