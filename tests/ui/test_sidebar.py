@@ -468,7 +468,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     trash = app.window.sidebar_wiring.show_trash()
     shown = [trash.list.model().index(row, 0).data() for row in range(3)]
     assert shown == ["Three", "Two", "One"]
-    QTest.keyClick(trash.list, Qt.Key.Key_Return)  # the first one is chosen
+    QTest.mouseClick(trash.restore_button, Qt.MouseButton.LeftButton)  # the first one is chosen
     app.wait_until_stored(qtbot)
     assert (listed(app), app.chats.chat_id) == (["Today", "Three"], chats[2])
     QTest.keyClick(trash.list, Qt.Key.Key_Delete)
