@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.controllers.typed_tokens import TypedTokens
 from engine import CountId, Sink
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
@@ -25,6 +27,10 @@ def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 def used(app: AppHarness) -> int:
     return app.window.composer.ring._used_tokens
+
+
+def is_told(typed: TypedTokens, tokens: int) -> bool:
+    return typed.tokens == tokens
 
 
 def counted(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -65,7 +71,7 @@ def test_the_same_words_again_are_counted_again(app: AppHarness, qtbot: QtBot) -
     typed = app.application.file_wiring.typed
     for text, tokens in (("one two", 2), ("", 0), ("one two", 2), ("  \n", 0), ("one", 1)):
         typed.count(text)
-        qtbot.waitUntil(lambda tokens=tokens: typed.tokens == tokens)
+        qtbot.waitUntil(partial(is_told, typed, tokens))
 
 
 def test_what_is_counted_late_is_not_told_of_other_words(app: AppHarness, qtbot: QtBot) -> None:
