@@ -1872,21 +1872,6 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
-    <message>
-        <source>A reply is being written. %1 is loaded when it ends.</source>
-        <translation>답변을 쓰는 중이에요. 끝나면 %1 모델을 불러와요.</translation>
-    </message>
-    <message>
-        <source>A reply is being written. The model is unloaded when it ends.</source>
-        <translation>답변을 쓰는 중이에요. 끝나면 모델을 메모리에서 내려요.</translation>
-    </message>
-    <message>
-        <source>Don&apos;t wait</source>
-        <translation>바로 실행</translation>
-    </message>
-</context>
-<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -3818,6 +3803,21 @@
     </message>
 </context>
 <context>
+    <name>PickerWiring</name>
+    <message>
+        <source>A reply is being written. %1 is loaded when it ends.</source>
+        <translation>답변을 쓰는 중이에요. 끝나면 %1 모델을 불러와요.</translation>
+    </message>
+    <message>
+        <source>A reply is being written. The model is unloaded when it ends.</source>
+        <translation>답변을 쓰는 중이에요. 끝나면 모델을 메모리에서 내려요.</translation>
+    </message>
+    <message>
+        <source>Don&apos;t wait</source>
+        <translation>바로 실행</translation>
+    </message>
+</context>
+<context>
     <name>Portable</name>
     <message>
         <source>There is no room left on the disk with %1.</source>
@@ -5003,6 +5003,29 @@
     </message>
 </context>
 <context>
+    <name>TrashBar</name>
+    <message>
+        <source>Delete “%1” for good?</source>
+        <translation>“%1” 채팅을 완전히 삭제할까요?</translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>완전히 삭제</translation>
+    </message>
+    <message>
+        <source>This chat is in Recently Deleted. Restore it to go on with it.</source>
+        <translation>최근 삭제한 항목에 있는 채팅이에요. 이어서 쓰려면 복구하세요.</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>복구</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>완전히 삭제…</translation>
+    </message>
+</context>
+<context>
     <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
@@ -5056,6 +5079,10 @@
     <message>
         <source>Recently deleted chats and messages</source>
         <translation>최근 삭제한 채팅과 메시지</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation>읽기</translation>
     </message>
     <message>
         <source>Restore</source>

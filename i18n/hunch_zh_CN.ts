@@ -1872,21 +1872,6 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
-    <message>
-        <source>A reply is being written. %1 is loaded when it ends.</source>
-        <translation>正在生成回复，结束后会加载 %1。</translation>
-    </message>
-    <message>
-        <source>A reply is being written. The model is unloaded when it ends.</source>
-        <translation>正在生成回复，结束后会卸载模型。</translation>
-    </message>
-    <message>
-        <source>Don&apos;t wait</source>
-        <translation>立即执行</translation>
-    </message>
-</context>
-<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -3818,6 +3803,21 @@
     </message>
 </context>
 <context>
+    <name>PickerWiring</name>
+    <message>
+        <source>A reply is being written. %1 is loaded when it ends.</source>
+        <translation>正在生成回复，结束后会加载 %1。</translation>
+    </message>
+    <message>
+        <source>A reply is being written. The model is unloaded when it ends.</source>
+        <translation>正在生成回复，结束后会卸载模型。</translation>
+    </message>
+    <message>
+        <source>Don&apos;t wait</source>
+        <translation>立即执行</translation>
+    </message>
+</context>
+<context>
     <name>Portable</name>
     <message>
         <source>There is no room left on the disk with %1.</source>
@@ -5003,6 +5003,29 @@
     </message>
 </context>
 <context>
+    <name>TrashBar</name>
+    <message>
+        <source>Delete “%1” for good?</source>
+        <translation>永久删除“%1”？</translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>永久删除</translation>
+    </message>
+    <message>
+        <source>This chat is in Recently Deleted. Restore it to go on with it.</source>
+        <translation>此对话位于“最近删除”中，恢复后才能继续。</translation>
+    </message>
+    <message>
+        <source>Restore</source>
+        <translation>恢复</translation>
+    </message>
+    <message>
+        <source>Delete for good…</source>
+        <translation>永久删除…</translation>
+    </message>
+</context>
+<context>
     <name>TrashMenu</name>
     <message>
         <source>Nothing in the last 30 days</source>
@@ -5056,6 +5079,10 @@
     <message>
         <source>Recently deleted chats and messages</source>
         <translation>最近删除的对话和消息</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <translation>查看</translation>
     </message>
     <message>
         <source>Restore</source>

@@ -26,6 +26,7 @@ from app.controllers.places import Places
 from app.controllers.replies import Replies
 from app.controllers.reply_requests import ReplyRequests
 from app.controllers.titles import Titles
+from app.controllers.trash_reading import TrashReading
 from app.controllers.unseen import Unseen
 from app.settings import Settings
 from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, Stores, exchange
@@ -49,7 +50,6 @@ class ChatController(QObject):
     chat_made = Signal(int)  # the open chat, which had no message, is stored now
     message_refused = Signal(int, str)  # likewise, but it is not on disk
     message_homeless = Signal(int)  # likewise, because the chat that it was written in is in the Trash
-    unsent_restored = Signal(object)  # chat → text that was typed there in an earlier run
     chat_left = Signal(int)  # the open chat is about to leave the screen
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
     reply_ended = Signal(int, int, object)  # chat, message, ReplyStatus
@@ -87,6 +87,7 @@ class ChatController(QObject):
         self.deletions = Deletions(storage, self.changes, self)
         self.deletions.restored.connect(self._on_restored)
         self.deletions.chats_gone.connect(self._leave)
+        self.reading = TrashReading(self, storage)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self._unseen = Unseen(storage, self._replies, self.conversations, self._is_in_sight, self)
         self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self.keeping, self)
@@ -103,6 +104,11 @@ class ChatController(QObject):
         self.conversations.refresh()
 
     # Chats
+
+    @property
+    def shown_id(self) -> int:
+        """The chat on the screen: the open one, or one that is read in the Trash."""
+        return self.chat_id or self.reading.chat_id
 
     def new_chat(self) -> None:
         self._show(0)
@@ -146,10 +152,6 @@ class ChatController(QObject):
         """Brings back the chat or message that was deleted last; again, the one before it."""
         self.deletions.undo()
 
-    def search(self, text: str) -> None:
-        """Filters the chat list, once a thread has found what fits; a later search takes the place of this one."""
-        self.conversations.set_query(text)
-
     # Messages
 
     def send(self, text: str, attachments: Attachments = ()) -> bool:
@@ -158,7 +160,9 @@ class ChatController(QObject):
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
         text = storable(text)
-        if not (text or attachments) or self.generating or self.changes.is_asking or not self.can_reply():
+        if not (text or attachments) or self.generating or self.changes.is_asking or self.reading.chat_id:
+            return False
+        if not self.can_reply():
             return False
         rows, visit, chat_id = self.transcript.messages, self.visit, self.chat_id
         question = self.requests_for_replies.question(chat_id, rows[-1].id if rows else None, text, attachments)
@@ -228,7 +232,7 @@ class ChatController(QObject):
 
     def _show_branch_with(self, message_id: int) -> None:
         """Shown at once: looking needs no room on the disk."""
-        chat_id, leaf = self.chat_id, self._messages.latest_leaf(message_id)
+        chat_id, leaf = self.shown_id, self._messages.latest_leaf(message_id)
         self._show_rows(self._messages.branch(leaf), self.transcript.show_branch)
         self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
 
@@ -254,17 +258,6 @@ class ChatController(QObject):
         self.changes.ask(resume, stored, again=again, chat_id=message.chat_id)
         return True
 
-    # What is not sent
-
-    def restore_unsent(self) -> None:
-        """Tells what was typed and not sent in earlier runs."""
-        self.unsent_restored.emit(self._storage.read.unsent.all())
-
-    def keep_unsent(self, chat_id: int, text: str) -> None:
-        """Stores what is being typed."""
-        text = text.encode("utf-8", "replace").decode("utf-8")
-        self.keeping.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text))
-
     # End
 
     @property
@@ -277,7 +270,7 @@ class ChatController(QObject):
 
     def close(self) -> None:
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""
-        self.chat_left.emit(self.chat_id)
+        self.chat_left.emit(self.shown_id)
         self.options.keep()
         self.edits.keep()
         self.keeping.close()
@@ -297,7 +290,7 @@ class ChatController(QObject):
 
     def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
         """In the chat that it was written for."""
-        if chat_id != self.chat_id:
+        if chat_id != self.shown_id:
             self._show(chat_id)
         self.send(text, attachments)
 
@@ -329,12 +322,14 @@ class ChatController(QObject):
             self.transcript.append(self._row(stored))
 
     def _row(self, stored: StoredMessage) -> TranscriptMessage:
-        return self.edits.row(self._replies.row(stored))
+        row = self._replies.row(stored)
+        return self.reading.row(row) if self.reading.chat_id else self.edits.row(row)
 
     def _show(self, chat_id: int) -> None:
-        self.chat_left.emit(self.chat_id)
+        self.chat_left.emit(self.shown_id)
         summary = self._chats.summary(chat_id)
         self.visit += 1
+        self.reading.left()
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")
         self.options.open(self.chat_id)
         self.edits.open_chat(self.chat_id)
@@ -342,6 +337,12 @@ class ChatController(QObject):
         self._update_generating()
         self._unseen.see(self.chat_id)
         self.current_chat_changed.emit(self.chat_id, self.title)
+
+    def show_read(self, title: str) -> None:
+        """The chat that is read in the Trash, in place of a new one."""
+        self.title = title
+        self._show_rows(self._messages.shown_branch(self.shown_id), self.transcript.set_messages)
+        self.current_chat_changed.emit(self.chat_id, title)
 
     def _show_listed(self, chat_id: int) -> None:
         self.conversations.refresh()
@@ -373,7 +374,7 @@ class ChatController(QObject):
 
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()
-        if chat_id == self.chat_id:
+        if chat_id and chat_id == self.chat_id:
             self._show_branch()
         elif open_it:
             self.open_chat(chat_id)

@@ -1,4 +1,4 @@
-"""The controllers of what comes from files and goes to them, made and closed together."""
+"""The controllers of what comes from files and goes to them, and of the meter of both; made and closed together."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from app.controllers.chat import ChatController
 from app.controllers.exports import ExportController
 from app.controllers.imports import ImportController
 from app.controllers.models import ModelController
+from app.controllers.typed_tokens import TypedTokens
 from app.storage import Storage
 from app.storage.worker import Deliver
 from engine import ChatEngine
@@ -24,6 +25,7 @@ class FileControllers:
         deliver: Deliver,
     ) -> None:
         self.attachments = AttachmentController(engine, bridge, storage, models, chats, deliver)
+        self.typed = TypedTokens(engine, bridge, models, chats)
         self.exports = ExportController(storage, deliver, chats.options, chats)
         self.imports = ImportController(storage, chats, deliver)
 

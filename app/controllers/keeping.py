@@ -45,6 +45,15 @@ class Keeping(QObject):
             lambda _: self._on_refused(what, change),
         )
 
+    def unsent(self) -> dict[int, str]:
+        """By chat, what was typed there in an earlier run and not sent."""
+        return self._storage.read.unsent.all()
+
+    def keep_unsent(self, chat_id: int, text: str) -> None:
+        """What is being typed there."""
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        self.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text))
+
     def try_now(self, timeout_s: float) -> bool:
         """Waits until all of it has been tried, so that `has_refused` knows. False: the disk takes longer."""
         tried = threading.Event()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 
@@ -17,6 +18,13 @@ _WORDS_CHARS = 200
 _TABLES = ("chats", "messages")
 _CHATS = "SELECT id FROM chats WHERE deleted_at"
 _MESSAGES = "SELECT id FROM messages WHERE deleted_at"
+_WHOLE_CHATS = (
+    "SELECT deleted_at AS mark, id AS chat_id, title, 1 AS whole,"
+    " (SELECT count(*) FROM messages WHERE chat_id = chats.id AND messages.deleted_at IS NULL) AS messages,"
+    f" (SELECT substr(text, 1, {_WORDS_CHARS}) FROM messages WHERE chat_id = chats.id"
+    " AND messages.deleted_at IS NULL AND text != '' ORDER BY id DESC LIMIT 1) AS words"
+    " FROM chats WHERE deleted_at IS NOT NULL"
+)
 
 
 class Trash:
@@ -61,28 +69,20 @@ class Trash:
 
     def latest(self, limit: int = _LISTED) -> list[Deletion]:
         """The last few deletions, the newest first."""
-        chats = (
-            "SELECT deleted_at AS mark, id AS chat_id, title, 1 AS whole,"
-            " (SELECT count(*) FROM messages WHERE chat_id = chats.id AND messages.deleted_at IS NULL) AS messages,"
-            f" (SELECT substr(text, 1, {_WORDS_CHARS}) FROM messages WHERE chat_id = chats.id"
-            " AND messages.deleted_at IS NULL AND text != '' ORDER BY id DESC LIMIT 1) AS words"
-            " FROM chats WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC LIMIT ?"
-        )
+        chats = f"{_WHOLE_CHATS} ORDER BY deleted_at DESC LIMIT ?"
         messages = (
             "SELECT messages.deleted_at AS mark, chat_id, title, 0 AS whole, count(*) AS messages,"
             f" substr(text, 1, {_WORDS_CHARS}) AS words, min(messages.id) FROM messages"
             " JOIN chats ON chats.id = chat_id AND chats.deleted_at IS NULL"
             " WHERE messages.deleted_at IS NOT NULL GROUP BY mark ORDER BY mark DESC LIMIT ?"
         )
-        found = [
-            Deletion(
-                *(row["mark"], row["chat_id"], as_title(row["title"]), bool(row["whole"])),
-                *(row["messages"], as_text(row["words"])),
-            )
-            for sql in (chats, messages)
-            for row in self._db.rows(sql, (limit,))
-        ]
+        found = [_deletion(row) for sql in (chats, messages) for row in self._db.rows(sql, (limit,))]
         return sorted(found, key=lambda deletion: deletion.mark, reverse=True)[:limit]
+
+    def chat(self, chat_id: int) -> Deletion | None:
+        """Of a whole chat, as long as it can be brought back."""
+        row = self._db.row(f"{_WHOLE_CHATS} AND id = ?", (chat_id,))
+        return None if row is None else _deletion(row)
 
     def marks(self) -> set[float]:
         """Of all that can be brought back."""
@@ -148,6 +148,11 @@ class Trash:
 
     def _ids(self, sql: str, value: float) -> list[int]:
         return [row[0] for row in self._db.rows(sql, (value,))]
+
+
+def _deletion(row: sqlite3.Row) -> Deletion:
+    title, words = as_title(row["title"]), as_text(row["words"])
+    return Deletion(row["mark"], row["chat_id"], title, bool(row["whole"]), row["messages"], words)
 
 
 def _numbers(stored: object) -> tuple[int, ...]:

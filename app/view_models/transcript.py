@@ -64,6 +64,7 @@ class TranscriptMessage:
     edit: MessageEdit | None = None
     waits_for: int = 0  # replies before it in the line
     attachments: Attachments = ()
+    read_only: bool = False  # its chat is in the Trash
 
     @property
     def empty(self) -> bool:
@@ -90,7 +91,7 @@ class TranscriptMessage:
     def can_continue(self) -> bool:
         """It broke off, met its limit, or ends with words that no model has measured, such as a person's."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
-        return not self.from_user and broke_off and bool(self.text.strip())
+        return not (self.from_user or self.read_only) and broke_off and bool(self.text.strip())
 
 
 class TranscriptModel(QObject):

@@ -126,6 +126,8 @@ class ScreenshotHarness:
         window.comfort.palette.close_palette()
         window.chat_settings.panel.hide()
         window.inspector.set_wanted(False)
+        if (deletion := self.application.chats.reading.deletion) is not None:
+            self.application.chats.deletions.restore(deletion)
         window.overlay.choose(OverlayMode.OFF)
         self.application.window.sidebar.search.clear()
         for widget in QApplication.topLevelWidgets():

@@ -426,12 +426,11 @@ def test_unsent_text_is_there_after_a_restart(tmp_path: Path, qtbot: QtBot) -> N
     with open_harness(tmp_path, qtbot) as harness:
         harness.load_pair()
         harness.say("Hello")
-        harness.chat.keep_unsent(1, "half a thought")
-        harness.chat.keep_unsent(0, "새 채팅")
+        harness.chat.keeping.keep_unsent(1, "half a thought")
+        harness.chat.keeping.keep_unsent(0, "새 채팅")
+        harness.qtbot.waitUntil(lambda: not harness.storage.pending)
     with open_harness(tmp_path, qtbot) as harness:
-        told = recorded(harness.chat.unsent_restored)
-        harness.chat.restore_unsent()
-        assert told == [({1: "half a thought", 0: "새 채팅"},)]
+        assert harness.chat.keeping.unsent() == {1: "half a thought", 0: "새 채팅"}
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")

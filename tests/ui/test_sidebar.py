@@ -7,8 +7,17 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QAction, QDragEnterEvent, QDragMoveEvent, QDropEvent, QFontMetrics, QKeyEvent
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import (
+    QAction,
+    QCursor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFontMetrics,
+    QKeyEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
@@ -460,6 +469,46 @@ def test_the_search_is_cleared_by_a_button_that_grows_with_the_text(app: AppHarn
         assert (search.text(), search.hasFocus(), button.isVisible()) == ("", True, False)
 
 
+def test_a_trembling_hand_scrolls_the_list_at_its_edge(app: AppHarness, qtbot: QtBot) -> None:
+    """Every move would begin anew what Qt does only when it is left alone for a moment."""
+    make_chats(app, qtbot, *(f"Chat {number:02}" for number in range(60)))
+    chats, bar = app.window.sidebar.chats, app.window.sidebar.chats.verticalScrollBar()
+    data, edge = carried(row_named(app, "Chat 59")[1]), QPoint(40, chats.viewport().height() - 5)
+    QCursor.setPos(chats.viewport().mapToGlobal(edge))
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(
+        chats.viewport(), QDragEnterEvent(QPoint(40, 200), Qt.DropAction.MoveAction, data, buttons, keys)
+    )
+
+    def tremble() -> None:
+        move = QDragMoveEvent(edge, Qt.DropAction.MoveAction, data, buttons, keys)
+        QApplication.sendEvent(chats.viewport(), move)
+
+    hand = QTimer(app.window, interval=10)
+    hand.timeout.connect(tremble)
+    hand.start()
+    assert bar.value() == 0 < bar.maximum()
+    qtbot.waitUntil(lambda: bar.value() > 300, timeout=10_000)
+    hand.stop()
+    QApplication.sendEvent(chats.viewport(), QDragLeaveEvent())
+
+
+def test_a_chat_that_moves_out_of_sight_leaves_the_list_where_it_is(app: AppHarness, qtbot: QtBot) -> None:
+    """It was dragged to the top of a long list; or a message was sent in it, which makes it the latest."""
+    made = make_chats(app, qtbot, *(f"Chat {number:02}" for number in range(60)))
+    folder, chats = make_folder(app, qtbot, "Folder"), app.window.sidebar.chats
+    bar = chats.verticalScrollBar()
+    choose(app, "Chat 03")
+    bar.setValue(0)
+    assert drop(app, "Chat 03", "Folder")
+    app.wait_until_stored(qtbot)
+    assert (app.chats.folders.folder_of(made[3]), bar.value()) == (folder, 0)
+    choose(app, "Chat 02")
+    bar.setValue(0)
+    change(app, qtbot, lambda stores: stores.chats.touch(made[2], None))
+    assert (row_named(app, "Chat 02")[0] < 6, bar.value()) == (True, 0)
+
+
 def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None:
     chats = make_chats(app, qtbot, "One", "Two", "Three")
     for chat in chats:
@@ -468,7 +517,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     trash = app.window.sidebar_wiring.show_trash()
     shown = [trash.list.model().index(row, 0).data() for row in range(3)]
     assert shown == ["Three", "Two", "One"]
-    QTest.keyClick(trash.list, Qt.Key.Key_Return)  # the first one is chosen
+    QTest.mouseClick(trash.restore_button, Qt.MouseButton.LeftButton)  # the first one is chosen
     app.wait_until_stored(qtbot)
     assert (listed(app), app.chats.chat_id) == (["Today", "Three"], chats[2])
     QTest.keyClick(trash.list, Qt.Key.Key_Delete)

@@ -44,6 +44,7 @@ class AttachmentWiring(QObject):
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window)
+        self.drop_target.takes_files = lambda: not composer.isHidden()
         self._connect_composer()
         for given in (self.drop_target.files_dropped, composer.edit.files_given):
             given.connect(self._take_files)
@@ -117,7 +118,7 @@ class AttachmentWiring(QObject):
     def _open_sent(self, message_id: int, index: int) -> None:
         message = self._chats.transcript.message(message_id)
         if message is not None and index < len(message.attachments):
-            can_remove = can_drop(message.text, len(message.attachments))
+            can_remove = not message.read_only and can_drop(message.text, len(message.attachments))
             words = self._transcript.finder.words_in_attachment(message_id, index)
             dialog = self._show(message.attachments[index], can_remove=can_remove, words=words)
             dialog.remove_requested.connect(lambda: self._chats.edits.drop_attachment(message_id, index))

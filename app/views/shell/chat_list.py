@@ -66,6 +66,7 @@ class ChatList(QListView):
         self.dropped_on = QRect()  # the row that a drop would go to
         self._by_key = False  # a ring shows where the keyboard is, once it is used
         self._pressed: Identity | None = None
+        self._drag_edge = 0  # at which edge a drag is: above -1, below 1
         set_up_row_list(self, theme)
         self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
         self.setDropIndicatorShown(False)
@@ -331,15 +332,31 @@ class ChatList(QListView):
         self._show_target(QRect())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self._drag_edge = 0
         event.setAccepted(dragged(event) is not None)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        super().dragMoveEvent(event)  # scrolls near an edge
+        self._scroll_at_edge(event)
         what, index = dragged(event), self.indexAt(event.position().toPoint())
         folder_id = target(row_of(index) if index.isValid() else None)
         welcome = what is not None and is_welcome(what, folder_id, self._tree)
         self._show_target(self._place_of(folder_id) if welcome else QRect())
         event.setAccepted(welcome)
+
+    def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
+        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call begins anew: a hand that
+        trembles would hold it up."""
+        y, margin = event.position().y(), self.autoScrollMargin()
+        edge = -1 if y < margin else 1 if y >= self.viewport().height() - margin else 0
+        if edge and edge != self._drag_edge:
+            super().dragMoveEvent(event)
+        self._drag_edge = edge
+
+    def rowsAboutToBeRemoved(self, parent: Index, first: int, last: int) -> None:  # noqa: N802 - Qt's name
+        """Where the current row goes, its neighbour becomes current, which Qt would bring into sight: nobody asked."""
+        value = self.verticalScrollBar().value()
+        super().rowsAboutToBeRemoved(parent, first, last)
+        self.verticalScrollBar().setValue(value)
 
     def _place_of(self, folder_id: int | None) -> QRect:
         row = self._chats().row_of_folder(folder_id or 0)

@@ -62,8 +62,7 @@ class ChatSettingsWiring(QObject):
         window.header.let_give_way(self.button)
         self.button.clicked.connect(self.toggle)
         self.action.triggered.connect(self.toggle)
-        self.button.setEnabled(False)
-        self.action.setEnabled(False)
+        self._allow(False)
         window.language_changed.connect(self._retranslate)
         window.resized.connect(self._follow_button)
         self._retranslate()
@@ -73,9 +72,14 @@ class ChatSettingsWiring(QObject):
         chats.options.changed.connect(self.show)
         chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
         models.pair_changed.connect(self.show)
-        self.button.setEnabled(True)
-        self.action.setEnabled(True)
+        chats.current_chat_changed.connect(lambda _chat_id, _title: self._allow(not chats.reading.chat_id))
+        self._allow(True)
         self.show()
+
+    def _allow(self, allowed: bool) -> None:
+        """Not for a chat that is read in the Trash: nothing of it changes there."""
+        self.button.setEnabled(allowed)
+        self.action.setEnabled(allowed)
 
     @cached_property
     def panel(self) -> ChatSettings:

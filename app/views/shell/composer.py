@@ -21,7 +21,7 @@ from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
-from app.views.widgets.context_ring import ContextRing
+from app.views.widgets.context_ring import SPEAKS_UP_AT, ContextRing
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
@@ -36,6 +36,7 @@ class Composer(Translated, QWidget):
     send_requested = Signal(str)
     stop_requested = Signal()
     unsent_changed = Signal(int, str)  # chat, what waits there
+    words_settled = Signal(str)  # what is in the field, a moment after the last key or in another chat
     attach_requested = Signal()
     resized = Signal()
 
@@ -53,6 +54,7 @@ class Composer(Translated, QWidget):
         self.attach_button = IconButton(theme, "paperclip", parent=self)
         self._attachments: AttachedModel | None = None
         self._context = self._attached_tokens = (0, 0)
+        self._typed_tokens = 0
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
@@ -136,6 +138,11 @@ class Composer(Translated, QWidget):
         self._attached_tokens = tokens, limit_tokens
         self.set_context(*self._context)
 
+    def show_typed_tokens(self, tokens: int) -> None:
+        """So does what is typed."""
+        self._typed_tokens = tokens
+        self.set_context(*self._context)
+
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -149,6 +156,7 @@ class Composer(Translated, QWidget):
         self._chat_id = chat_id
         self.set_text(self._unsent.pop(chat_id, ""))
         self._keep.stop()
+        self.words_settled.emit(self.text())
 
     def go_on_in(self, chat_id: int) -> None:
         """The open chat has a number now: what was typed since its first message was sent stays with it."""
@@ -169,6 +177,7 @@ class Composer(Translated, QWidget):
         """Has what waits here kept on disk, with what is being composed."""
         self._keep.stop()
         self.unsent_changed.emit(self._chat_id, self.edit.text_with_composed())
+        self.words_settled.emit(self.edit.text_with_composed())
 
     def confirm_sent(self, chat_id: int, text: str) -> None:
         """This is on disk, so it leaves the field; what was typed since then stays."""
@@ -207,8 +216,11 @@ class Composer(Translated, QWidget):
 
     def set_context(self, used_tokens: int, limit_tokens: int) -> None:
         self._context = used_tokens, limit_tokens
-        attached, limit = self._attached_tokens
-        self.ring.set_usage(used_tokens + attached, limit_tokens or (limit if attached else 0))
+        attached, model_tokens = self._attached_tokens
+        used = used_tokens + attached + self._typed_tokens
+        # In a new chat a few words are nothing to tell: the meter would only push them aside.
+        tells = attached or used >= SPEAKS_UP_AT * model_tokens
+        self.ring.set_usage(used, limit_tokens or (model_tokens if tells else 0))
 
     def _retranslate(self) -> None:
         self.edit.set_hint(self.tr("Ask anything"))

@@ -21,6 +21,10 @@ class FileWiring(QObject):
         self.attachments = AttachmentWiring(
             window, theme, composer, transcript, banner, window.chats, files.attachments
         )
+        self.typed = files.typed
+        composer.words_settled.connect(self.typed.count)
+        self.typed.changed.connect(composer.show_typed_tokens)
+        self.typed.count(composer.text())
         window.send_text = files.attachments.send
         self._window, self._theme, self._files = window, theme, files
         menu, chats = window.menu, window.chats

@@ -22,7 +22,7 @@ class FindWiring(QObject):
         self._chats = chats
         self._view = view
         self._finder = view.finder
-        self._chat_id = chats.chat_id
+        self._chat_id = chats.shown_id
         self.bar = FindBar(theme, view)
         self.bar.words_changed.connect(self._finder.find)
         self.bar.step_requested.connect(self._step)
@@ -33,7 +33,7 @@ class FindWiring(QObject):
         menu.find_previous.triggered.connect(lambda: self._step(-1))
         menu.use_selection.triggered.connect(self.use_selection)
         listed.match_opened.connect(self.open_match)
-        chats.current_chat_changed.connect(lambda chat_id, _title: self._on_chat(chat_id))
+        chats.current_chat_changed.connect(lambda _chat_id, _title: self._on_chat(chats.shown_id))
 
     def open(self) -> None:
         """Where there is nothing to find, nothing opens."""

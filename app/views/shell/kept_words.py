@@ -30,21 +30,20 @@ class KeptWords(QObject):
         self._refusal: Callable[[], BannerText] | None = None
         self._told: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
-        composer.unsent_changed.connect(chats.keep_unsent)
+        composer.unsent_changed.connect(chats.keeping.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
         chats.message_sent.connect(composer.confirm_sent)
         chats.chat_made.connect(composer.go_on_in)
         chats.message_sent.connect(lambda _chat, _text: self._withdraw_refusal())
         chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
         chats.message_homeless.connect(composer.take_over)
-        chats.unsent_restored.connect(composer.set_unsent)
         chats.not_stored.connect(self._show_not_stored)
         chats.chat_deleted.connect(self._on_chat_deleted)
         chats.folders.deleted.connect(self._on_folder_deleted)
         chats.edits.deleted.connect(self._on_message_deleted)
         chats.deletions.changed.connect(self._on_trash_changed)
         menu.undo.triggered.connect(self._undo)
-        chats.restore_unsent()
+        composer.set_unsent(chats.keeping.unsent())
 
     def warn_before_closing(self) -> bool:
         """Says, once until something is typed, that words are on the screen only; True when it did."""

@@ -30,13 +30,13 @@ from app.views.shell.message_wiring import MessageWiring
 from app.views.shell.picker_wiring import PickerWiring
 from app.views.shell.sidebar import Sidebar
 from app.views.shell.sidebar_wiring import SidebarWiring
-from app.views.widgets.banner import Banner, BannerText
+from app.views.shell.trash_bar import TrashBar
+from app.views.widgets.banner import Banner
 from app.views.widgets.drop_target import TakesDrops
 from app.views.widgets.plain_words import set_window_title
 from app.views.widgets.scrolling import bar_room_px
 from app.views.widgets.tab_order import chain, in_reading_order
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
@@ -75,6 +75,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.transcript: TranscriptView | None = None
         self.empty_chat = EmptyChat(theme, self)
         self.composer = Composer(theme, self)
+        self.trash_bar = TrashBar(theme, self)
         self.banner = Banner(theme, self)
         self.picker = PickerWiring(self, theme)
         self.menu = MenuBar(self)
@@ -100,6 +101,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         foot.setContentsMargins(_SIDE_PX, 4, _SIDE_PX + bar_room_px(self._theme, self), 18)
         foot.addStretch(1)
         foot.addWidget(self.composer, 1000)
+        foot.addWidget(self.trash_bar, 1000)
         foot.addStretch(1)
         right = QVBoxLayout()
         right.setSpacing(0)
@@ -118,7 +120,8 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.header.sidebar_requested.connect(self.toggle_sidebar)
         self.header.pair_requested.connect(self.picker.open)
         self.banner.appeared.connect(self._place_banner)
-        self.composer.resized.connect(self._place_banner)
+        for foot in (self.composer, self.trash_bar):
+            foot.resized.connect(self._place_banner)
         self.composer.send_requested.connect(self._send)
         self._theme.changed.connect(self._fit_sidebar)
         self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
@@ -165,6 +168,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
             request.connect(self._new_chat)
         chats.current_chat_changed.connect(self._on_chat_changed)
         chats.problem_raised.connect(self.show_problem)
+        self.trash_bar.bind(chats)
 
     def _bind_messages(self, chats: ChatController) -> None:
         self.empty_chat.question_asked.connect(self._ask)
@@ -199,7 +203,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
-        models.main_waits.connect(lambda name: self._show_wait(models, name))
 
     # What the controllers say
 
@@ -211,9 +214,21 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.composer.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)
         self._show_page()
+        self._show_foot(reads=self.chats.reading.chat_id != 0)
+
+    def _show_foot(self, *, reads: bool) -> None:
+        """The composer, or what stands in its place while a chat in the Trash is read."""
+        self.trash_bar.follow()
+        is_left = self.composer.isHidden() and not self.sidebar.isAncestorOf(self.focusWidget() or self)
+        self.trash_bar.setVisible(reads)
+        self.composer.setVisible(not reads)
+        if reads and self.transcript is not None:
+            self.transcript.setFocus()
+        elif is_left:
+            self.composer.take_focus()
 
     def _show_page(self) -> None:
-        empty = self.chats is None or not self.chats.transcript.messages
+        empty = self.chats is None or not (self.chats.transcript.messages or self.chats.reading.chat_id)
         if empty or self.transcript is None:
             self._stack.setCurrentWidget(self.empty_chat)
             self.header.set_line(False)
@@ -229,18 +244,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
         starter = self._settings.main_folder == STARTER_FOLDER
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
         self.picker.show_pair()
-
-    def _show_wait(self, models: ModelController, name: str) -> None:
-        """Another model was chosen, or none (""), while a reply is written."""
-        loads = self.tr("A reply is being written. %1 is loaded when it ends.")
-        unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
-
-        def text() -> BannerText:
-            return BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait"))
-
-        self.banner.show_info(text, models.switch_now)
-        once = Qt.ConnectionType.SingleShotConnection
-        models.wait_ended.connect(lambda: self.banner.withdraw(text), once)
 
     def show_problem(self, problem: Problem) -> None:
         self.banner.show_warning(lambda: problem_text(problem), lambda: self._follow(notice_for(problem).action))
@@ -322,8 +325,9 @@ class MainWindow(TakesDrops, Translated, QWidget):
     def _place_banner(self) -> None:
         if not self.banner.isVisibleTo(self):
             return
-        at = self.composer.mapTo(self, self.composer.rect().topLeft())
-        self.banner.place(at.x(), at.y() - 10, self.composer.width())
+        foot = self.trash_bar if self.composer.isHidden() else self.composer
+        at = foot.mapTo(self, foot.rect().topLeft())
+        self.banner.place(at.x(), at.y() - 10, foot.width())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -347,8 +351,9 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes through the window part by part, whenever their widgets were made."""
-        view, parts = self.transcript, (self.sidebar, self.header, self.composer)
-        left, top, foot = (in_reading_order(part) if part.isVisible() else [] for part in parts)
+        view, parts = self.transcript, (self.sidebar, self.header, self.composer, self.trash_bar)
+        left, top, *feet = (in_reading_order(part) if part.isVisible() else [] for part in parts)
+        foot = [widget for part in feet for widget in part]
         if view is not None and view.isVisible():
             chain([*left, *top, view, *view.visible_parts.tab_stops(), *foot])
         else:

@@ -44,7 +44,7 @@ class EditEntries(QObject):
         is_paste = name in ("paste", "paste_plain")
         if not is_paste or other is None or field is None or isinstance(field, (QLineEdit, *_TEXTS)):
             return field
-        return other if field.window() is other.window() else field
+        return other if other.isVisible() and field.window() is other.window() else field
 
     def release(self) -> None:
         for name in ("undo", *_SLOTS, "paste_plain"):

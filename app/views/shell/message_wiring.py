@@ -26,7 +26,7 @@ class MessageWiring(QObject):
         self._chats = chats
         self._theme = theme
         self._window = window
-        self._chat_id = chats.chat_id
+        self._chat_id = chats.shown_id
         view.regenerate_requested.connect(chats.regenerate)
         view.continue_requested.connect(chats.continue_reply)
         view.sibling_requested.connect(self._show_version)
@@ -44,10 +44,11 @@ class MessageWiring(QObject):
         chats.edits.saved.connect(self._on_saved)
         chats.edits.went_on.connect(editing.focus)
 
-    def _on_chat(self, chat_id: int, _title: str) -> None:
-        """Another chat opens where its reader left it; a change of the title moves nothing."""
+    def _on_chat(self, _chat_id: int, _title: str) -> None:
+        """Another chat opens where its reader left it; a change of the title moves nothing, nor does restoring it."""
         from app.views.transcript.reading_places import ReadingPlace  # not before the first frame
 
+        chat_id = self._chats.shown_id
         if chat_id != self._chat_id:
             self._chat_id = chat_id
             place = self._chats.places.of(chat_id)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.models import ModelController
 from app.theme import Theme
 from app.views.shell.picker import Picker
+from app.views.widgets.banner import BannerText
+from app.words.formats import fill
 
 if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
@@ -29,6 +31,20 @@ class PickerWiring(QObject):
     def bind(self, models: ModelController) -> None:
         self._models = models
         models.models_changed.connect(self._refresh)
+        models.main_waits.connect(lambda name: self._show_wait(models, name))
+
+    def _show_wait(self, models: ModelController, name: str) -> None:
+        """Another model was chosen, or none (""), while a reply is written."""
+        loads = self.tr("A reply is being written. %1 is loaded when it ends.")
+        unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
+
+        def text() -> BannerText:
+            return BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait"))
+
+        banner = self._window.banner
+        banner.show_info(text, models.switch_now)
+        once = Qt.ConnectionType.SingleShotConnection
+        models.wait_ended.connect(lambda: banner.withdraw(text), once)
 
     @cached_property
     def panel(self) -> Picker:

@@ -24,7 +24,7 @@ from app.words.trash import deletion_detail, deletion_title
 
 
 class TrashList(RowRing, QListView):
-    restore_requested = Signal()
+    read_requested = Signal()
     forget_requested = Signal()
 
     def __init__(self, theme: Theme, model: TrashListModel, parent: QWidget | None = None) -> None:
@@ -34,7 +34,7 @@ class TrashList(RowRing, QListView):
         self.setItemDelegate(_DeletionDelegate(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         set_up_row_list(self, theme)
-        self.doubleClicked.connect(lambda _index: self.restore_requested.emit())
+        self.doubleClicked.connect(lambda _index: self.read_requested.emit())
 
     def chosen(self) -> Sequence[Deletion]:
         return [index.data(DELETION) for index in sorted(self.selectedIndexes(), key=lambda index: index.row())]
@@ -43,7 +43,7 @@ class TrashList(RowRing, QListView):
         if is_held(event):
             event.accept()
         elif event.key() in RETURN_KEYS:
-            self.restore_requested.emit()
+            self.read_requested.emit()
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and not event.isAutoRepeat():
             self.forget_requested.emit()
         else:

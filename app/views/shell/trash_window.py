@@ -1,10 +1,8 @@
-"""The window of what was deleted in the last 30 days: bring it back, or delete it for good after asking."""
+"""The window of what was deleted in the last 30 days: read it, bring it back, or delete it for good after asking."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -12,8 +10,9 @@ from app.controllers.deletions import Deletions
 from app.theme import Theme
 from app.view_models.trash_list import TrashListModel
 from app.views.shell.trash_list import TrashList
+from app.views.shell.trash_question import ask_to_forget
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.dialog import Dialog
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.side_window import SideWindow
@@ -21,6 +20,8 @@ from app.views.widgets.translated import Translated
 
 
 class TrashWindow(Translated, SideWindow):
+    read_requested = Signal(int)  # a whole chat
+
     def __init__(self, theme: Theme, deletions: Deletions, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._deletions = deletions
@@ -29,7 +30,8 @@ class TrashWindow(Translated, SideWindow):
         self.about = TextLabel(theme, TextStyle.SECONDARY, self)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.list = TrashList(theme, self._model, self)
-        self.restore_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
+        self.read_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
+        self.restore_button = PillButton(theme, parent=self)
         self.forget_button = PillButton(theme, parent=self)
         self.empty_button = PillButton(theme, parent=self)
         self._arrange()
@@ -42,7 +44,7 @@ class TrashWindow(Translated, SideWindow):
         self.resize(560, 560)
         self._buttons = QWidget(self)
         buttons = Flow(self._buttons)
-        for button in (self.restore_button, self.forget_button, self.empty_button):
+        for button in (self.read_button, self.restore_button, self.forget_button, self.empty_button):
             buttons.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 18, 20, 16)
@@ -59,12 +61,23 @@ class TrashWindow(Translated, SideWindow):
         self._model.refreshed.connect(self._show_state)
         self.list.selectionModel().selectionChanged.connect(lambda _new, _old: self._show_state())
         self._model.modelReset.connect(self._choose_first)
-        self.list.restore_requested.connect(self.restore)
+        self.list.read_requested.connect(self.read)
         self.list.forget_requested.connect(self.ask_to_forget)
+        self.read_button.clicked.connect(self.read)
         self.restore_button.clicked.connect(self.restore)
         self.forget_button.clicked.connect(self.ask_to_forget)
         self.empty_button.clicked.connect(self.ask_to_empty)
         self._theme.changed.connect(self._restyle)
+
+    @property
+    def _readable(self) -> int:
+        """The chat that is chosen; 0 for several, and for messages, which have their words in the row."""
+        chosen = self.list.chosen()
+        return chosen[0].chat_id if len(chosen) == 1 and chosen[0].whole_chat else 0
+
+    def read(self) -> None:
+        if self._readable:
+            self.read_requested.emit(self._readable)
 
     def restore(self) -> None:
         """A single chat is opened, too."""
@@ -77,29 +90,20 @@ class TrashWindow(Translated, SideWindow):
         if not chosen:
             return None
         n = len(chosen)
-        return self._ask(
+        return ask_to_forget(
+            self._theme,
+            self,
             lambda: (self.tr("Delete %Ln item(s) for good?", "", n), self.tr("Delete for good")),
             lambda: self._deletions.forget(chosen),
         )
 
     def ask_to_empty(self) -> Dialog:
-        return self._ask(
+        return ask_to_forget(
+            self._theme,
+            self,
             lambda: (self.tr("Delete everything in Recently Deleted for good?"), self.tr("Empty")),
             self._deletions.empty,
         )
-
-    def _ask(self, words: Callable[[], tuple[str, str]], act: Callable[[], None]) -> Dialog:
-        """`words`: the question, and its button."""
-
-        def text() -> DialogText:
-            question, button = words()
-            warning = self.tr("It is also removed from the daily copies. This cannot be undone.")
-            return DialogText(question, warning, "", button, self.tr("Cancel"))
-
-        dialog = Dialog(self._theme, self, text, danger=True)
-        dialog.accepted.connect(act)
-        dialog.open()
-        return dialog
 
     def _refresh_if_shown(self) -> None:
         if self.isVisible():
@@ -117,6 +121,7 @@ class TrashWindow(Translated, SideWindow):
         self.empty_button.setEnabled(some)
         for button in (self.restore_button, self.forget_button):
             button.setEnabled(some and bool(self.list.chosen()))
+        self.read_button.setEnabled(some and bool(self._readable))
 
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Recently Deleted"))
@@ -124,6 +129,7 @@ class TrashWindow(Translated, SideWindow):
         self.about.setText(self.tr("What you delete stays here for 30 days. Then it is gone for good."))
         self.nothing.setText(self.tr("Nothing was deleted in the last 30 days."))
         self.list.setAccessibleName(self.tr("Recently deleted chats and messages"))
+        self.read_button.setText(self.tr("Read"))
         self.restore_button.setText(self.tr("Restore"))
         self.forget_button.setText(self.tr("Delete for good…"))
         self.empty_button.setText(self.tr("Empty…"))

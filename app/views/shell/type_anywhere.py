@@ -44,7 +44,7 @@ class TypeAnywhere(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             return watched is self.parent() and (self._scroll(event) or self._type(event))
-        if isinstance(event, QInputMethodEvent):
+        if isinstance(event, QInputMethodEvent) and self._edit.isVisible():
             self._compose(event)
             return True
         if isinstance(event, QInputMethodQueryEvent) and isinstance(watched, QWidget):
@@ -65,7 +65,8 @@ class TypeAnywhere(QObject):
         text = event.text()
         changes = (text.isprintable() and bool(text)) or event.key() == Qt.Key.Key_Backspace
         begins = text.isprintable() and bool(text.strip())
-        if event.modifiers() & ~_TYPING or not (begins or (changes and not self._edit.document().isEmpty())):
+        changes = begins or (changes and not self._edit.document().isEmpty())
+        if event.modifiers() & ~_TYPING or not changes or not self._edit.isVisible():
             return False
         self._take_over()
         QApplication.sendEvent(self._edit, event)

@@ -59,16 +59,24 @@ def ask_for(context: PartContext, act: str, message_id: int) -> None:
 
 
 def can_change(message: TranscriptMessage) -> bool:
-    """Neither being written, nor being edited, nor damaged."""
+    """Neither being written, nor being edited, nor damaged, nor in the Trash."""
     damaged = message.status in (ReplyStatus.UNREADABLE, ReplyStatus.UNSAVED)
-    return not (message.under_way or message.edit is not None or damaged)
+    return not (message.under_way or message.edit is not None or damaged or message.read_only)
 
 
 def _entries(message: TranscriptMessage) -> Iterator[Entry]:
-    has_words, free = bool(message.text.strip()), can_change(message)
+    has_words = bool(message.text.strip())
     yield "copy", QCoreApplication.translate("MessageActs", "Copy as Markdown"), has_words
     yield COPY_PLAIN, QCoreApplication.translate("MessageActs", "Copy as Plain Text"), has_words
     yield "", "", False
+    if not message.read_only:
+        yield from _changes(message, has_words=has_words)
+    elif not message.from_user:
+        yield INSPECT, QCoreApplication.translate("MessageActs", "Show in Inspector"), message.stats is not None
+
+
+def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
+    free = can_change(message)
     yield "edit", QCoreApplication.translate("MessageActs", "Edit"), free
     again = QCoreApplication.translate("MessageActs", "Write Again")
     answer = QCoreApplication.translate("MessageActs", "Write a Reply")

@@ -54,6 +54,7 @@ class FooterContent:
     siblings: int = 1
     highlighted: bool = False
     model: str = ""  # who wrote it
+    read_only: bool = False  # in the Trash
 
 
 class MessageFooter(Hovered, Translated, QWidget):
@@ -135,6 +136,8 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _possible_acts(self) -> list[str]:
         """All actions of this message in the order of the row, also those that are hidden now."""
         content = self._content
+        if content.read_only:
+            return ["copy", "more"]
         if content.status is ReplyStatus.UNREADABLE:
             return ["copy", "delete"]
         again = [] if content.from_user else ["regenerate"]

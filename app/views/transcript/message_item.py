@@ -221,7 +221,11 @@ class MessageItem:
         if waiting:
             yield PartKind.PROGRESS, Progress(message.status, message.progress, message.waits_for), 0
         if message.has_notice:
-            yield PartKind.NOTICE, NoticeContent(message.status, message.error, message.empty), _GAP_PX
+            yield (
+                PartKind.NOTICE,
+                NoticeContent(message.status, message.error, message.empty, message.read_only),
+                _GAP_PX,
+            )
         footer = FooterContent(
             from_user=message.from_user,
             status=message.status,
@@ -232,6 +236,7 @@ class MessageItem:
             siblings=message.siblings,
             highlighted=self.highlighted,
             model="" if message.from_user else message.model,
+            read_only=message.read_only,
         )
         # Progress and no gap are as high as a first line and its gap, so that nothing moves when that comes.
         yield PartKind.FOOTER, footer, 2 if message.from_user else 0 if waiting else 6

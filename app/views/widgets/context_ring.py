@@ -14,7 +14,7 @@ from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, percent, spoken
 
-_SPEAKS_UP_AT = 0.8
+SPEAKS_UP_AT = 0.8
 
 
 class ContextRing(Translated, QWidget):
@@ -88,7 +88,7 @@ class ContextRing(Translated, QWidget):
         return reasons
 
     def _speaks_up(self) -> bool:
-        return self.share >= _SPEAKS_UP_AT
+        return self.share >= SPEAKS_UP_AT
 
     def _words(self) -> str:
         """What does not fit is told before it is sent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QObject, QRectF, Qt, Signal
@@ -51,11 +52,12 @@ class DropTarget(QObject):
         super().__init__(window)
         self.sign = DropSign(theme, window)
         self._window = window
+        self.takes_files: Callable[[], bool] = lambda: True  # whether there is anything that they can go to
         window.setAcceptDrops(True)
         window.drop_target = self
 
     def enters(self, event: QDragMoveEvent) -> bool:
-        if not takes(event.mimeData()):
+        if not (takes(event.mimeData()) and self.takes_files()):
             return False
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
@@ -65,7 +67,7 @@ class DropTarget(QObject):
     def drops(self, event: QDropEvent) -> bool:
         self.sign.hide()
         data = event.mimeData()
-        if not takes(data):
+        if not (takes(data) and self.takes_files()):
             return False
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()

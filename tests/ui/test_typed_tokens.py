@@ -1,0 +1,115 @@
+"""The words in the composer in the context meter: counted a moment after the last key, by the engine, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.typed_tokens import TypedTokens
+from engine import CountId, Sink
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import MAIN
+
+LIMIT = MAIN.context_tokens
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as app:
+        yield app
+
+
+def used(app: AppHarness) -> int:
+    return app.window.composer.ring._used_tokens
+
+
+def is_told(typed: TypedTokens, tokens: int) -> bool:
+    return typed.tokens == tokens
+
+
+def counted(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that the engine is asked to count from now on."""
+    asked: list[str] = []
+    count = app.engine.count_tokens
+
+    def note(text: str, sink: Sink) -> CountId:
+        asked.append(text)
+        return count(text, sink)
+
+    monkeypatch.setattr(app.engine, "count_tokens", note)
+    return asked
+
+
+def test_typed_words_are_in_the_meter_and_leave_it_with_the_message(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Hello")
+    before = used(app)
+    assert before > 0
+    QTest.keyClicks(app.window.composer.edit, "one two three")  # a word is a token of the scripted engine
+    qtbot.waitUntil(lambda: used(app) == before + 3)
+    assert app.window.composer.ring.isVisible()
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    app.wait_until_quiet(qtbot)
+    stats = app.chats.transcript.messages[-1].stats
+    assert stats is not None
+    qtbot.waitUntil(lambda: used(app) == stats.context_tokens)
+
+
+def test_many_keys_are_one_count(app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = counted(app, monkeypatch)
+    QTest.keyClicks(app.window.composer.edit, "as fast as somebody types")
+    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 5)
+    assert asked == ["as fast as somebody types"]
+
+
+def test_the_same_words_again_are_counted_again(app: AppHarness, qtbot: QtBot) -> None:
+    typed = app.application.file_wiring.typed
+    for text, tokens in (("one two", 2), ("", 0), ("one two", 2), ("  \n", 0), ("one", 1)):
+        typed.count(text)
+        qtbot.waitUntil(partial(is_told, typed, tokens))
+
+
+def test_what_is_counted_late_is_not_told_of_other_words(app: AppHarness, qtbot: QtBot) -> None:
+    typed, told = app.application.file_wiring.typed, list[int]()
+    typed.changed.connect(told.append)
+    for text in ("one two three four", "one two three", "one two"):  # before any of them is answered
+        typed.count(text)
+    qtbot.waitUntil(lambda: typed.tokens == 2)
+    assert told == [2]
+
+
+def test_each_chat_has_the_tokens_of_its_own_words(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Hello")
+    chat_id, before = app.chats.chat_id, used(app)
+    QTest.keyClicks(app.window.composer.edit, "one two three")
+    qtbot.waitUntil(lambda: used(app) == before + 3)
+    app.chats.new_chat()
+    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 0)
+    assert not app.window.composer.ring.isVisible()
+    app.chats.open_chat(chat_id)
+    qtbot.waitUntil(lambda: used(app) == before + 3)
+
+
+def test_in_a_new_chat_the_meter_comes_when_the_words_are_many(app: AppHarness, qtbot: QtBot) -> None:
+    assert LIMIT is not None
+    app.window.composer.set_text("word " * 100)
+    qtbot.waitUntil(lambda: app.application.file_wiring.typed.tokens == 100)
+    assert not app.window.composer.ring.isVisible()
+    app.window.composer.set_text("word " * (LIMIT + 50))
+    qtbot.waitUntil(app.window.composer.ring.isVisible)
+    assert app.window.composer.ring._words() == "50 tokens too many"
+
+
+def test_without_a_loaded_model_nothing_is_counted_until_there_is_one(app: AppHarness, qtbot: QtBot) -> None:
+    typed = app.application.file_wiring.typed
+    app.models.eject()
+    qtbot.waitUntil(lambda: app.models.pair.state != "ready")
+    typed.count("one two three")
+    assert typed.tokens == 0
+    app.models.wake()
+    qtbot.waitUntil(lambda: typed.tokens == 3)
