@@ -82,7 +82,7 @@ class Asides(QObject):
     def keep_unsent(self, text: str) -> None:
         """Stores what is being typed."""
         text = text.encode("utf-8", "replace").decode("utf-8")
-        self._keeping.keep(("unsent", QUICK_ASK), lambda stores: stores.unsent.put(QUICK_ASK, text))
+        self._keeping.keep(("unsent", QUICK_ASK), lambda stores: stores.unsent.put(QUICK_ASK, text), text)
 
     def latest(self, limit: int) -> Sequence[ChatSummary]:
         """The chats as the sidebar has them, whatever is searched for there."""

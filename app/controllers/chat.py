@@ -263,7 +263,7 @@ class ChatController(QObject):
     def keep_unsent(self, chat_id: int, text: str) -> None:
         """Stores what is being typed."""
         text = text.encode("utf-8", "replace").decode("utf-8")
-        self.keeping.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text))
+        self.keeping.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text), text)
 
     # End
 
