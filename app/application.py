@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,11 +22,14 @@ from PySide6.QtGui import QDesktopServices
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
+from app.controllers.left import left_words
+from app.controllers.library import open_catalog
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.speculation import SpeculationParts
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
+from app.storage.left_words import LeftWords, places_to_leave
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.later_imports import import_in_steps
@@ -47,13 +51,12 @@ from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.languages import Translation, compiled_sentences
-from engine import Catalog, ChatEngine, Engine, ModelLibrary, ModelStore, Sink, load_catalog
+from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
 
 STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
-CATALOG = STARTER.with_name("catalog.json")
 
 END_S = 30.0  # the steps of the end have limits of their own; this is for one that hangs all the same
 STORE_END_S = 1.5  # what it is at then, the next start goes on with: a deletion of gigabytes, say
@@ -64,24 +67,11 @@ EngineFactory = Callable[[Path], ChatEngine]
 StoreFactory = Callable[[Path, Sink, Path], ModelLibrary]
 
 
-def open_engine(cache: Path) -> ChatEngine:
-    return Engine(cache)
-
-
 def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
     store = ModelStore(folder, sink=sink, starter=starter)
     with suppress(RuntimeError):  # somebody without a home folder
         store.set_home(Path.home())
     return store
-
-
-def open_catalog() -> Catalog:
-    """Without it the app recommends nothing, and does all else."""
-    try:
-        return load_catalog(CATALOG)
-    except ValueError:
-        _log.exception("The catalog of models cannot be read")
-        return Catalog()
 
 
 class Application(QObject):
@@ -94,7 +84,7 @@ class Application(QObject):
     def __init__(
         self,
         paths: Paths,
-        make_engine: EngineFactory = open_engine,
+        make_engine: EngineFactory = Engine,
         make_store: StoreFactory = open_store,
         starter: Path = STARTER,
     ) -> None:
@@ -120,11 +110,13 @@ class Application(QObject):
         self.calls = GuiCalls(self)
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
+        self._left = LeftWords(*places_to_leave(paths.data, paths.cache))
+        self._wants_quick_ask = False
         self._connect()
 
     def _connect(self) -> None:
         self.settings.changed.connect(self._on_setting)
-        self.settings.not_saved.connect(self._show_not_saved)
+        self.settings.not_saved.connect(lambda: self.window.banner.show_warning(start_notices.not_saved, behind=True))
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
         # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
@@ -151,17 +143,21 @@ class Application(QObject):
             self._refuse_newer_database()
             return
         problem = self.storage.refusal(error)
+        in_memory = partial(self.storage.open_in_memory, self._on_storage_open, self._on_storage_refused)
 
         def text() -> BannerText:
             return replace(problem_text(problem), other_button=self.tr("Chat without saving"))
 
-        self.window.banner.show_warning(text, self.open, self._open_in_memory)
-
-    def _open_in_memory(self) -> None:
-        self.storage.open_in_memory(self._on_storage_open, self._on_storage_refused)
+        self.window.banner.show_warning(text, self.open, in_memory)
 
     def _on_storage_open(self, opened: Opened) -> None:
-        import_in_steps(self, lambda: self._create_parts(opened))
+        def go_on(_outcome: object = None) -> None:
+            import_in_steps(self, lambda: self._create_parts(opened))
+
+        if self.storage.keeps and self._left.is_there:
+            self.storage.write(self._left.put_back, go_on, go_on)
+        else:
+            go_on()
 
     def _create_parts(self, opened: Opened) -> None:
         """Creates what the first frame does not need: engine, model store, controllers."""
@@ -197,6 +193,8 @@ class Application(QObject):
         self.storage.settle()
         self.is_open = True
         self.opened.emit()
+        if self._wants_quick_ask:
+            self.open_quick_ask()
 
     def _make_speculation(self) -> None:
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
@@ -220,9 +218,6 @@ class Application(QObject):
     def _repaired(self, rescued: Rescued) -> BannerText:
         figures = rescued.saved_messages, rescued.from_copies
         return start_notices.repaired(*figures, rescued.damaged_file, str(self.paths.data))
-
-    def _show_not_saved(self) -> None:
-        self.window.banner.show_warning(start_notices.not_saved, behind=True)
 
     def _show_crash_notice(self, was_loading: str) -> None:
         if was_loading and was_loading != str(self._starter / "main"):
@@ -258,6 +253,12 @@ class Application(QObject):
         window.activateWindow()
         window.composer.edit.setFocus()
 
+    def open_quick_ask(self) -> None:
+        """Now, or as soon as the chats are open."""
+        self._wants_quick_ask = not self.is_open
+        if self.is_open:
+            self.window.menu.quick_ask.trigger()
+
     def show_settings(self, page: str = "") -> SettingsWindow | None:
         window = self.settings_window() if self.is_open else None
         if window is not None:
@@ -272,10 +273,10 @@ class Application(QObject):
 
             parts = self.theme, self.settings, self.chats, self.models, self.speculation, self.paths
             self._settings_window = SettingsWindow(*parts)
+            self._steps.insert(0, self._settings_window.close)
         return self._settings_window
 
     def _find_draft(self) -> None:
-        """The hub's answer to what may draft for the main model."""
         main, window = self.models.main_info(), self.show_settings("discover")
         if window is not None and main is not None:
             window.discover.show_drafts_for(main)
@@ -311,8 +312,8 @@ class Application(QObject):
         self._is_ending = True
         self.ending.emit()
         self.window.hide()  # closing may wait for the engine's current step
-        steps = [self._keep_unsent, self._close_settings_window, *self._steps, self._close_storage, self.settings.save]
-        for step in steps:
+        last = self._close_storage, self._leave_words, self.settings.save
+        for step in (self._keep_unsent, *self._steps, *last):
             try:
                 step()
             except Exception:  # noqa: BLE001  the next step must not suffer from it
@@ -342,10 +343,6 @@ class Application(QObject):
 
         self.storage.write(keep, _ignore, _ignore)
 
-    def _close_settings_window(self) -> None:
-        if self._settings_window is not None:
-            self._settings_window.close()
-
     def _close_engine(self) -> None:
         self.engine_works_on = not self.engine.close()
         if self.engine_works_on:
@@ -359,6 +356,10 @@ class Application(QObject):
         if not self.storage.close():
             _log.warning("the database did not close in time")
         self.calls.close()
+
+    def _leave_words(self) -> None:
+        if self.storage.keeps and hasattr(self, "chats"):  # they were open
+            self._left.leave(left_words(self.chats.keeping, self.chats.replies))
 
 
 def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
@@ -380,9 +381,9 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     qt.may_quit = application.quit_without_window
     instance.has_window = application.has_window
     instance.called.connect(application.come_to_front)
-    instance.quick_ask_called.connect(application.window.menu.quick_ask.trigger)
+    instance.quick_ask_called.connect(application.open_quick_ask)
     if quick_ask:
-        application.opened.connect(application.window.menu.quick_ask.trigger)
+        application.open_quick_ask()
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)
@@ -395,5 +396,4 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     return code
 
 
-def _ignore(_outcome: object) -> None:
-    """For what nobody waits for."""
+def _ignore(_outcome: object) -> None: ...

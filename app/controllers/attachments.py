@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.documents import NotAttached, Refused, WhyNot, read_file
 from app.documents.reading import name_of
-from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage
+from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
 from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
 from app.view_models.attached import AttachedModel, AttachedRow
@@ -302,8 +303,8 @@ class AttachmentController(QObject):
         if place < 0:
             self._chats.edits.attach(-place, attachments)
         else:
-            what = "attachments", place
-            self._chats.keeping.keep(what, lambda stores: stores.unsent.put_attachments(place, attachments))
+            change = partial(_put, place, attachments)
+            self._chats.keeping.keep(("attachments", place), change, attachments)
         self._show()
 
     def _counted(self, place: int) -> Attachments:
@@ -324,3 +325,7 @@ class AttachmentController(QObject):
         info = self._models.main_info()
         tokens = self.model.tokens + sum(map(self._added_tokens, self._fields))
         self.tokens_changed.emit(tokens, info.context_tokens or 0 if info is not None else 0)
+
+
+def _put(place: int, attachments: Attachments, stores: Stores) -> None:
+    stores.unsent.put_attachments(place, attachments)

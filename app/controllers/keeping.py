@@ -27,8 +27,10 @@ class Keeping(QObject):
         super().__init__(parent)
         self._storage = storage
         self._latest: dict[What, Change] = {}  # on their way to the disk, or refused
+        self._values: dict[What, object] = {}  # what these would store; None: nothing
         self._refused: dict[What, Change] = {}
         self._not_kept: set[What] = set()  # as the disk said last; told by the thread that writes
+        self._kept: set[Change] = set()  # likewise, until this thread hears of it
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self._try_again)
 
@@ -36,8 +38,9 @@ class Keeping(QObject):
     def has_refused(self) -> bool:
         return bool(self._not_kept)
 
-    def keep(self, what: What, change: Change) -> None:
-        self._latest[what] = change
+    def keep(self, what: What, change: Change, value: object = None) -> None:
+        """`value`: what is stored by it, for `left`."""
+        self._latest[what], self._values[what] = change, value
         self._refused.pop(what, None)
         self._storage.write(
             partial(self._put, what, change),
@@ -52,7 +55,7 @@ class Keeping(QObject):
     def keep_unsent(self, chat_id: int, text: str) -> None:
         """What is being typed there."""
         text = text.encode("utf-8", "replace").decode("utf-8")
-        self.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text))
+        self.keep(("unsent", chat_id), lambda stores: stores.unsent.put(chat_id, text), text)
 
     def try_now(self, timeout_s: float) -> bool:
         """Waits until all of it has been tried, so that `has_refused` knows. False: the disk takes longer."""
@@ -65,11 +68,15 @@ class Keeping(QObject):
         self._retry.stop()
         self.try_now(_PATIENCE_S)
         for what in self._not_kept & self._latest.keys():
-            self.keep(what, self._latest[what])
+            self.keep(what, self._latest[what], self._values[what])
+
+    def left(self) -> dict[What, object]:
+        """Once the storage is closed: what was asked for and is not on the disk."""
+        return {what: self._values[what] for what, change in self._latest.items() if change not in self._kept}
 
     def _try_again(self) -> None:
         for what, change in list(self._refused.items()):
-            self.keep(what, change)
+            self.keep(what, change, self._values[what])
 
     def _put(self, what: What, change: Change, stores: Stores) -> None:
         try:
@@ -78,10 +85,12 @@ class Keeping(QObject):
             self._not_kept.add(what)
             raise
         self._not_kept.discard(what)
+        self._kept.add(change)
 
     def _on_kept(self, what: What, change: Change) -> None:
+        self._kept.discard(change)
         if self._latest.get(what) is change:
-            del self._latest[what]
+            del self._latest[what], self._values[what]
 
     def _on_refused(self, what: What, change: Change) -> None:
         if self._latest.get(what) is change:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -33,9 +35,22 @@ from engine import (
     TemplateRead,
     UpdateChecked,
     VerifyProgress,
+    load_catalog,
 )
 
 _MOST_REMEMBERED = 200
+_CATALOG = Path(__file__).resolve().parents[2] / "resources" / "catalog.json"
+
+_log = logging.getLogger(__name__)
+
+
+def open_catalog() -> Catalog:
+    """Without it the app recommends nothing, and does all else."""
+    try:
+        return load_catalog(_CATALOG)
+    except ValueError:
+        _log.exception("The catalog of models cannot be read")
+        return Catalog()
 
 
 class LibraryController(QObject):

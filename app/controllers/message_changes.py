@@ -98,7 +98,7 @@ class MessageChanges(QObject):
         if edit is not None:
             self._edits[message_id] = edit = replace(edit, attachments=attachments)
             self._ended.discard(message_id)
-            self._chats.keeping.keep(("attached", message_id), partial(_put_attached, edit))
+            self._chats.keeping.keep(("attached", message_id), partial(_put_attached, edit), edit)
 
     def set_role(self, message_id: int, from_user: bool) -> None:
         """Whose words those of the field are to be."""
@@ -117,7 +117,7 @@ class MessageChanges(QObject):
         edits = [self._edits[number] for number in self._unkept if number in self._edits]
         self._unkept.clear()
         for edit in edits:
-            self._chats.keeping.keep(("edit", edit.message_id), partial(_put_edit, edit))
+            self._chats.keeping.keep(("edit", edit.message_id), partial(_put_edit, edit), edit)
 
     def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
         """Stores what the field says. False: it is refused at once, and the field stays open.
@@ -200,8 +200,9 @@ class MessageChanges(QObject):
         self._end(message.id)
         goes_on = now is not None and _words(now) != _words(saved)
         if now is not None and goes_on:
-            self._put(replace(now, message_id=new_id, kind=EditKind.EDIT))
-            self._chats.keeping.keep(("attached", new_id), partial(_put_attached, self._edits[new_id]))
+            edit = replace(now, message_id=new_id, kind=EditKind.EDIT)
+            self._put(edit)
+            self._chats.keeping.keep(("attached", new_id), partial(_put_attached, edit), edit)
         self._chats.show_branch_of(message.chat_id)
         self.saved.emit(message.id)
         if goes_on:

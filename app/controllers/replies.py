@@ -117,6 +117,7 @@ class Replies(QObject):
         self._saving = False
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
         self._refused: set[int] = set()  # of these: those that were refused at least once
+        self._on_disk: dict[int, End] = {}  # of these: what the thread that writes has stored, until this one hears
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
         self._timer.timeout.connect(self._show_line)
@@ -218,6 +219,10 @@ class Replies(QObject):
         for end in list(self._ends.values()):  # once more: a disk may fail once, and nobody tries again later
             self._store_end(end)
 
+    def left(self) -> list[ReplyText]:
+        """Once the storage is closed: the ends that are not on the disk."""
+        return [end.text for number, end in self._ends.items() if self._on_disk.get(number) is not end]
+
     def store_ends(self) -> None:
         """Tries again to store the ends that were refused."""
         for message_id in list(self._refused):
@@ -283,8 +288,14 @@ class Replies(QObject):
         self._show_end(reply, error)
 
     def _store_end(self, end: End) -> None:
+        store_end = _storing(end)
+
+        def store(stores: Stores) -> None:
+            store_end(stores)
+            self._on_disk[end.text.message_id] = end
+
         self._storage.write(
-            _storing(end),
+            store,
             lambda _done: self._on_end_stored(end),
             lambda problem: self._on_end_refused(end, problem),
         )
@@ -294,6 +305,7 @@ class Replies(QObject):
         if self._ends.get(message_id) is not end:
             return
         del self._ends[message_id]
+        self._on_disk.pop(message_id, None)
         if message_id in self._refused:
             self._refused.discard(message_id)
             self._change(message_id, status=end.status)

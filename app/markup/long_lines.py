@@ -1,32 +1,55 @@
-"""Lines that are too long to lay out at once, as several blocks of a document.
+"""Lines that are too long to lay out at once, as several blocks of a document, and very many lines, as few blocks.
 
 Qt lays out a line as a whole, and one without spaces in quadratic time. So a longer line stands in several blocks, of
 which all but the first are marked as going on with the one above: that end of a block is no line break of the text.
+
+A block takes Qt 2 to 3 µs, so that a million lines held the window for seconds. Of very many lines those of up to
+LONGEST_PIECE characters share a block, with Qt's line separator between them: to a person they are lines as any.
 """
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextFormat
 
-from app.markup.cuts import LONG_LINE, LONGEST_PIECE, has_long_line, pieces
+from app.markup.cuts import LONGEST_PIECE, long_lines, pieces
+
+_MANY_LINES = 10_000
+_SOFT = "\u2028"  # Qt's line break within a block
 
 GOES_ON = QTextFormat.Property.UserProperty.value + 8  # of a block: it continues the line above
 
 
 def insert(cursor: QTextCursor, text: str) -> bool:
     """Replaces the selection by `text`, as one step of undo; returns whether a line was cut."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _in_few_blocks(text.replace("\r\n", "\n").replace("\r", "\n"))
     cursor.beginEditBlock()
     cursor.removeSelectedText()
     first = cursor.position()
-    position = 0
-    for found in LONG_LINE.finditer(text):
-        _insert_short_lines(cursor, text[position : found.start()])
-        _insert_long_line(cursor, found[0])
-        position = found.end()
+    position, has_long_line = 0, False
+    for start, end in long_lines(text):
+        _insert_short_lines(cursor, text[position:start])
+        _insert_long_line(cursor, text[start:end])
+        position, has_long_line = end, True
     _insert_short_lines(cursor, text[position:])
     # What is inserted into the middle of a line may make its block too long.
     cut = [_cut_block(cursor.document().findBlock(place)) for place in (cursor.position(), first)]
     cursor.endEditBlock()
-    return any(cut) or has_long_line(text)
+    return any(cut) or has_long_line
+
+
+def _in_few_blocks(text: str) -> str:
+    """Very many lines, so that those of a block are parted softly; anything else as it is."""
+    if text.count("\n") <= _MANY_LINES:
+        return text
+    blocks: list[str] = []
+    start = 0
+    while len(text) - start > LONGEST_PIECE:
+        end = text.rfind("\n", start, start + LONGEST_PIECE)
+        end = text.find("\n", start) if end < 0 else end  # a long line stands alone
+        if end < 0:
+            break
+        blocks.append(text[start:end].replace("\n", _SOFT))
+        start = end + 1
+    blocks.append(text[start:].replace("\n", _SOFT) if len(text) - start <= LONGEST_PIECE else text[start:])
+    return "\n".join(blocks)
 
 
 def _insert_short_lines(cursor: QTextCursor, text: str) -> None:
@@ -90,7 +113,7 @@ def text_between(document: QTextDocument, start: int, end: int) -> str:
         first, last = max(0, start - block.position()), min(end - block.position(), block.length() - 1)
         result.append(_part_of(block, first, last))
         block = block.next()
-    return "".join(result).replace("\u2028", "\n")
+    return "".join(result).replace(_SOFT, "\n")
 
 
 def _part_of(block: QTextBlock, first: int, last: int) -> str:

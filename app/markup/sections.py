@@ -16,7 +16,7 @@ from app.markup.open_fence import OpenFence
 LONGEST_WHOLE = 16_000  # a shorter text is one section
 _SECTION_CHARS = 4_000
 _PLAIN_CHARS = 4_000
-_PLAIN_LINES = 400
+_PLAIN_LINES = 1000
 _MOST_FENCES = 20_000  # whoever writes more of them does not write code
 _FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)")
 _ROW = re.compile("`+|~+")

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.views.shell.composer import Composer
+from tests.helpers.double_click import double_click
 
 
 @pytest.fixture
@@ -309,10 +310,3 @@ def test_a_double_click_on_send_does_not_stop_what_it_has_sent(composer: Compose
     assert composer.button.accessibleName() == "Stop"
     with qtbot.waitSignal(composer.stop_requested):
         QTest.mouseClick(composer.button, Qt.MouseButton.LeftButton)
-
-
-def double_click(widget: QWidget) -> None:
-    """As a screen tells it: the second press comes as a double click, and is released as any."""
-    QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
-    QTest.mouseDClick(widget, Qt.MouseButton.LeftButton)
-    QTest.mouseRelease(widget, Qt.MouseButton.LeftButton)

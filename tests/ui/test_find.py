@@ -17,7 +17,7 @@ from app.theme import Appearance
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.transcript.attachments_part import AttachmentsPart
-from app.views.transcript.finder import Finder
+from app.views.transcript.finder import _HIDDEN, Finder
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import as_widget
 from app.views.transcript.text_parts import ReadOnlyText
@@ -25,6 +25,7 @@ from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.contrast import contrast
 from tests.helpers.figures import read
+from tests.helpers.growth import growth
 from tests.helpers.transcript_harness import TranscriptHarness, long_chat, question, reply
 
 MIXED = """# A needle
@@ -380,3 +381,14 @@ def test_several_words_of_a_result_are_all_lit(app: AppHarness, qtbot: QtBot) ->
     qtbot.waitUntil(lambda: bar.count.text() == "1 of 3")
     assert bar.field.text() == "herons WHALES"
     app.wait_until_stored(qtbot)
+
+
+@pytest.mark.parametrize("unit", ["](", "][", "](a", "](]", "[a](b) "])
+def test_what_markdown_hides_takes_linear_time(unit: str) -> None:
+    """40,000 characters of "](" held the window for two seconds."""
+    taken = growth(lambda text: [_HIDDEN.sub("", text)].clear(), unit, 20_000)
+    assert taken < 3
+
+
+def test_addresses_are_hidden_from_what_is_looked_for() -> None:
+    assert _HIDDEN.sub("", "a[b](https://c.d/e)f [g][h] `i`") == "abfgi"

@@ -63,6 +63,16 @@ def ask(quick: QuickAsk, text: str) -> None:
     QTest.keyClick(quick.edit, Qt.Key.Key_Return)
 
 
+def test_asked_for_before_the_chats_are_open_it_comes_when_they_are(tmp_path: Path, qtbot: QtBot) -> None:
+    """By a second start; also where that is done twice."""
+    with AppHarness(tmp_path) as harness:
+        for _ in range(2):
+            harness.application.open_quick_ask()
+        with qtbot.waitSignal(harness.application.opened):
+            harness.application.show()
+        qtbot.waitUntil(harness.window.comfort.outside.quick_ask.isVisible)
+
+
 def test_a_quick_question_is_answered_below_it(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
     harness.ask(qtbot, "In the window")
     here = harness.chats.chat_id

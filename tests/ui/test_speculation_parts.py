@@ -25,6 +25,7 @@ from app.views.transcript.parts import as_widget
 from app.words.requests import RequestColumn
 from engine import FinishReason, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, Script
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
@@ -341,6 +342,19 @@ def test_a_race_gives_way_to_a_reply_and_begins_the_lap_again(app: AppHarness, q
     qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
     assert app.chats.transcript.messages[-1].status is ReplyStatus.DONE
     assert [each.speculation.mode for each in app.engine.requests].count(SpeculationMode.OFF) >= 3
+
+
+def test_a_double_click_on_race_does_not_stop_it(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+    window = app.window.speculation.race_window
+    assert window is not None
+    app.engine.gate.hold()
+    double_click(window.go_button)
+    assert race.under_way
+    app.engine.gate.open()
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
 
 
 def test_a_race_is_stopped_when_its_window_closes(app: AppHarness, qtbot: QtBot) -> None:

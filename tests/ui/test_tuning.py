@@ -28,6 +28,7 @@ from app.views.settings.tune_words import tuning_sentence, way_text
 from app.words.notices_for_errors import notice_for
 from engine import DraftingState, OutOfMemory
 from tests.helpers.controller_harness import ControllerHarness, open_harness
+from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 
 STEPS = PASSES * len(WAYS) * len(Content)
@@ -131,6 +132,15 @@ def card(setup: TuningSetup, qtbot: QtBot) -> Iterator[TuneCard]:
 def measured(setup: TuningSetup, card: TuneCard, qtbot: QtBot) -> None:
     setup.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
     QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
+
+
+def test_a_double_click_on_measure_does_not_stop_it(setup: TuningSetup, card: TuneCard, qtbot: QtBot) -> None:
+    setup.script({})
+    setup.harness.engine.gate.hold()
+    double_click(card.go_button)
+    assert setup.tuning.view.state is TuningState.RUNNING
+    setup.harness.engine.gate.open()
     qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
 
 

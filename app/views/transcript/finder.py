@@ -37,7 +37,7 @@ _SLICE_S = 0.004
 _TOP: Address = (-1, 0, 0)
 _CLEAR_PX = 24  # what is found stands that far from the edges of the page
 # What Markdown hides: it may stand between letters that are read side by side.
-_HIDDEN = re.compile(r"\]\([^)\n]*\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
+_HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         made = {act: IconButton(context.theme, name, _BUTTON_PX, self) for act, name in _ICONS.items()}
         made["earlier"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, -1))
         made["later"].clicked.connect(lambda: context.sibling_requested.emit(self._message_id, 1))
+        for step in ("earlier", "later"):  # through many versions, each with a row of its own
+            made[step].takes_every_click = True
         made["more"].clicked.connect(self._open_menu)
         for act, request in (
             ("copy", context.copy_requested),

@@ -74,6 +74,8 @@ class VisibleParts(QObject):
             item = column.items[row]
             if not item.is_read:
                 item.sync(width_px)
+                if abs(item.height_px - before_px[row]) > page_px:  # what is in sight is elsewhere in it
+                    return row if changed is None else changed
             stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
             # One at a time: what it turns out to need may leave no room for the next.
             has_read = item.read_section(stretch, width_px)

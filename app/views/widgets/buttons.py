@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QSizePolicy, QWidget
 
 from app.theme import RADIUS_ROW, Theme
 from app.views.icons import icon
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
+from app.views.widgets.meant_clicks import MeantClicks
 from app.views.widgets.plain_words import PlainWords
 from app.views.widgets.tooltips import set_tooltip
 
@@ -34,7 +35,7 @@ class Emphasis(StrEnum):
 _FILLED = (Emphasis.PRIMARY, Emphasis.DANGER)
 
 
-class PaintedButton(FocusRing, PlainWords, QAbstractButton):
+class PaintedButton(FocusRing, PlainWords, MeantClicks, QAbstractButton):
     """Paints hover, press and focus ring; subclasses paint the rest in `paint_content`."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -95,7 +96,14 @@ class PaintedButton(FocusRing, PlainWords, QAbstractButton):
         raise NotImplementedError
 
 
-class IconButton(PaintedButton):
+class NamedButton(PaintedButton):
+    """Its words say what it does."""
+
+    def meaning(self) -> str:
+        return f"{self.text()}\n{self.accessibleName()}"
+
+
+class IconButton(NamedButton):
     """A square with one line icon."""
 
     def __init__(self, theme: Theme, icon_name: str, side_px: int = 30, parent: QWidget | None = None) -> None:
@@ -127,7 +135,7 @@ class IconButton(PaintedButton):
         painter.setOpacity(1.0)
 
 
-class PillButton(PaintedButton):
+class PillButton(NamedButton):
     """Words on a rounded ground, with an icon in front where one helps."""
 
     def __init__(
@@ -314,7 +322,7 @@ class ChoiceButton(FocusRing, QComboBox):
         icon("chevron-down", self.theme.palette.secondary).paint(painter, arrow)
 
 
-class RoundButton(PaintedButton):
+class RoundButton(NamedButton):
     """The composer's send and stop: a disc in the accent colour."""
 
     def __init__(self, theme: Theme, icon_name: str, parent: QWidget | None = None) -> None:
@@ -331,10 +339,6 @@ class RoundButton(PaintedButton):
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """No second click: it would stop what the first one has sent."""
-        event.accept()
 
     def corner_radius(self) -> float:
         return self.height() / 2

@@ -46,4 +46,7 @@ class LongText(QPlainTextEdit):
     def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802  Qt's name
         cursor = self.textCursor()
         text = long_lines.text_between(self.document(), cursor.selectionStart(), cursor.selectionEnd())
-        return safe_mime_data(super().createMimeDataFromSelection(), text, self)
+        # Qt makes HTML of what it is asked for, seconds of work for megabytes: of another field's one character.
+        other = QPlainTextEdit("x")
+        other.selectAll()
+        return safe_mime_data(other.createMimeDataFromSelection(), text, self)

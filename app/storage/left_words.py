@@ -1,0 +1,188 @@
+"""What the database has not taken when the app ends: left in a small file, and put in its place by the next start.
+
+The file is written where the first of several folders takes it: a disk that is full or fails keeps no database, and
+often no file either. A folder of the system's session is the last of them; it is emptied when the machine starts anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import secrets
+import stat
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
+from app.storage.edits import Edit, EditKind
+from app.storage.records import ReplyText
+from app.storage.storage import Stores
+from app.storage.unsent import QUICK_ASK
+from engine import MessageRole, patiently, write_atomically
+
+_PATIENCE_S = 3.0  # with each folder: a disk that does not answer must not keep the others from being tried
+_MOST_BYTES = 256 << 20
+_NEW_CHAT = 0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """By chat, or by message; `replies` that were under way, or whose end was refused."""
+
+    unsent: Mapping[int, str] = field(default_factory=dict)
+    attachments: Mapping[int, Attachments] = field(default_factory=dict)
+    edits: Mapping[int, Edit] = field(default_factory=dict)
+    replies: Sequence[ReplyText] = ()
+
+    def __bool__(self) -> bool:
+        return any((self.unsent, self.attachments, self.edits, self.replies))
+
+
+class LeftWords:
+    def __init__(self, *files: Path) -> None:
+        self._files = files
+
+    def leave(self, left: Left) -> bool:
+        """Whether one of the folders has them now, or there is nothing to leave."""
+        return not left or any(_is_written(file, _to_json(left)) for file in self._files)
+
+    @property
+    def is_there(self) -> bool:
+        return any(map(os.path.lexists, self._files))
+
+    def put_back(self, stores: Stores) -> None:
+        """What an earlier run has left, the oldest first. A file stays until its words are in the database."""
+        for file in sorted(filter(os.path.lexists, self._files), key=_changed_at):
+            try:
+                number, left = _from_json(patiently(partial(_read, file)))
+            except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+                _log.warning("what an earlier run has left cannot be read: %s", type(error).__name__)
+                continue
+            if not _was_put_back(stores, number):
+                _put_back(stores, number, left)
+            with suppress(OSError):
+                file.unlink()
+
+
+def places_to_leave(data: Path, cache: Path) -> tuple[Path, ...]:
+    session = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    profile = hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:16]
+    return data / "left.json", cache / "left.json", session / f"hunch-{profile}.json"
+
+
+def _is_written(file: Path, words: bytes) -> bool:
+    written = threading.Event()
+
+    def write() -> None:
+        with suppress(OSError):
+            write_atomically(file, words)
+            written.set()
+
+    writer = threading.Thread(target=write, name="left words", daemon=True)
+    writer.start()
+    writer.join(_PATIENCE_S)
+    return written.is_set()
+
+
+def _read(file: Path) -> bytes:
+    """The last folder may be open to others: nothing of theirs is read."""
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+        found = os.fstat(opened.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > _MOST_BYTES:
+            raise PermissionError(f"{file.name} is not ours")
+        return opened.read()
+
+
+def _changed_at(file: Path) -> float:
+    try:
+        return file.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+# Putting back
+
+
+def _was_put_back(stores: Stores, number: str) -> bool:
+    """From a file that could not be deleted then, or from another folder."""
+    return stores.database.row("SELECT 1 FROM notes WHERE name = 'left' AND value = ?", (number,)) is not None
+
+
+def _put_back(stores: Stores, number: str, left: Left) -> None:
+    stores.messages.save_texts([reply for reply in left.replies if _goes_on(stores, reply)])
+    with stores.database.transaction():
+        for chat_id, text in left.unsent.items():
+            if chat_id in (_NEW_CHAT, QUICK_ASK) or _is_there(stores, "chats", chat_id):
+                stores.unsent.put(chat_id, text)
+        for chat_id, attachments in left.attachments.items():
+            if chat_id == _NEW_CHAT or _is_there(stores, "chats", chat_id):
+                stores.unsent.put_attachments(chat_id, attachments)
+        for edit in left.edits.values():
+            if _is_there(stores, "messages", edit.message_id):
+                (stores.edits.put if edit.attachments is None else stores.edits.put_with_attachments)(edit)
+        stores.database.execute("INSERT OR REPLACE INTO notes VALUES ('left', ?)", (number,))
+
+
+def _is_there(stores: Stores, table: str, number: int) -> bool:
+    return stores.database.row(f"SELECT 1 FROM {table} WHERE id = ?", (number,)) is not None
+
+
+def _goes_on(stores: Stores, reply: ReplyText) -> bool:
+    """Whether the stored text is the beginning of what was on the screen, as it is of the same reply."""
+    stored = stores.messages.message(reply.message_id)
+    if stored is None or stored.role is not MessageRole.ASSISTANT:
+        return False
+    return reply.text.startswith(stored.text) and reply.thinking.startswith(stored.thinking)
+
+
+# The file
+
+
+def _to_json(left: Left) -> bytes:
+    content = {
+        "number": secrets.token_hex(8),
+        "unsent": list(left.unsent.items()),
+        "attachments": [(chat_id, attachments_to_json(each)) for chat_id, each in left.attachments.items()],
+        "edits": [
+            (edit.message_id, edit.kind, edit.role, edit.text, _attached_to_json(edit.attachments))
+            for edit in left.edits.values()
+        ],
+        "replies": [(each.message_id, each.text, each.thinking, each.thinking_s) for each in left.replies],
+    }
+    return json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _from_json(words: bytes) -> tuple[str, Left]:
+    """Raises what Python raises for what is not as it should be."""
+    content: dict[str, Any] = json.loads(words)
+    left = Left(
+        unsent={int(chat_id): str(text) for chat_id, text in content["unsent"]},
+        attachments={int(chat_id): attachments_from_json(each) for chat_id, each in content["attachments"]},
+        edits={
+            int(number): Edit(int(number), EditKind(kind), MessageRole(role), str(text), _attached_from_json(attached))
+            for number, kind, role, text, attached in content["edits"]
+        },
+        replies=[
+            ReplyText(int(number), str(text), str(thinking), float(thinking_s))
+            for number, text, thinking, thinking_s in content["replies"]
+        ],
+    )
+    return str(content["number"]), left
+
+
+def _attached_to_json(attachments: Attachments | None) -> str | None:
+    return None if attachments is None else attachments_to_json(attachments) or "[]"
+
+
+def _attached_from_json(attached: str | None) -> Attachments | None:
+    return None if attached is None else attachments_from_json(attached)

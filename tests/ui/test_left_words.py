@@ -1,0 +1,166 @@
+"""The app is ended while its disk refuses everything: the next start has what was typed, attached and written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.storage import Database, EditKind, Stores
+from app.storage.left_words import Left, LeftWords, places_to_leave
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import Script
+from tests.ui.test_kept_words import fill_up
+
+LONG = "precious " * 6000  # more than SQLite's free pages take
+EDITED, REPLIED = LONG + "edited", LONG + "replied"
+
+pytestmark = pytest.mark.expect_log("was not stored", "cannot be read", "copy of the day")
+
+
+@pytest.fixture(autouse=True)
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    session = tmp_path / "session"
+    session.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(session))
+    return session
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path / "profile", qtbot) as harness:
+        yield harness
+
+
+def refuse(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.application.storage.write(fill_up, lambda _: None, lambda _: None)
+    harness.wait_until_stored(qtbot)
+
+
+def end_in_mid_work(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
+    """With something typed in a chat and in Quick Ask, a message in its field, and a reply under way.
+
+    Returns the chat that was typed in, and the reply.
+    """
+    harness.ask(qtbot, "First")
+    typed_in, edited = harness.chats.chat_id, harness.chats.transcript.messages[0].id
+    harness.chats.new_chat()
+    harness.engine.scripts.append(Script(pieces=("begun ", REPLIED)))
+    harness.engine.gate.hold()
+    harness.window.composer.set_text("Second")
+    harness.window.composer.edit.submitted.emit()
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    harness.wait_until_stored(qtbot)
+    reply = harness.chats.transcript.messages[-1].id
+    refuse(harness, qtbot)
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: harness.chats.has_unsaved)
+    harness.chats.open_chat(typed_in)
+    harness.chats.edits.begin(edited, EditKind.EDIT)
+    harness.chats.edits.type(edited, EDITED)
+    harness.window.comfort.outside.quick_ask.edit.set_text(LONG + "asked")
+    harness.window.composer.edit.long_text_given.emit(LONG + "pasted")
+    harness.window.composer.set_text(LONG + "typed")
+    harness.close()
+    return typed_in, reply
+
+
+def assert_all_is_there(folder: Path, qtbot: QtBot, typed_in: int, reply: int) -> None:
+    with open_app(folder, qtbot) as harness:
+        message = harness.application.storage.read.messages.message(reply)
+        assert message is not None
+        assert message.text == "begun " + REPLIED
+        harness.chats.open_chat(typed_in)
+        assert harness.window.composer.text() == LONG + "typed"
+        assert [row.attachment.text for row in harness.window.composer.attached.rows if row.attachment] == [
+            LONG + "pasted"
+        ]
+        edit = harness.chats.transcript.messages[0].edit
+        assert edit is not None
+        assert edit.text == EDITED
+        assert harness.window.comfort.outside.quick_ask.edit.text() == LONG + "asked"
+        assert not list(folder.parent.rglob("*left*.json")) + list(folder.parent.glob("session/*"))
+
+
+def test_what_the_database_does_not_take_at_the_end_is_there_at_the_next_start(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    typed_in, reply = end_in_mid_work(harness, qtbot)
+    left = harness.paths.data / "left.json"
+    assert left.stat().st_mode & 0o777 == 0o600
+    assert_all_is_there(harness.paths.data.parent, qtbot, typed_in, reply)
+
+
+def test_where_the_disk_takes_no_file_either_the_folder_of_the_session_has_it(
+    harness: AppHarness, qtbot: QtBot, session: Path
+) -> None:
+    blocked = [harness.paths.data / "left.json", harness.paths.cache / "left.json"]
+    for file in blocked:
+        (file / "in the way").mkdir(parents=True)
+    typed_in, reply = end_in_mid_work(harness, qtbot)
+    assert len(list(session.iterdir())) == 1
+    for file in blocked:
+        (file / "in the way").rmdir()
+        file.rmdir()
+    assert_all_is_there(harness.paths.data.parent, qtbot, typed_in, reply)
+
+
+def test_a_sound_disk_leaves_no_file(harness: AppHarness, qtbot: QtBot, session: Path) -> None:
+    harness.ask(qtbot, "First")
+    QTest.keyClicks(harness.window.composer.edit, "half a thought")
+    harness.close()
+    assert not [file for file in places_to_leave(harness.paths.data, harness.paths.cache) if file.exists()]
+    with open_app(harness.paths.data.parent, qtbot) as later:
+        assert later.chats.chat_id == 0
+
+
+@pytest.fixture
+def stores(tmp_path: Path) -> Iterator[Stores]:
+    database = Database(tmp_path / "chats.db")
+    yield Stores(database)
+    database.close()
+
+
+def test_a_file_that_cannot_be_deleted_is_taken_over_once(tmp_path: Path, stores: Stores) -> None:
+    file = tmp_path / "left.json"
+    LeftWords(file).leave(Left(unsent={0: "left"}))
+    content = file.read_bytes()
+    LeftWords(file).put_back(stores)
+    assert (stores.unsent.all(), file.exists()) == ({0: "left"}, False)
+    stores.unsent.put(0, "typed since")
+    file.write_bytes(content)
+    LeftWords(file).put_back(stores)
+    assert stores.unsent.all() == {0: "typed since"}
+
+
+def test_what_has_no_place_any_more_costs_nothing_else(tmp_path: Path, stores: Stores) -> None:
+    file = tmp_path / "left.json"
+    LeftWords(file).leave(Left(unsent={77: "of a chat that is gone", 0: "new"}))
+    LeftWords(file).put_back(stores)
+    assert stores.unsent.all() == {0: "new"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{", b"\xff", b"[" * 100_000, json.dumps({"number": "a", "unsent": [[0]]}).encode()],
+)
+def test_a_damaged_file_is_passed_over_and_stays(tmp_path: Path, stores: Stores, content: bytes) -> None:
+    damaged, sound = tmp_path / "left.json", tmp_path / "other.json"
+    damaged.write_bytes(content)
+    LeftWords(sound).leave(Left(unsent={0: "sound"}))
+    LeftWords(damaged, sound).put_back(stores)
+    assert (stores.unsent.all(), damaged.exists()) == ({0: "sound"}, True)
+
+
+def test_nothing_is_read_that_somebody_else_may_have_put_there(tmp_path: Path, stores: Stores) -> None:
+    real, link, pipe = (tmp_path / name for name in ("real", "link", "pipe"))
+    LeftWords(real).leave(Left(unsent={0: "of somebody else"}))
+    link.symlink_to(real)
+    os.mkfifo(pipe)
+    LeftWords(link, pipe).put_back(stores)
+    assert stores.unsent.all() == {}

@@ -1,0 +1,134 @@
+"""A double click does once what its first click was for, and a click does nothing that came about under the pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.theme import Theme
+from app.view_models.downloads import DownloadEntry, DownloadState
+from app.views.settings.download_row import DownloadRow
+from app.views.transcript.message_footer import MessageFooter
+from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.buttons import PillButton
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.double_click import double_click
+
+
+@pytest.fixture
+def window(qtbot: QtBot) -> Iterator[QWidget]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    QVBoxLayout(window)
+    window.resize(700, 400)
+    window.show()
+    yield window
+    window.close()
+
+
+def put(window: QWidget, *widgets: QWidget) -> None:
+    layout = window.layout()
+    assert layout is not None
+    for widget in widgets:
+        layout.addWidget(widget)
+    QApplication.processEvents()
+
+
+def download(number: int) -> DownloadEntry:
+    return DownloadEntry(number, ("org/Main-8B",), 2, 5, 1.0, 3.0, state=DownloadState.RUNNING)
+
+
+def test_a_double_click_on_pause_pauses(window: QWidget) -> None:
+    row, asked = DownloadRow(Theme(window)), []
+    row.pause_requested.connect(lambda: asked.append("pause"))
+    row.pause_requested.connect(lambda: row.show_entry(replace(download(1), state=DownloadState.PAUSED)))
+    row.resume_requested.connect(lambda: asked.append("resume"))
+    put(window, row)
+    row.show_entry(download(1))
+    double_click(row.go_button)
+    assert asked == ["pause"]
+    QTest.mouseClick(row.go_button, Qt.MouseButton.LeftButton)
+    assert asked == ["pause", "resume"]
+
+
+def test_a_double_click_that_removes_a_row_leaves_the_next_one(window: QWidget) -> None:
+    rows, cancelled = [DownloadRow(Theme(window)) for _ in range(3)], []
+    for number, row in enumerate(rows):
+        row.cancel_requested.connect(lambda number=number: cancelled.append(number))
+        row.cancel_requested.connect(row.hide)
+        row.show_entry(download(number))
+    put(window, *rows)
+    window.layout().setAlignment(Qt.AlignmentFlag.AlignTop)  # type: ignore[union-attr]
+    QApplication.processEvents()
+    double_click(rows[0].cancel_button)
+    assert cancelled == [0]
+
+
+def test_a_double_click_closes_one_of_two_warnings(window: QWidget) -> None:
+    banner = Banner(Theme(window), window)
+    banner.show_warning(lambda: BannerText("first"))
+    banner.show_warning(lambda: BannerText("second"))
+    banner.place(10, 390, 600)
+    QApplication.processEvents()
+    double_click(banner.close_button)
+    assert (banner.isVisible(), banner.sentence.text()) == (True, "first")
+
+
+def test_a_button_that_becomes_another_under_the_pointer_does_nothing(window: QWidget, qtbot: QtBot) -> None:
+    """A reply ends while Stop is held down: what is typed is not sent."""
+    button = PillButton(Theme(window))
+    button.setText("Stop")
+    put(window, button)
+    QTest.mousePress(button, Qt.MouseButton.LeftButton)
+    button.setText("Send")
+    with qtbot.assertNotEmitted(button.clicked):
+        QTest.mouseRelease(button, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(button.clicked):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_a_button_that_stays_what_it_is_takes_both_clicks(window: QWidget) -> None:
+    button, clicks = PillButton(Theme(window)), []
+    button.setText("Next")
+    button.clicked.connect(lambda: clicks.append(1))
+    put(window, button)
+    double_click(button)
+    assert len(clicks) == 2
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as app:
+        yield app
+
+
+def footer_of(app: AppHarness, message_id: int) -> MessageFooter:
+    """Of a message that the focus is on, so that its icons are shown."""
+    view = app.window.transcript
+    assert view is not None
+    row = app.chats.transcript.row_of(message_id)
+    assert row is not None
+    view.message_keys.show(row)
+    QApplication.processEvents()
+    return next(
+        part.widget
+        for part, _ in view.visible_parts.shown()
+        if isinstance(part.widget, MessageFooter) and part.message_id == message_id
+    )
+
+
+def test_a_double_click_goes_two_versions_back(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Why?")
+    for _ in range(2):
+        app.chats.regenerate(app.chats.transcript.messages[-1].id)
+        app.wait_until_quiet(qtbot)
+    assert app.chats.transcript.messages[-1].sibling == 3
+    double_click(footer_of(app, app.chats.transcript.messages[-1].id).buttons["earlier"])
+    assert app.chats.transcript.messages[-1].sibling == 1
