@@ -2795,8 +2795,8 @@
         <translation>メモリを使い切りました</translation>
     </message>
     <message>
-        <source>The memory ran out while the reply was written.</source>
-        <translation>回答を書いている間にメモリが足りなくなりました。</translation>
+        <source>The memory ran out.</source>
+        <translation>メモリが足りなくなりました。</translation>
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>

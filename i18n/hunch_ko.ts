@@ -2795,8 +2795,8 @@
         <translation>메모리를 다 썼어요</translation>
     </message>
     <message>
-        <source>The memory ran out while the reply was written.</source>
-        <translation>답변을 쓰는 동안 메모리가 모자랐어요.</translation>
+        <source>The memory ran out.</source>
+        <translation>메모리가 모자랐어요.</translation>
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>

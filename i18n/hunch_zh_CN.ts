@@ -2795,8 +2795,8 @@
         <translation>内存耗尽</translation>
     </message>
     <message>
-        <source>The memory ran out while the reply was written.</source>
-        <translation>生成回复时内存用完了。</translation>
+        <source>The memory ran out.</source>
+        <translation>内存用完了。</translation>
     </message>
     <message>
         <source>Close other apps, shorten the chat or choose a smaller model.</source>

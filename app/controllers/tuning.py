@@ -104,7 +104,9 @@ class TuningController(QObject):
         readings = _readings(self._records.get(*chosen))
         best, gain = best_way(readings)
         state = TuningState.DONE if readings else TuningState.IDLE
-        found = TuningView(state, can_start, _is_loading(pair), readings=readings, best=best, gain=gain)
+        found = TuningView(
+            state, can_start, _is_loading(pair), readings=readings, best=best, gain=gain, refused=pair.error
+        )
         return replace(found, error=self._error, too_short=self._too_short) if chosen == self._pair else found
 
     @property

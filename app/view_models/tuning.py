@@ -69,6 +69,7 @@ class TuningView:
     best: Way | None = None
     gain: float = 0.0  # of the best way to draft, over plain decoding
     error: EngineError | None = None  # of the request that failed
+    refused: EngineError | None = None  # why the pair, or its draft, was not loaded
     too_short: bool = False  # the replies were, to tell what drafting brings
 
 

@@ -274,7 +274,7 @@ TABLE = (
     Row(
         engine.OutOfMemory,
         QT_TRANSLATE_NOOP("Messages", "Out of memory"),
-        QT_TRANSLATE_NOOP("Messages", "The memory ran out while the reply was written."),
+        QT_TRANSLATE_NOOP("Messages", "The memory ran out."),
         QT_TRANSLATE_NOOP("Messages", "Close other apps, shorten the chat or choose a smaller model."),
         NoticeAction.RETRY,
     ),

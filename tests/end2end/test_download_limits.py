@@ -123,7 +123,8 @@ def test_a_page_in_place_of_a_file_takes_nothing_of_what_has_come(
     """The network of a hotel answers everything with its own page, and heeds no range."""
     hub.faults[WEIGHTS] = Fault(times=1, hold_after=700_000)
     download = store.install(REPO)
-    assert hub.holding.wait(30)
+    while recorder.wait_for(DownloadProgress, download).done_bytes < 200_000:
+        pass
     store.pause(download)
     stopped = recorder.end_of(download)
     hub.faults[WEIGHTS] = Fault(truncate=2_000_000, ignore_range=True)

@@ -166,7 +166,8 @@ class FakeEngine:
         self.loads: list[tuple[str, str | None]] = []
         self.drafts: list[str | None] = []
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
-        self._models = {MAIN.folder: MAIN, DRAFT.folder: DRAFT} if models is None else dict(models)
+        known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
+        self._models = dict(known if models is None else models)
         self._main: ModelInfo | None = None
         self._why_no_main: EngineError = NoModelLoaded()
         self._draft: ModelInfo | None = None

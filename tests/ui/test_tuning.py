@@ -381,3 +381,13 @@ def test_while_another_draft_loads_nothing_is_told_of_the_one_before_it(
     models.choose_draft(None)
     qtbot.waitUntil(lambda: not card.chart.isVisible())
     assert card.sentence.text() == "Load a main model with a draft first."
+
+
+def test_why_a_pair_that_was_refused_cannot_be_measured_is_told(
+    setup: TuningSetup, card: TuneCard, qtbot: QtBot
+) -> None:
+    setup.harness.engine._models[DRAFT.folder] = OutOfMemory("")
+    setup.harness.models.reload(DRAFT.folder)
+    qtbot.waitUntil(lambda: setup.harness.models.pair.draft_state == "refused")
+    assert card.sentence.text() == notice_for(OutOfMemory("")).sentence
+    assert not card.go_button.isEnabled()

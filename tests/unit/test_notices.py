@@ -24,6 +24,7 @@ from engine import (
     ModelDamaged,
     ModelUnsupported,
     NothingToInstall,
+    OutOfMemory,
     StorageFailed,
     TokenizerBroken,
 )
@@ -142,3 +143,9 @@ def test_an_interrupted_reply_goes_on_or_is_asked_for_again(empty: bool, action:
     notice = reply_notice(ReplyStatus.INTERRUPTED, None, empty=empty)
     assert notice is not None
     assert notice.action is action
+
+
+def test_memory_can_run_out_while_a_model_is_loaded_too() -> None:
+    """So nothing is said of a reply."""
+    notice = notice_for(OutOfMemory("[metal::malloc] x"))
+    assert "reply" not in f"{notice.title} {notice.sentence}"

@@ -45,7 +45,9 @@ def tuning_sentence(view: TuningView) -> str:
 
 
 def _trouble(view: TuningView) -> str:
-    """Why the last attempt brought nothing; "" where it did."""
+    """Why nothing can be measured, or the last attempt brought nothing; "" where it did."""
+    if view.refused is not None:
+        return notice_for(view.refused).sentence
     if view.error is not None:
         notice = notice_for(view.error)
         stopped = QCoreApplication.translate("Tuning", "Measuring stopped, because a reply failed.")
