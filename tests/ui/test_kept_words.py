@@ -424,3 +424,20 @@ def test_a_reply_that_is_deleted_before_it_is_asked_for_is_not_under_way_when_it
     assert chats.transcript.messages
     assert not any(message.under_way for message in chats.transcript.messages)
     assert len(harness.engine.requests) == 1
+
+
+def test_what_can_be_undone_stays_in_sight_when_another_chat_is_opened(harness: AppHarness, qtbot: QtBot) -> None:
+    """Qt raises the page that it shows, here over the banner."""
+    harness.ask(qtbot, "One")
+    kept = harness.chats.chat_id
+    harness.chats.new_chat()
+    harness.ask(qtbot, "Other")
+    harness.chats.delete_chat(harness.chats.chat_id)
+    harness.wait_until_stored(qtbot)
+    window, banner = harness.window, harness.window.banner
+    for chat_id in (kept, 0):
+        harness.chats.open_chat(chat_id) if chat_id else harness.chats.new_chat()
+        QApplication.processEvents()
+        hit = window.childAt(banner.geometry().center())
+        assert hit is not None
+        assert hit is banner or banner.isAncestorOf(hit)

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.trash import KEPT_S
 from app.view_models.transcript import ReplyStatus
+from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.trash_window import TrashWindow
 from app.views.transcript.message_acts import MessageMenu
 from app.views.transcript.message_footer import MessageFooter
@@ -311,3 +312,14 @@ def test_tab_reaches_the_buttons_of_the_bar(app: AppHarness, qtbot: QtBot) -> No
         reached.add(QApplication.focusWidget())
     assert {app.window.trash_bar.restore_button, app.window.trash_bar.forget_button} <= reached
     assert app.window.composer.edit not in reached
+
+
+def test_what_is_attached_can_be_opened_and_not_removed(app: AppHarness, qtbot: QtBot) -> None:
+    attachments = app.application.file_wiring.attachments
+    attachments._attached.add_text("pasted words")
+    read_deleted(app, qtbot)
+    view_of(app).attachment_requested.emit(app.chats.transcript.messages[0].id, 0)
+    dialog = app.window.findChild(AttachmentDialog)
+    assert dialog is not None
+    assert [button.text() for button in dialog.findChildren(PillButton) if button.isVisible()] == ["Close"]
+    dialog.close()

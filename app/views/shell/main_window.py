@@ -229,11 +229,11 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     def _show_page(self) -> None:
         empty = self.chats is None or not (self.chats.transcript.messages or self.chats.reading.chat_id)
-        if empty or self.transcript is None:
-            self._stack.setCurrentWidget(self.empty_chat)
+        page = self.empty_chat if empty or self.transcript is None else self.transcript
+        self._stack.setCurrentWidget(page)
+        page.stackUnder(self.banner)  # Qt raises it
+        if page is self.empty_chat:
             self.header.set_line(False)
-        else:
-            self._stack.setCurrentWidget(self.transcript)
 
     def _show_pair(self) -> None:
         if self.models is None:
