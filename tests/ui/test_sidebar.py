@@ -440,6 +440,19 @@ def test_results_show_each_message_with_what_was_found_in_sight(app: AppHarness,
     assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 3
 
 
+@pytest.mark.parametrize("typed", ["needle", " "])
+def test_a_search_that_was_typed_just_before_the_end_is_given_up(app: AppHarness, qtbot: QtBot, typed: str) -> None:
+    """It asked the closed storage for chats, and was told as a fault of the program."""
+    told: list[object] = []
+    app.window.sidebar.search_changed.connect(told.append)
+    QTest.keyClicks(app.window.sidebar.search, typed)
+    delay = app.window.sidebar._delay
+    assert delay.isActive()
+    app.window.close_at_once()
+    assert not delay.isActive()
+    assert told == []
+
+
 def test_down_leads_from_the_search_to_the_first_result_and_escape_back(app: AppHarness, qtbot: QtBot) -> None:
     make_chats(app, qtbot, "Needle one", "Needle two", "Hay")
     search, chats = app.window.sidebar.search, choose(app, "Needle one")

@@ -111,6 +111,10 @@ class Sidebar(Translated, QWidget):
             self._opens_first = False
             self.chats.open_first()
 
+    def stop_search(self) -> None:
+        """The chats are about to be closed."""
+        self._delay.stop()
+
     def leave_search(self) -> None:
         self.search.clear()
         self._search_now()
