@@ -27,6 +27,7 @@ from tests.bench.models import MODELS  # noqa: E402
 from tests.bench.natural import NATURAL, natural_rows  # noqa: E402
 from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
 from tests.bench.paste import PASTE  # noqa: E402
+from tests.bench.record import record  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.searching import SEARCHING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
@@ -45,6 +46,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="counted rounds of each comparison")
     parser.add_argument("--cell", default="", help="of natural_rows only the cells whose name contains this")
     parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
+    parser.add_argument("--record", action="store_true", help="write down rounds under load for a test, and no rows")
     options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     if sys.platform.startswith("linux") and not FAST and mx.default_device() == mx.cpu:
@@ -54,6 +56,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         setup = BenchSetup(Path(folder), options.starter)
         try:
+            if options.record:
+                record(setup)
+                return 0
             for measure in MEASURES:
                 if options.only in measure.__name__:
                     tell(partial(one_row, measure, setup, options.runs), rows)
