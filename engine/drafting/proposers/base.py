@@ -152,13 +152,12 @@ class Guarded:
 
 
 def begun(draft: Draft) -> Draft:
-    """The same, handed to the device, which is not waited for.
+    """The same, its tokens handed to the device, which is not waited for.
 
     What cannot be computed raises here, on the proposer's account. Left to the forward that checks the draft, it would
     raise there as the main model's own failure, with the draft's tokens in the reply's caches.
     """
-    arrays = (draft.tokens, draft.logprobs, draft.probabilities, draft.guesses)
-    mx.async_eval([array for array in arrays if array is not None])
+    mx.async_eval(draft.tokens)
     return draft
 
 
