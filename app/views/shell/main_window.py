@@ -117,7 +117,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
     def _connect_parts(self) -> None:
         self.sidebar.chats.chat_clicked.connect(self.composer.take_focus)
         self.sidebar.hide_requested.connect(self.toggle_sidebar)
-        self.closed.connect(self.sidebar.stop_search)
         self.header.sidebar_requested.connect(self.toggle_sidebar)
         self.header.pair_requested.connect(self.picker.open)
         self.banner.appeared.connect(self._place_banner)

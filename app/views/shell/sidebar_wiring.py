@@ -33,6 +33,7 @@ class SidebarWiring(QObject):
         self._trash: TrashWindow | None = None
         sidebar.set_model(chats.conversations)
         sidebar.search_changed.connect(chats.conversations.set_query)
+        window.closed.connect(sidebar.stop_search)
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)
