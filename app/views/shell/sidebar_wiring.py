@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QModelIndex, QObject, Signal
 from PySide6.QtGui import QGuiApplication, QWindow
-from PySide6.QtWidgets import QWidget
 
 from app.controllers.chat import ChatController
 from app.theme import Theme
@@ -16,13 +17,18 @@ from app.views.shell.trash_window import TrashWindow
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import fill, sentences
 
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+
 _ASKS_PX = 560  # the question that has three buttons
 
 
 class SidebarWiring(QObject):
     sidebar_wanted = Signal()
 
-    def __init__(self, chats: ChatController, sidebar: Sidebar, menu: MenuBar, theme: Theme, window: QWidget) -> None:
+    def __init__(
+        self, chats: ChatController, sidebar: Sidebar, menu: MenuBar, theme: Theme, window: MainWindow
+    ) -> None:
         super().__init__(window)
         self._chats = chats
         self._sidebar, self._list = sidebar, sidebar.chats
