@@ -60,7 +60,7 @@ class Tuner:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._slices: Slices | None = None
-        self._pair: tuple[LoadedModel, LoadedModel | None] | None = None
+        self._pair: tuple[LoadedModel, LoadedModel | None] | None = None  # while it is measured
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
         self._path: Path | None = None
@@ -74,11 +74,12 @@ class Tuner:
 
         How the main model rounds is known at once also where only the draft is new: verdicts in doubt depend on it.
         """
-        self._slices, self._costs, self._about, self._pair = None, costs, _about(main), (main, draft)
+        self.stop()
+        self._costs, self._about = costs, _about(main)
         self._path = self._file(main, draft)
         known = _calibration(_content(self._path))
         if known is None:
-            self._slices = measure(main, draft, costs)
+            self._slices, self._pair = measure(main, draft, costs), (main, draft)
             alone = _calibration(_content(self._file(main, None)))
             known = Calibration(rounding=alone.rounding) if alone is not None else Calibration()
         costs.calibration = known
@@ -87,7 +88,7 @@ class Tuner:
         return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
 
     def stop(self) -> None:
-        self._slices = None
+        self._slices = self._pair = None
 
     def measured(self, main: LoadedModel) -> tuple[ForwardTimes, ...]:
         """What forwards take here: of `main`, which has been measured, then of others that were measured before."""
@@ -109,11 +110,11 @@ class Tuner:
         try:
             next(self._slices)
         except StopIteration as done:
-            self._slices = None
+            self.stop()
             self._costs.calibration = done.value
             _write(self._path, asdict(done.value) | self._about)
         except Exception:
-            self._slices = None
+            self.stop()
             if draft is None:
                 raise
             _log.warning("%s cannot be measured, so it is not drafted with", draft.source, exc_info=True)
