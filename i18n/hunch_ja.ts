@@ -4479,8 +4479,16 @@
         <translation>シード</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
-        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差（約 0.0001 ナット）以内の場合だけです。</translation>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
+        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差以内の場合だけです。</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens it reads at once.</source>
+        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。このコンピューターでは、%1 の丸め方は一度に読むトークン数によって変わりません。</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens: with %1 here, closer than %2 nats.</source>
+        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差以内（このコンピューターの %1 では %2 ナット未満）の場合だけです。</translation>
     </message>
     <message>
         <source>Longest reply</source>

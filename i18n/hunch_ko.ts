@@ -4479,8 +4479,16 @@
         <translation>시드</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
-        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 두 토큰의 차이가 반올림 오차(약 0.0001 nat) 안일 때만 다를 수 있어요.</translation>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
+        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 두 토큰의 차이가 반올림 오차 안일 때만 다를 수 있어요.</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens it reads at once.</source>
+        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 이 컴퓨터에서 %1 모델은 한 번에 토큰을 몇 개 읽든 똑같이 반올림해요.</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens: with %1 here, closer than %2 nats.</source>
+        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 두 토큰의 차이가 반올림 오차 안일 때만 다를 수 있어요(이 컴퓨터의 %1: %2 nat 미만).</translation>
     </message>
     <message>
         <source>Longest reply</source>

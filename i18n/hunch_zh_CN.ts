@@ -4479,8 +4479,16 @@
         <translation>种子</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens (closer than about 0.0001 nats).</source>
-        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个 token 的差距在舍入误差（约 0.0001 奈特）以内时才可能不同。</translation>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
+        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个 token 的差距在舍入误差以内时才可能不同。</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens it reads at once.</source>
+        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关：在这台电脑上，无论 %1 一次读取多少个 token，舍入方式都相同。</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens: with %1 here, closer than %2 nats.</source>
+        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个 token 的差距在舍入误差以内（这台电脑上的 %1：小于 %2 奈特）时才可能不同。</translation>
     </message>
     <message>
         <source>Longest reply</source>

@@ -14,6 +14,7 @@ from engine import (
     ModelInfo,
     ModelLoading,
     ModelLoadProgress,
+    ModelMeasured,
     ModelReady,
     ModelRole,
     ModelUnloaded,
@@ -48,12 +49,13 @@ class LoadedPair:
         self._draft_error: EngineError | None = None
         self._drafting = DraftingState.ACTIVE
         self._loaded_share = 0.0
+        self._tie_nats: float | None = None
         self.is_off: IsOff = lambda _main, _draft: False
 
     def begin_loading(self, main_folder: str, draft_folder: str) -> None:
         self.main_folder, self._main_name = main_folder, _name(main_folder)
         self.outdated.clear()
-        self.state, self.main, self._main_error = PairState.LOADING, None, None
+        self.state, self.main, self._main_error, self._tie_nats = PairState.LOADING, None, None, None
         self._loaded_share = 0.0
         self.begin_loading_draft(draft_folder)
 
@@ -103,6 +105,13 @@ class LoadedPair:
         else:
             self._apply_draft_event(event)
 
+    def apply_measured(self, event: ModelMeasured) -> bool:
+        """Returns whether it was about this pair."""
+        if event.folder != self.main_folder:
+            return False
+        self._tie_nats = 2 * event.rounding
+        return True
+
     def apply_drafting(self, drafting: DraftingState, *, running: bool = True) -> bool:
         """Takes over the drafting state of a request; returns whether it changed. `running`: a reply still is."""
         if drafting is DraftingState.BATCHED and not running:
@@ -129,6 +138,7 @@ class LoadedPair:
             draft_folder=self.draft_folder,
             loaded_share=self._loaded_share,
             off_for_pair=off,
+            tie_nats=self._tie_nats,
         )
 
     def _apply_main_event(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> None:

@@ -29,6 +29,7 @@ from engine import (
     ModelInfo,
     ModelLoading,
     ModelLoadProgress,
+    ModelMeasured,
     ModelReady,
     ModelRole,
     ModelUnloaded,
@@ -193,6 +194,10 @@ class PairLoading(QObject):
             case TextDelta(stats=stats) | Finished(stats=stats) | Failed(stats=stats):
                 if self._loaded.apply_drafting(stats.drafting, running=bool(self._engine.state().running)):
                     self.changed.emit()
+            case ModelMeasured():
+                if self._loaded.apply_measured(event):
+                    self.changed.emit()
+                return False
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
             case DownloadFinished(folder=folder, changed=True) if self._loaded.note_other_files(folder):

@@ -44,7 +44,6 @@ class RequestStats:
     plain_rounds: float = 0.0  # what its own rounds behind the first have taken, counted in plain rounds; 0: not known
     plain_rounds_error: float = 0.0  # of that: one standard error, as a share
     draft_speed: float = 0.0  # where a draft rests: what drafting would bring, as a multiple of plain speed
-    second_looks: int = 0  # tokens that rounding could have turned, decided by a forward over one token
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
 
@@ -166,7 +165,6 @@ class StatsRecorder:
     plain_rounds: float = 0.0
     plain_rounds_error: float = 0.0
     draft_speed: float = 0.0
-    second_looks: int = 0
     context_tokens: int = 0
     context_limit_tokens: int = 0
 
@@ -240,7 +238,6 @@ class StatsRecorder:
             plain_rounds=self.plain_rounds,
             plain_rounds_error=self.plain_rounds_error,
             draft_speed=self.draft_speed,
-            second_looks=self.second_looks,
             context_tokens=self.context_tokens,
             context_limit_tokens=self.context_limit_tokens,
         )

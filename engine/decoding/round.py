@@ -41,17 +41,11 @@ class Round:
     typical: bool = True
     draft: Draft = NO_DRAFT
     verdicts: tuple[int, ...] = ()
-    second_looks: int = 0  # verdicts that were left to a forward over one token
     failure: Exception | None = None  # why its draft could not be computed, or checked; then it has none
 
     @property
     def proposed(self) -> int:
         return int(self.draft.tokens.size)
-
-    @property
-    def decided_alone(self) -> bool:
-        """Whether the forward over one token was of this round, after the one over its draft."""
-        return bool(self.second_looks) and not self.verdicts
 
 
 class Times(NamedTuple):
@@ -71,7 +65,7 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
     verdict, sequence.in_flight = sequence.in_flight, None
     typical = look_ahead == (verdict is not None) and sequence.unread == 1
     if verdict is None:
-        verdict, _ = verify(sequence, NO_DRAFT, sampler)
+        verdict = verify(sequence, NO_DRAFT, sampler)
     if look_ahead:
         start_next_forward(sequence, verdict, sampler)
     emitted = sound(integers(verdict), sequence)  # waits for the device
@@ -85,31 +79,26 @@ def speculative_round(
 ) -> Round:
     """Append at least one token to `sequence`: the main model's own draws, as far as the draft foresaw them and one.
 
-    A verdict that rounding could have turned counts for nothing: a forward over one token decides it, as plain decoding
-    would, at once or, behind others (`Sequence.in_doubt`), in the next round. Nothing may be in flight. With `timed`
-    the device is waited for once more, between drafting and verifying.
+    Nothing may be in flight. With `timed` the device is waited for once more, between drafting and verifying. A draft
+    that cannot be computed, or checked, costs a plain step (`Round.failure`).
     """
     started = perf_counter()
     draft = propose()
     failure = failure_of([draft.tokens]) if timed else None
     proposed = perf_counter()
     if failure is None:
-        chosen, doubts = verify(sequence, draft, sampler)
-        failure = failure_of([chosen, doubts, draft.tokens, draft.probabilities, draft.guesses])
+        chosen = verify(sequence, draft, sampler)
+        failure = failure_of([chosen, draft.tokens, draft.probabilities, draft.guesses])
     if failure is not None:  # where it is the main model's, it comes again
-        return replace(_decided_alone(sequence, sampler, ending, started), failure=failure)
+        sequence.close_step(0)
+        instead = plain_round(sequence, sampler, ending)
+        return replace(instead, seconds=perf_counter() - started, typical=False, failure=failure)
     verified = perf_counter()
 
     drafted, verdicts = draft.tokens.size, integers(chosen)
     path = accepted_path(integers(draft.tokens), verdicts, draft.parents)
-    certain = _first(doubts, path)
-    if certain == 0:
-        return replace(_decided_alone(sequence, sampler, ending, started), draft=draft, second_looks=1)
-    if certain is not None:  # the last token before a doubt counts as the main model's own
-        path, drafted = path[: certain - 1], certain - 1
     emitted, drafted, accepted = settled(drafted, path, verdicts, sequence, ending)
     _commit(sequence, sampler, emitted, path if draft.parents is not None else None)
-    sequence.in_doubt = certain is not None
     return Round(
         tuple(emitted),
         perf_counter() - started,
@@ -118,8 +107,6 @@ def speculative_round(
         *((proposed - started, verified - proposed) if timed else (0.0, 0.0)),
         draft=draft,
         verdicts=tuple(verdicts),
-        typical=certain is None,
-        second_looks=int(certain is not None),
     )
 
 
@@ -130,13 +117,6 @@ def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
     except Exception as error:  # noqa: BLE001  whatever a device raises
         return error
     return None
-
-
-def _decided_alone(sequence: Sequence, sampler: Sampler, ending: Ending, started: float) -> Round:
-    """A plain round in place of the one whose step is open, of which nothing stands."""
-    sequence.close_step(0)
-    decided = plain_round(sequence, sampler, ending)
-    return replace(decided, seconds=perf_counter() - started, typical=False)
 
 
 def settled(
@@ -153,21 +133,12 @@ def settled(
     return emitted, drafted, min(len(path), len(emitted))
 
 
-def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> tuple[mx.array, mx.array | None]:
-    """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,).
-
-    And which of them are in doubt, where rounding depends on how wide a forward is.
-    """
+def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
+    """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,)."""
     require(draft.parents is None or sequence.reads_trees, "this forward reads a draft as a chain")
     unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
     logits = sequence.feed(mx.concatenate([unread, draft.tokens.astype(mx.uint32)]))
-    return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft, sequence.rounding)
-
-
-def _first(doubts: mx.array | None, path: list[int]) -> int | None:
-    """How many verdicts along `path` come before one that is in doubt, if one is."""
-    listed: list[bool] = doubts.tolist() if doubts is not None else []  # type: ignore[assignment]
-    return next((count for count, index in enumerate((ROOT, *path)) if listed and listed[index + 1]), None)
+    return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft)
 
 
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:

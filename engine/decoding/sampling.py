@@ -18,7 +18,6 @@ import mlx.core as mx
 
 from engine.api.types import Acceptance, Sampling
 from engine.decoding.accept import NO_DRAFT, Draft, coupled, likeliest, rejection
-from engine.decoding.doubt import Ranked, doubtful, doubtful_draws, ranked
 
 _MASK = 2**64 - 1
 # What sets other draws at a position apart from the noise of the same seed there.
@@ -89,36 +88,18 @@ class Sampler:
         probability = mx.exp(logprobs[0, token[0]] - mx.logsumexp(logprobs))
         return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
 
-    def verify(
-        self, logits: mx.array, position: int, draft: Draft, rounding: float = 0.0
-    ) -> tuple[mx.array, mx.array | None]:
+    def verify(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
         """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`.
 
-        With `rounding`, by how much a logit may be off in so wide a forward, also where that puts a verdict in doubt.
         Rejection is for chains; of a tree the verdicts are plain decoding's.
         """
         drafted = draft.tokens.size
         if not self._rejects or not drafted or draft.parents is not None:
-            if rounding and drafted:
-                return self._verdicts_and_doubts(logits, position, draft, rounding)
-            return likeliest(self._values(logits, position, draft)), None
+            return likeliest(self._values(logits, position, draft))
         logprobs = normalised(self._logprobs(logits, position, draft))
         coins = keyed_uniform(self._seed ^ _COIN_OF_VERIFY, position, drafted)[:, 0]
         noise = gumbel_noise(self._seed ^ _NOISE_OF_VERIFY, position, drafted + 1, self._vocabulary)
-        return rejection(logprobs, draft, coins, noise), None
-
-    def _verdicts_and_doubts(
-        self, logits: mx.array, position: int, draft: Draft, rounding: float
-    ) -> tuple[mx.array, mx.array]:
-        sampling, rows = self._sampling, logits.shape[0]
-        if sampling.temperature == 0:
-            values = normalised(self._processed(logits, draft))
-            return likeliest(values), doubtful(values, 2 * rounding)
-        logprobs, coins = self._unfiltered(logits, draft), self._coins(position, rows, draft)
-        noise = _by_depth(partial(self._noise, position), rows, draft)
-        order = ranked(logprobs) if 0 < sampling.top_p < 1 else None
-        kept = filtered(logprobs, sampling, coins, self._spared, order) * (1.0 / sampling.temperature)
-        return coupled(kept, noise), doubtful_draws(logprobs, noise, sampling, coins, self._spared, rounding, order)
+        return rejection(logprobs, draft, coins, noise)
 
     def draws_alike(self, other: Sampler) -> bool:
         """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
@@ -156,15 +137,12 @@ class Sampler:
         MEASURED: on a CPU to normalise 150,000 of them takes as long as the draw. The largest is 0 instead; a NaN, or
         nothing but -inf, makes all of a row NaN here, too.
         """
-        logprobs = self._filtered(self._unfiltered(logits, draft), position, draft, self._sampling)
-        return logprobs * (1.0 / self._sampling.temperature)
+        processed = self._processed(logits.astype(mx.float32), draft)
+        logprobs = processed - mx.max(processed, axis=-1, keepdims=True)
+        return self._filtered(logprobs, position, draft, self._sampling) * (1.0 / self._sampling.temperature)
 
     def _filtered(self, logprobs: mx.array, position: int, draft: Draft, sampling: Sampling) -> mx.array:
         return filtered(logprobs, sampling, self._coins(position, logprobs.shape[0], draft), self._spared)
-
-    def _unfiltered(self, logits: mx.array, draft: Draft) -> mx.array:
-        processed = self._processed(logits.astype(mx.float32), draft)
-        return processed - mx.max(processed, axis=-1, keepdims=True)
 
     def _coins(self, position: int, rows: int, draft: Draft) -> mx.array | None:
         """XTC's, one a row; None where it never acts."""
@@ -202,16 +180,14 @@ def filtered(
     sampling: Sampling,
     coins: mx.array | None = None,
     spared: mx.array | None = None,
-    order: Ranked | None = None,
 ) -> mx.array:
     """`logprobs` with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
 
     It holds log-probabilities, up to a constant.
-    `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability. `order` is of
-    `logprobs`, where it is known.
+    `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability.
     """
     if 0 < sampling.top_p < 1:
-        logprobs = _top_p(logprobs, sampling.top_p, order or ranked(logprobs))
+        logprobs = _top_p(logprobs, sampling.top_p)
     if sampling.min_p > 0:
         floor = mx.max(logprobs, axis=-1, keepdims=True) + mx.log(mx.array(sampling.min_p))
         logprobs = mx.where(logprobs < floor, -mx.inf, logprobs)
@@ -274,9 +250,13 @@ def _key(seed: int, position: int) -> tuple[int, int]:
     return word >> 32, word & 0xFFFFFFFF
 
 
-def _top_p(logprobs: mx.array, top_p: float, order: Ranked) -> mx.array:
-    dropped = (order.above >= top_p * order.total).sum(axis=-1, keepdims=True)
-    return mx.where(logprobs < mx.take_along_axis(order.ascending, dropped, axis=-1), -mx.inf, logprobs)
+def _top_p(logprobs: mx.array, top_p: float) -> mx.array:
+    ascending = mx.sort(logprobs, axis=-1)
+    mass = mx.exp(ascending - ascending[..., -1:])
+    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)  # how much is above each, up to a constant
+    total = above[..., :1] + mass[..., :1]
+    dropped = (above >= top_p * total).sum(axis=-1, keepdims=True)
+    return mx.where(logprobs < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, logprobs)
 
 
 def _without_top_choices(logprobs: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:

@@ -39,8 +39,6 @@ class Sequence:
         self.last_state: tuple[int, mx.array] | None = None  # of a drafter's: what its last row is made of, and where
         self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
         self.reads_trees = False  # whether a forward lets a token see its ancestors only, at the positions of a chain
-        self.rounding = 0.0  # by how much a logit differs between wide forwards and those over one token
-        self.in_doubt = False  # whether a wide forward could not tell the next token, so that a narrow one is to
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
@@ -132,7 +130,6 @@ class Sequence:
             rows = None if path is None else [*range(self.unread), *(self.unread + index for index in path)]
             self.close_step(kept, rows)
         self.tokens.extend(emitted)
-        self.in_doubt = False
         require(self.unread == 1, f"{self.unread} tokens are unread between rounds")
 
     def discard_in_flight(self) -> None:

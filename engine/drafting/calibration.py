@@ -13,7 +13,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -70,19 +70,14 @@ class Tuner:
         return self._slices is not None
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
-        """Make `costs` know this pair: at once from disk, or by and by with `step`.
-
-        How the main model rounds is known at once also where only the draft is new: verdicts in doubt depend on it.
-        """
+        """Make `costs` know this pair: at once from disk, or by and by with `step`."""
         self.stop()
         self._costs, self._about = costs, _about(main)
         self._path = self._file(main, draft)
         known = _calibration(_content(self._path))
         if known is None:
-            self._slices, self._pair = measure(main, draft, costs), (main, draft)
-            alone = _calibration(_content(self._file(main, None)))
-            known = Calibration(rounding=alone.rounding) if alone is not None else Calibration()
-        costs.calibration = known
+            self._slices, self._pair = measure(main, draft), (main, draft)
+        costs.calibration = known or Calibration()
 
     def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
         return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
@@ -121,12 +116,10 @@ class Tuner:
             self.begin(main, None, self._costs)
 
 
-def measure(main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> Slices:
-    """One forward a slice; the result is the calibration. `costs` know the rounding before all else."""
+def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
+    """One forward a slice; the result is the calibration."""
     caches = yield from _after_a_context(main)
     rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
-    if rounding != costs.calibration.rounding:
-        costs.calibration = replace(costs.calibration, rounding=rounding)
     timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
     if caches.can_roll_back:
         timed[_ROLLBACK] = partial(_rollback_s, main, caches)

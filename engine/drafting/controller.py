@@ -89,7 +89,7 @@ class History:
 
     def learn(self, plan: Plan, outcome: Outcome) -> None:
         """What a drafted round showed about its source."""
-        self.rates_of(plan.source, plan.grade).learn(outcome.judged, outcome.accepted)
+        self.rates_of(plan.source, plan.grade).learn(outcome.drafted, outcome.accepted)
         self.longest[plan.source] = max(outcome.accepted, self.longest.get(plan.source, _FIRST_TOKENS))
         if outcome.probabilities:
             self.worth[plan.source].learn(outcome.probabilities, outcome.accepted)
@@ -252,8 +252,6 @@ class AutoController:
             history.last_drafted[plan.source] = history.rounds
             history.learn(plan, outcome)
             price_s = self._costs.price_s(plan.source, outcome.checked)
-            if outcome.decided_alone:
-                price_s += self._costs.plain_s
             cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices of one moment
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)

@@ -87,8 +87,7 @@ class Choice:
 
     def teach(self, record: Record, outcome: Outcome) -> None:
         """What each policy would have brought in a round that drafted."""
-        most = outcome.checked if outcome.looked_twice else outcome.drafted  # behind a reply's end nothing is known
-        drafts = {policy: min(option.plan.length, most) for policy, option in self._fixed.items()}
+        drafts = {policy: min(option.plan.length, outcome.drafted) for policy, option in self._fixed.items()}
         if self.rule.worth and outcome.probabilities:
             drafts[Policy.STOPPING] = self.rule.would_draft(outcome.probabilities)
         for policy, drafted in drafts.items():

@@ -188,8 +188,6 @@ def _outcome(done: Round, seconds: float) -> Outcome:
         guesses[:drafted],
         done.emitted,
         done.proposed,
-        looked_twice=bool(done.second_looks),
-        decided_alone=done.decided_alone,
     )
 
 

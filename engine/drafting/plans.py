@@ -42,8 +42,7 @@ class Outcome:
     """What came of a plan; `seconds` is None where the round did not take what such rounds take.
 
     `probabilities` are what the draft gave its tokens, `guesses` what each level of sharpness would have drafted,
-    `truths` what the main model said there. `proposed` tokens were checked; where the next one was in doubt
-    (`looked_twice`) it was as good as wrong, and `decided_alone` by a plain forward on top.
+    `truths` what the main model said there. `proposed` tokens were checked, also those behind a reply's end.
     """
 
     drafted: int = 0
@@ -53,15 +52,8 @@ class Outcome:
     guesses: Sequence[Sequence[int]] = ()
     truths: Sequence[int] = ()
     proposed: int = 0
-    looked_twice: bool = False
-    decided_alone: bool = False
 
     @property
     def checked(self) -> int:
         """Drafted tokens that the round took its time for."""
         return max(self.proposed, self.drafted)
-
-    @property
-    def judged(self) -> int:
-        """Those that were found right or wrong, or as good as wrong."""
-        return self.drafted + self.looked_twice

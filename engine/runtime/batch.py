@@ -171,7 +171,7 @@ class Batch:
         return [integers(verdict) for verdict in verdicts], None
 
     def _verdict(self, reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
-        verdict = _attempt(reply, lambda: reply.sampler.verify(logits, len(reply.sequence.tokens), draft)[0])
+        verdict = _attempt(reply, lambda: reply.sampler.verify(logits, len(reply.sequence.tokens), draft))
         return mx.zeros((1,), dtype=mx.uint32) if verdict is None else verdict
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:

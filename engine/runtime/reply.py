@@ -73,7 +73,6 @@ class Reply:
         self._shared_plan: Plan | None = None  # of the step of a batch, where such steps draft
         self._sequence = Sequence(model, prompt) if request.transient else store.take(model, prompt)
         self._sequence.padded_width = history.costs.padded
-        self._sequence.rounding = history.costs.calibration.rounding
         exact = needs_checkpoints(self._sequence.caches)  # others can be truncated anywhere
         self._sequence.turn_end = turn_end(request, model, prompt, queued.aborted, exact=exact)
         begin = reply_begin(request, model, prompt, self._sequence.turn_end, queued.aborted)
@@ -239,7 +238,7 @@ class Reply:
 
     def _decode(self, alone: bool) -> None:
         plan = self._plan()
-        plain_first = self._sequence.in_flight is not None or self._sequence.in_doubt
+        plain_first = self._sequence.in_flight is not None
         if self._drafting is not None and plan.length and not plain_first:
             done = self._speculative_round(plan, self._drafting)
         else:
@@ -273,8 +272,6 @@ class Reply:
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
             if others_s is not None:
                 self._account.count(self._source(done), done.proposed)
-                if done.decided_alone:
-                    self._account.count("", 0)
         self._count(done)
         if done.drafted:
             ahead = self._sequence.tokens[done.accepted - len(done.emitted) - 1]
@@ -350,7 +347,6 @@ class Reply:
         if not stats.rounds:
             stats.first_token_at = stats.last_token_at
         stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds, done.proposed)
-        stats.second_looks += done.second_looks
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         stats.plain_rounds, stats.plain_rounds_error = self._account.total(self._reading_s)

@@ -204,7 +204,8 @@ class Scheduler:
         if not self._history.costs.calibrated:
             return None
         times, *others = self._tuner.measured(self.main)
-        return ModelMeasured(self.main.info.folder, times, tuple(others))
+        rounding = self._history.costs.calibration.rounding
+        return ModelMeasured(self.main.info.folder, times, tuple(others), rounding)
 
     @property
     def _running(self) -> list[Reply]:

@@ -14,7 +14,6 @@ import mlx.core as mx
 import pytest
 
 from engine.decoding.accept import NO_TOKEN, Draft, accepted_path, coupled, likeliest, rejection
-from engine.decoding.doubt import doubtful
 
 VOCABULARY, LENGTH, TRIALS = 4, 3, 20_000
 # Honest draws of 256 continuations come out at 0.021 to 0.026 here, the planted biases at 0.097 and 0.186.
@@ -166,12 +165,6 @@ def test_tokens_are_accepted_up_to_the_first_that_differs(
     drafted: list[int], verdicts: list[int], accepted: int
 ) -> None:
     assert accepted_path(drafted, verdicts) == list(range(accepted))
-
-
-def test_only_a_verdict_that_rounding_could_turn_is_in_doubt() -> None:
-    rows = mx.array([[1.0, 0.9, 0.0], [1.0, 0.89, 0.0], [-mx.inf, -mx.inf, 0.0], [2.0, 2.0, 2.0]])
-
-    assert doubtful(rows, 0.105).tolist() == [True, False, False, True]
 
 
 def test_only_a_row_with_a_number_is_drawn_from() -> None:

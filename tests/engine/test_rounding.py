@@ -1,4 +1,4 @@
-"""Where wide and narrow forwards round differently, a narrow one decides what is in doubt, as in plain decoding.
+"""Where wide and narrow forwards round differently, a draft changes a text only at a tie; how close is measured.
 
 The rounding is made here, large enough to turn many tokens: every logit of a forward over several tokens is off by up
 to `EPSILON`, each time by the same amount for the same token at the same place.
@@ -15,7 +15,7 @@ import pytest
 from engine import Sampling
 from engine.caches.hooks import hooked
 from engine.decoding.round import Round, plain_round, speculative_round
-from engine.decoding.sampling import Sampler
+from engine.decoding.sampling import Sampler, gumbel_noise, normalised
 from engine.decoding.sequence import Sequence
 from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
@@ -26,16 +26,9 @@ from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
 
 EPSILON = 0.2
-PROMPTS = [[3 + (11 * n + 29 * salt) % 200 for n in range(12)] for salt in range(12)]
+PROMPTS = [[3 + (11 * n + 29 * salt) % 200 for n in range(12)] for salt in range(8)]
 REPLY_TOKENS = 28
-SAMPLINGS = {
-    "greedy": Sampling(temperature=0.0),
-    "sampled": Sampling(temperature=0.8),
-    "top_k 1": Sampling(temperature=0.8, top_k=1),
-    "top_k 20": Sampling(temperature=0.8, top_k=20),
-    "min_p": Sampling(temperature=0.8, min_p=0.05),
-    "top_p and xtc": Sampling(temperature=0.8, top_p=0.95, xtc_probability=0.5, xtc_threshold=0.05),
-}
+SEED = 7
 
 
 @pytest.fixture(scope="module")
@@ -56,28 +49,22 @@ def rounding(main: LoadedModel) -> Iterator[None]:
 
 def _rounded(module: Any, run: Any, tokens: mx.array, cache: Any = None, **keywords: Any) -> mx.array:
     logits: mx.array = run(tokens, cache=cache, **keywords)
-    if tokens.shape[1] == 1:
+    if tokens.shape[1] == 1 or cache is None:
         return logits
     start = cache[0].offset - tokens.shape[1]
     rows = [mx.random.uniform(-1, 1, logits.shape[2:], key=mx.random.key(start + at)) for at in range(tokens.shape[1])]
     return logits + EPSILON * mx.stack(rows)
 
 
-def written(
-    main: LoadedModel, draft: LoadedModel | None, prompt: list[int], sampling: Sampling, known: float
-) -> list[int]:
+def written(main: LoadedModel, draft: LoadedModel | None, prompt: list[int], sampling: Sampling) -> list[int]:
     sequence = Sequence(main, list(prompt))
-    sequence.rounding = known
-    sampler = Sampler(sampling, 7, main.logit_width, prompt)
+    sampler = Sampler(sampling, SEED, main.logit_width, prompt)
     while sequence.unread > 1:
         sequence.prefill_chunk()
     proposer = DraftModelProposer(draft, PrefixStore()) if draft is not None else None
-    looks = 0
     while len(sequence.tokens) < len(prompt) + REPLY_TOKENS:
-        done = _round(sequence, sampler, proposer)
-        looks += done.second_looks
-    assert known or not looks
-    return sequence.tokens[len(prompt) : len(prompt) + REPLY_TOKENS]
+        _round(sequence, sampler, proposer)
+    return sequence.tokens[: len(prompt) + REPLY_TOKENS]
 
 
 def _round(sequence: Sequence, sampler: Sampler, proposer: DraftModelProposer | None) -> Round:
@@ -91,22 +78,29 @@ def _round(sequence: Sequence, sampler: Sampler, proposer: DraftModelProposer | 
     return done
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("prompts", [PROMPTS[:4], pytest.param(PROMPTS, marks=pytest.mark.drill)], ids=len)
-@pytest.mark.parametrize("sampling", SAMPLINGS, ids=str)
-def test_a_second_look_gives_the_text_of_plain_decoding(
-    main: LoadedModel, draft: LoadedModel, sampling: str, prompts: list[list[int]]
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_a_draft_changes_a_text_only_where_two_tokens_are_closer_than_rounding_can_part(
+    main: LoadedModel, draft: LoadedModel, temperature: float
 ) -> None:
-    """Every text; without it many differ, so there is something to be mended."""
-    _compare(main, draft, SAMPLINGS[sampling], prompts)
+    """Two tokens as good as tied, of which each may be off by as much; some texts do differ there."""
+    leads = []
+    for prompt in PROMPTS:
+        plain = written(main, None, prompt, Sampling(temperature=temperature))
+        drafted = written(main, draft, prompt, Sampling(temperature=temperature))
+        at = next((at for at, (one, other) in enumerate(zip(plain, drafted, strict=True)) if one != other), None)
+        if at is not None:
+            leads.append(_lead(main, plain[:at], plain[at], drafted[at], temperature))
+    assert leads
+    assert all(0 < lead <= 2 * EPSILON for lead in leads)
 
 
-def _compare(main: LoadedModel, draft: LoadedModel, sampling: Sampling, prompts: list[list[int]]) -> None:
-    plain = [written(main, None, prompt, sampling, 0.0) for prompt in prompts]
-
-    assert [written(main, draft, prompt, sampling, EPSILON) for prompt in prompts] == plain
-    careless = [written(main, draft, prompt, sampling, 0.0) for prompt in prompts]
-    assert sum(text != expected for text, expected in zip(careless, plain, strict=True)) >= len(prompts) // 4
+def _lead(main: LoadedModel, prefix: list[int], one: int, other: int, temperature: float) -> float:
+    """In nats before the temperature, of the token that plain decoding draws behind `prefix`."""
+    values = normalised(main.network(mx.array([prefix]))[0, -1:].astype(mx.float32))
+    if temperature:
+        values = values + temperature * gumbel_noise(SEED, len(prefix), 1, values.shape[-1])
+    lead: float = (values[0, one] - values[0, other]).item()  # type: ignore[assignment]
+    return lead
 
 
 def test_the_rounding_is_measured(main: LoadedModel) -> None:

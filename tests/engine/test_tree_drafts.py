@@ -205,31 +205,6 @@ def test_a_reply_that_ends_within_a_tree_keeps_what_stands(unread: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("in_doubt", "stands"),
-    [
-        ([False] * 4, 3),
-        ([False, True, False, False], 3),
-        ([False, False, True, True], 1),
-        ([True, False, False, False], 1),
-    ],
-)
-def test_only_doubts_along_the_path_count(in_doubt: list[bool], stands: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A verdict that nobody reads may be in doubt. The first of the path that is ends the round, or is asked again."""
-    expected, _ = plain_text("qwen3", SAMPLINGS["greedy"])
-    conversation, sampler = begun("qwen3", SAMPLINGS["greedy"])
-    verify = sampler.verify
-    monkeypatch.setattr(sampler, "verify", lambda *given: (verify(*given)[0], mx.array(in_doubt)))
-    draft = Draft(mx.array([3, *expected[:2]], dtype=mx.uint32), parents=(ROOT, ROOT, 1))
-    done = drafted_round(conversation, sampler, draft)
-    assert done.emitted == tuple(expected[:stands])
-    assert (done.drafted, done.accepted, done.second_looks) == ((3, 2, 0) if stands == 3 else (0, 0, 1))
-    assert done.typical == (stands == 3)
-    assert 0 < done.seconds < PATIENCE_S
-    plain_round(conversation, sampler, whole)
-    assert conversation.tokens[len(PROMPT) :] == expected[: stands + 1]
-
-
-@pytest.mark.parametrize(
     ("drafted", "verdicts", "parents", "path"),
     [
         ([4, 5, 6], [4, 9, 6, 7], None, [0]),

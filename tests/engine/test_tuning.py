@@ -157,19 +157,6 @@ def test_another_pair_is_measured_by_itself(main: LoadedModel, pair: Path) -> No
     assert tuner.pending
 
 
-def test_how_a_main_model_rounds_is_known_before_a_new_draft_is_measured(
-    main: LoadedModel, draft: LoadedModel, alone: Path
-) -> None:
-    """Else its first replies could depend on that draft. What rounds take is not known yet."""
-    (path,) = alone.glob("*.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"rounding": 0.25}))
-    tuner, costs = Tuner(alone), RoundCosts()
-    tuner.begin(main, draft, costs)
-    assert tuner.pending
-    assert costs.calibration.rounding == 0.25
-    assert not costs.calibrated
-
-
 def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
     """An update has the same folder, name and size, and other weights: how they round, and agree, is not known."""
     for models in ((replace(main, identity="new"), draft), (main, replace(draft, identity="new"))):
@@ -318,23 +305,6 @@ def test_what_a_drafter_takes_is_split_into_its_round_and_its_tokens(
     monkeypatch.setattr(drafter.network, "tokens", longest)
     calibrated = tuned(Tuner(), main, drafter)[0].calibration
     assert (calibrated.round_s["eagle3"], calibrated.draft_s["eagle3"]) == pytest.approx(told_s, rel=1e-8)
-
-
-def test_how_the_model_rounds_is_known_before_anything_else(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From then on verdicts are looked at twice."""
-
-    def network(tokens: mx.array, cache: Any) -> mx.array:
-        logits: mx.array = main.network(tokens, cache=cache)
-        return logits + (0.25 if tokens.shape[1] > 1 else 0) * mx.arange(logits.shape[-1]) / logits.shape[-1]
-
-    tuner, costs, slices = Tuner(), RoundCosts(), 0
-    tuner.begin(replace(main, network=network), None, costs)
-    while not costs.calibration.rounding:
-        tuner.step()
-        slices += 1
-    assert not costs.calibrated
-    assert slices < 60
-    assert 0.1 < costs.calibration.rounding < 0.3
 
 
 @pytest.mark.parametrize("wrong", [math.nan, -math.inf])

@@ -31,9 +31,7 @@ _TESTS = {
         "engine/test_invariants",
         "engine/test_rounding",
         "engine/test_tree_drafts",
-        "engine/test_second_look_costs",
     ),
-    "engine/decoding/doubt": ("engine/test_doubt", "engine/test_accept", "engine/test_rounding"),
     "engine/decoding/sampling": (
         "engine/test_sampling",
         "engine/test_accept",
@@ -49,7 +47,7 @@ _TESTS = {
         "engine/test_padding",
         "engine/test_tree_drafts",
     ),
-    "engine/drafting/calibration": ("engine/test_tuning", "engine/test_rounding", "engine/test_second_look_costs"),
+    "engine/drafting/calibration": ("engine/test_tuning", "engine/test_rounding"),
     "engine/drafting/agreement": ("engine/test_agreement",),
     "engine/drafting/drafters": (
         "engine/test_loading_drafters",
@@ -93,14 +91,14 @@ _TESTS = {
     "engine/drafting/controller": (
         "unit/test_controller",
         "unit/test_controller_credit",
-        "unit/test_controller_doubts",
+        "unit/test_controller_charges",
         "unit/test_controller_simulated",
     ),
     "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/plans": (
         "unit/test_plans",
         "unit/test_controller",
-        "unit/test_controller_doubts",
+        "unit/test_controller_charges",
         "engine/test_draft_model",
     ),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),

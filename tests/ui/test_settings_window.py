@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from app.views.widgets.labels import TextLabel
 from app.words.requests import RequestColumn
-from engine import HubAccess, HubUnreachable
+from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
 from tests.helpers.samples import sampled
@@ -106,6 +107,26 @@ def test_appearance_and_size_apply_at_once(harness: AppHarness, window: Settings
     assert seen == [True, False]
     window.appearance.text_scale.chosen.emit(2.0)
     assert harness.application.theme.scale == 2.0
+
+
+@pytest.mark.parametrize(
+    ("rounding", "told"),
+    [(0.00004, "with {main} here, closer than 0.00008 nats."), (0.0, "here, {main} rounds alike")],
+)
+def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
+    harness: AppHarness, window: SettingsWindow, qtbot: QtBot, rounding: float, told: str
+) -> None:
+    pair, times = harness.models.pair, ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041)))
+    explained = partial(_words_of, window, "The same seed gives the same reply")
+    with qtbot.waitSignal(harness.models.library.changed):
+        harness.application.bridge.post(ModelMeasured("/models/another", times, rounding=1.0))
+    assert explained().endswith("except where rounding decides between two tokens.")
+    harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
+    qtbot.waitUntil(lambda: told.format(main=pair.main_name) in explained())
+
+
+def _words_of(window: SettingsWindow, beginning: str) -> str:
+    return next(label.text() for label in window.findChildren(TextLabel) if label.text().startswith(beginning))
 
 
 def test_sampling_fields_write_their_options(harness: AppHarness, window: SettingsWindow) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from app.words import models
-from app.words.formats import size
+from app.words.formats import rounded_up, size
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -48,3 +48,11 @@ def test_no_line_ends_between_bits_and_their_number(sentence: str, words: str, m
     monkeypatch.setattr(models, "QCoreApplication", SimpleNamespace(translate=lambda *_: sentence))
     assert models.precision_text(4) == words
     assert models.precision_text(4, method="MXFP4") == f"{words} MXFP4"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.00008, "0.00008"), (0.000081, "0.00009"), (0.038, "0.04"), (0.099, "0.10"), (1.0, "1"), (2.3, "3")],
+)
+def test_a_bound_is_rounded_up_to_one_digit(value: float, words: str) -> None:
+    assert rounded_up(value) == words

@@ -24,10 +24,8 @@ def test_a_round_of_which_nothing_is_told_drafted_nothing() -> None:
     outcome = Outcome()
     assert (outcome.drafted, outcome.accepted, outcome.seconds) == (0, 0, None)
     assert (*outcome.probabilities, *outcome.guesses, *outcome.truths) == ()
-    assert (outcome.proposed, outcome.looked_twice, outcome.decided_alone) == (0, False, False)
-    assert (outcome.checked, outcome.judged) == (0, 0)
+    assert (outcome.proposed, outcome.checked) == (0, 0)
 
 
-def test_tokens_behind_a_doubt_took_time_and_were_not_judged() -> None:
-    outcome = Outcome(2, 2, proposed=5, looked_twice=True)
-    assert (outcome.checked, outcome.judged) == (5, 3)
+def test_tokens_behind_the_end_of_a_reply_took_time() -> None:
+    assert Outcome(2, 2, proposed=5).checked == 5

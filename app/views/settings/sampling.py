@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.settings import STARTER_TEMPERATURE, Settings
 from app.theme import Theme
+from app.view_models.model_list import PairView
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.composing import Composing
@@ -17,16 +18,17 @@ from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Switch, 
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import LongText
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, number
+from app.words.formats import fill, number, rounded_up
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 _RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "context_tokens", "thinking")
 
 
 class SamplingPage(Translated, Page):
-    def __init__(self, theme: Theme, settings: Settings) -> None:
+    def __init__(self, theme: Theme, settings: Settings, pair: Callable[[], PairView]) -> None:
+        """`pair` tells which pair is loaded; `show_pair` is to be called when that changes."""
         super().__init__(theme)
-        self._settings = settings
+        self._settings, self._pair = settings, pair
         self._rows: dict[str, Row] = {}
         self._show_value: dict[str, Callable[[], None]] = {}
         self.fields: dict[str, QWidget] = {}
@@ -71,6 +73,9 @@ class SamplingPage(Translated, Page):
         self.prompt.textChanged.connect(lambda: self._settings.put("system_prompt", self.prompt.text()))
         self.reset.clicked.connect(self._reset)
         self._settings.changed.connect(self._on_changed)
+
+    def show_pair(self) -> None:
+        self._rows["seed"].set_words(*self._words()["seed"])
 
     def _on_changed(self, name: str) -> None:
         if name in self._show_value:
@@ -157,10 +162,7 @@ class SamplingPage(Translated, Page):
             "top_k": (self.tr("Top-k"), self.tr("Draws from this many words; 0 is no limit.")),
             "seed": (
                 self.tr("Seed"),
-                self.tr(
-                    "The same seed gives the same reply with any draft or none, except where rounding decides between "
-                    "two tokens (closer than about 0.0001 nats)."
-                ),
+                self._seed_explained(),
             ),
             "max_tokens": (self.tr("Longest reply"), self.tr("In tokens.")),
             "context_tokens": (
@@ -169,6 +171,25 @@ class SamplingPage(Translated, Page):
             ),
             "thinking": (self.tr("Think first"), self.tr("For models that can think before they answer.")),
         }
+
+    def _seed_explained(self) -> str:
+        pair = self._pair()
+        if pair.tie_nats is None:
+            return self.tr(
+                "The same seed gives the same reply with any draft or none, except where rounding decides between two "
+                "tokens."
+            )
+        if not pair.tie_nats:
+            told = self.tr(
+                "The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens "
+                "it reads at once."
+            )
+            return fill(told, pair.main_name)
+        told = self.tr(
+            "The same seed gives the same reply with any draft or none, except where rounding decides between two "
+            "tokens: with %1 here, closer than %2 nats."
+        )
+        return fill(told, pair.main_name, rounded_up(pair.tie_nats))
 
 
 class PromptField(Composing, LongText):
