@@ -63,7 +63,7 @@ STORE_END_S = 1.5  # what it is at then, the next start goes on with: a deletion
 
 _log = logging.getLogger(__name__)
 
-EngineFactory = Callable[[Path], ChatEngine]
+EngineFactory = Callable[..., ChatEngine]  # of the folder for caches
 StoreFactory = Callable[[Path, Sink, Path], ModelLibrary]
 
 
@@ -169,7 +169,7 @@ class Application(QObject):
             Engine.forget_chats(self.paths.cache)
             self.storage.forget_traces()
         self.bridge = EngineBridge(self)
-        self.engine = self._make_engine(self.paths.cache)
+        self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)
         self._steps.insert(0, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
         self._steps.insert(1, self._close_store)

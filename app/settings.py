@@ -187,6 +187,7 @@ class Settings(QObject):
     settings_geometry = Option("", _text)
     motion = Option("auto", _one_of("auto", "on", "off"))  # whether anything moves; "auto": as the system says
     use_fusion = Option(False, _flag)  # Qt's own style instead of the system's
+    use_openblas = Option(True, _flag)  # where it is installed, from the next start on
     send_key = Option("return", _one_of("return", "control_return"))
     notifications = Option(True, _flag)  # of replies that end while another app is used
     notification_words = Option(False, _flag)  # with the chat's title and the first words of the reply

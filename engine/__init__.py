@@ -152,6 +152,7 @@ from engine.models.compatibility import draft_problem, is_made_for, may_share_to
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes
 from engine.models.inspect import inspect_model, model_name
 from engine.models.names import is_drafter_folder
+from engine.models.openblas import has_openblas
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
 
@@ -296,6 +297,7 @@ __all__ = [
     "draft_problem",
     "estimated_weight_bytes",
     "fit_together",
+    "has_openblas",
     "inspect_model",
     "is_drafter_folder",
     "is_made_for",

@@ -75,6 +75,14 @@
         <translation>チャットとモデルは残ります。</translation>
     </message>
     <message>
+        <source>Use OpenBLAS</source>
+        <translation>OpenBLAS を使う</translation>
+    </message>
+    <message>
+        <source>Computes many times faster than the library that comes with MLX for Linux. Without it most models round alike however many tokens they read at once, so no draft changes a reply. From the next start on.</source>
+        <translation>Linux 用 MLX に付属のライブラリよりずっと速く計算します。オフにすると、ほとんどのモデルで丸め方が一度に読むトークン数によらなくなり、ドラフトモデルで回答が変わることはありません。次回の起動から有効です。</translation>
+    </message>
+    <message>
         <source>Use Fusion style</source>
         <translation>Fusion スタイルを使う</translation>
     </message>

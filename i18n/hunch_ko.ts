@@ -75,6 +75,14 @@
         <translation>채팅과 모델은 그대로 남아요.</translation>
     </message>
     <message>
+        <source>Use OpenBLAS</source>
+        <translation>OpenBLAS 사용</translation>
+    </message>
+    <message>
+        <source>Computes many times faster than the library that comes with MLX for Linux. Without it most models round alike however many tokens they read at once, so no draft changes a reply. From the next start on.</source>
+        <translation>Linux용 MLX에 들어 있는 라이브러리보다 훨씬 빨리 계산해요. 끄면 대부분의 모델은 한 번에 토큰을 몇 개 읽든 똑같이 반올림해서, 초안 모델이 답변을 바꾸는 일이 없어요. 다음에 시작할 때부터 적용돼요.</translation>
+    </message>
+    <message>
         <source>Use Fusion style</source>
         <translation>Fusion 스타일 사용</translation>
     </message>

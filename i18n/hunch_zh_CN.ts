@@ -75,6 +75,14 @@
         <translation>对话和模型会保留。</translation>
     </message>
     <message>
+        <source>Use OpenBLAS</source>
+        <translation>使用 OpenBLAS</translation>
+    </message>
+    <message>
+        <source>Computes many times faster than the library that comes with MLX for Linux. Without it most models round alike however many tokens they read at once, so no draft changes a reply. From the next start on.</source>
+        <translation>比 Linux 版 MLX 自带的库快得多。关闭后，大多数模型无论一次读取多少个 token，舍入方式都相同，草稿模型不会改变回复。下次启动时生效。</translation>
+    </message>
+    <message>
         <source>Use Fusion style</source>
         <translation>使用 Fusion 样式</translation>
     </message>

@@ -40,6 +40,11 @@ def put_in_front(library: Path = LIBRARY) -> bool:
     return True
 
 
+def has_openblas() -> bool:
+    """Whether it is installed for this app."""
+    return LIBRARY.exists()
+
+
 def is_in_front() -> bool:
     return _loaded
 

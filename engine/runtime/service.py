@@ -49,15 +49,20 @@ class Engine:
     """A ChatEngine (see `api/protocols.py`) on this machine's MLX."""
 
     def __init__(
-        self, cache_folder: Path | None = None, *, cache_memory_share: float = 0.125, cache_disk_bytes: int = 8 << 30
+        self,
+        cache_folder: Path | None = None,
+        *,
+        cache_memory_share: float = 0.125,
+        cache_disk_bytes: int = 8 << 30,
+        openblas: bool = True,
     ) -> None:
         """Caches of chats wait in that share of the memory, and in `cache_folder`, which outlives the process.
 
-        What was measured of this machine is kept there too.
+        What was measured of this machine is kept there too. `openblas`: that library computes, where it is installed.
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], Worker] = partial(
-            _make_worker, cache_folder, cache_memory_share, cache_disk_bytes, self._tell, self._commands.ends
+            _make_worker, cache_folder, cache_memory_share, cache_disk_bytes, openblas, self._tell, self._commands.ends
         )
         self._ids = itertools.count(1)
         self._lock = threading.Lock()  # of what follows; no sink is called under it
@@ -226,13 +231,15 @@ def _make_worker(
     cache_folder: Path | None,
     memory_share: float,
     disk_bytes: int,
+    openblas: bool,
     tell: Callable[[Sink | None, Event], None],
     ends: Callable[[RequestId | None, bool], bool],
 ) -> Worker:
     """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
     from engine.models.openblas import put_in_front
 
-    put_in_front()
+    if openblas:
+        put_in_front()
     from engine.runtime.worker import make_worker
 
     prefixes = cache_folder / _PREFIXES if cache_folder is not None else None

@@ -42,7 +42,7 @@ class Open:
 
     def __init__(self, folder: Path, engine: FakeEngine | None) -> None:
         self.qt = qt_application()
-        make = {} if engine is None else {"make_engine": lambda _cache: engine}
+        make = {} if engine is None else {"make_engine": lambda _cache, **_: engine}
         self.application = Application(Paths.for_user(folder), **make)  # type: ignore[arg-type]
         self.is_open = False
         self._heartbeat = QTimer(interval=_HEARTBEAT_MS)  # not everything that is waited for wakes the event loop

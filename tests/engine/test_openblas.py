@@ -54,16 +54,17 @@ def test_the_environment_can_say_no() -> None:
 
 
 @linux_only
-def test_the_engine_loads_it_on_its_own_thread() -> None:
-    code = """
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_engine_loads_it_on_its_own_thread_unless_it_is_not_wanted(wanted: bool) -> None:
+    code = f"""
 import threading
 from engine import Engine
-engine, gone = Engine(), threading.Event()
+engine, gone = Engine(openblas={wanted}), threading.Event()
 engine.unload(lambda event: gone.set())
 gone.wait()
 in_front = engine.close()
 """
-    assert _output(code + _MULTIPLY) == ["True", "True", "True"]
+    assert _output(code + _MULTIPLY) == ["True", "True", str(wanted)]
 
 
 @pytest.mark.parametrize("file", ["none", "pyproject.toml"])

@@ -46,7 +46,7 @@ class AppHarness:
         if not with_starter:
             usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))
-        self.application = Application(self.paths, lambda _: self.engine, self._make_store, starter)
+        self.application = Application(self.paths, lambda _, **__: self.engine, self._make_store, starter)
         self._closed = False
 
     def __enter__(self) -> Self:

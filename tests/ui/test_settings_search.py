@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.settings import KEPT, Settings
+from app.views.settings import advanced
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Page
@@ -110,6 +111,21 @@ def test_fusion_is_shown_to_those_who_search_for_it(harness: AppHarness, window:
     assert window.advanced.fusion.isVisible()
     window.advanced.fusion.click()
     assert harness.application.settings.use_fusion
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_openblas_can_be_turned_off_where_it_is_installed(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, installed: bool
+) -> None:
+    monkeypatch.setattr(advanced, "has_openblas", lambda: installed)
+    with open_app(tmp_path, qtbot) as harness:
+        window = harness.application.show_settings()
+        assert window is not None
+        window.show_page("advanced")
+        assert window.advanced.openblas.isVisible() == installed
+        assert harness.application.settings.use_openblas
+        window.advanced.openblas.click()
+        assert not harness.application.settings.use_openblas
 
 
 def test_nothing_found_says_so_and_escape_goes_back_to_the_pages(window: SettingsWindow) -> None:
