@@ -13,9 +13,11 @@ from engine.decoding.round import Round, plain_round, sound, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from tests.engine.batch_harness import model, prompt
+from tests.helpers.lazy_faults import refused
 
 FAMILIES = ["qwen3", "gemma3_text", "qwen3_5"]
 PROMPT = prompt(24, salt=5)
+PATIENCE_S = 60
 
 
 @cache
@@ -178,3 +180,23 @@ def test_what_is_drawn_ahead_is_drawn_with_the_noise_of_its_position(family: str
     draft = Draft(mx.array(said[0][len(PROMPT) : len(PROMPT) + 8], dtype=mx.uint32))
     assert speculative_round(sequence, sampler, lambda: draft, whole).accepted == 8
     assert len(set(said[0][len(PROMPT) :])) > 6
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("broken", "timed"), [("tokens", True), ("probabilities", False), ("probabilities", True)])
+def test_a_draft_that_cannot_be_computed_costs_a_plain_step(family: str, broken: str, timed: bool) -> None:
+    """Its tokens are seen to before they are checked: here where the round is timed, else by `Guarded.propose`."""
+    sequence, sampler = begun(family)
+    drafts = {
+        "tokens": Draft(refused()),
+        "probabilities": Draft(mx.array(draft_of(family, 2, 2), dtype=mx.uint32), probabilities=refused()),
+    }
+
+    done = speculative_round(sequence, sampler, lambda: drafts[broken], whole, timed=timed)
+
+    assert done.failure is not None
+    assert done.emitted == tuple(plain(family, 1))
+    assert (done.drafted, done.accepted, done.proposed, done.verdicts, done.typical) == (0, 0, 0, (), False)
+    assert 0 < done.seconds < PATIENCE_S
+    assert sequence.tokens == [*PROMPT, *done.emitted]
+    assert plain_round(sequence, sampler, whole).emitted == tuple(plain(family, 2)[1:])
