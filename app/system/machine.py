@@ -1,4 +1,4 @@
-"""What machine this is: figures that were measured on another one say nothing here."""
+"""What machine this is, as figures that were measured on another one say nothing here; and what is installed on it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import platform
 import sys
 from functools import cache
 
+from engine import has_openblas
+
 _ROOM = 256
 
 
@@ -16,6 +18,11 @@ def machine_name() -> str:
     """Its processor and memory, such as "Apple M3 Max, 64 GB". The same on each start."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return f"{_processor() or platform.machine()}, {round(memory / 2**30)} GB"
+
+
+def can_use_openblas() -> bool:
+    """On Linux, where `make run` has installed it."""
+    return has_openblas()
 
 
 def _processor() -> str:

@@ -117,7 +117,7 @@ def test_fusion_is_shown_to_those_who_search_for_it(harness: AppHarness, window:
 def test_openblas_can_be_turned_off_where_it_is_installed(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, installed: bool
 ) -> None:
-    monkeypatch.setattr(advanced, "has_openblas", lambda: installed)
+    monkeypatch.setattr(advanced, "can_use_openblas", lambda: installed)
     with open_app(tmp_path, qtbot) as harness:
         window = harness.application.show_settings()
         assert window is not None

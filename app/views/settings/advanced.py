@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.settings import Settings
+from app.system.machine import can_use_openblas
 from app.system.paths import Paths
 from app.theme import Theme
 from app.views.widgets.buttons import PillButton
@@ -16,7 +17,6 @@ from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
-from engine import has_openblas
 
 
 class AdvancedPage(Translated, Page):
@@ -49,7 +49,7 @@ class AdvancedPage(Translated, Page):
         kept.add(self._data_row)
         kept.add(self._log_row)
         speed.add(self.openblas_row)
-        if not has_openblas():
+        if not can_use_openblas():
             speed.hide()
         reset.add(self._reset_row)
         style.add(self.fusion_row)
