@@ -201,7 +201,7 @@ class Settings(QObject):
     def __init__(self, file: Path, secrets: Secrets | Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.values: dict[str, Any] = {}
-        self.set_aside = ""  # where a file is kept that made no sense at the start
+        self.set_aside = ""  # where a file is kept that made no sense at the start, or not in all
         self.is_unread = False  # the disk did not give the file, and the defaults are used
         self._file = file
         self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
@@ -291,6 +291,7 @@ class Settings(QObject):
             self.is_unread = True
             return
         options = self.options()
+        impossible = False
         for name, value in stored.items():
             if name not in options:
                 self._unknown[name] = value
@@ -298,8 +299,22 @@ class Settings(QObject):
             try:
                 self.values[name] = options[name].check(value)
             except (TypeError, ValueError, OverflowError):
+                impossible = True
                 # Not the value: it may be a system prompt.
                 log.warning("setting %s is not possible, the default is used", name)
+        if impossible:
+            self._keep_copy()
+
+    def _keep_copy(self) -> None:
+        """Of a file that holds what is not possible: the next save writes over it."""
+        aside = self._name_aside()
+        try:
+            write_atomically(aside, patiently(self._file.read_bytes))
+        except OSError as error:
+            log.warning("no copy of the settings can be kept: %s", error.strerror)
+            return
+        self.set_aside = aside.name
+        self._forget_aside()
 
     def _read(self) -> dict[str, Any]:
         """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""

@@ -173,8 +173,8 @@
         <translation>設定を読み込めませんでした</translation>
     </message>
     <message>
-        <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
-        <translation>設定を読み込めなかったため、既定の設定を使います。元のファイルは %1 として残してあります。</translation>
+        <source>What could not be read of your settings is as usual again. The old file is kept as %1.</source>
+        <translation>設定のうち読み込めなかった項目には既定値を使います。元のファイルは %1 として残してあります。</translation>
     </message>
     <message>
         <source>Settings put aside</source>

@@ -173,8 +173,8 @@
         <translation>설정을 읽지 못했어요</translation>
     </message>
     <message>
-        <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
-        <translation>설정을 읽을 수 없어 기본 설정을 사용해요. 이전 파일은 %1 이름으로 남겨 두었어요.</translation>
+        <source>What could not be read of your settings is as usual again. The old file is kept as %1.</source>
+        <translation>설정에서 읽을 수 없는 항목은 기본값을 사용해요. 이전 파일은 %1 이름으로 남겨 두었어요.</translation>
     </message>
     <message>
         <source>Settings put aside</source>

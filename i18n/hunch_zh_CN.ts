@@ -173,8 +173,8 @@
         <translation>未能读取设置</translation>
     </message>
     <message>
-        <source>Your settings could not be read, so the usual ones are used. The old file is kept as %1.</source>
-        <translation>无法读取设置，因此使用默认设置。原文件保留为 %1。</translation>
+        <source>What could not be read of your settings is as usual again. The old file is kept as %1.</source>
+        <translation>设置中无法读取的项目使用默认值。原文件保留为 %1。</translation>
     </message>
     <message>
         <source>Settings put aside</source>

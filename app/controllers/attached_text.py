@@ -9,7 +9,7 @@ from app.storage import Attachment, AttachmentKind
 
 _PASTED = "pasted text"  # part of the prompt, which is not translated
 _FENCE = "```"
-_FENCES = re.compile("`{3,}")
+_FENCES = re.compile("```+")  # as it begins with letters, megabytes are searched at once
 
 
 def prompt_of(text: str, attachments: Iterable[Attachment]) -> str:

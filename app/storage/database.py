@@ -139,6 +139,14 @@ class Database(Connection):
         """Moves what was written from the log to the database itself, as far as nobody reads."""
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
+    def empty_log(self) -> None:
+        """Likewise, and what was there before leaves the log, too; waits a little for who reads."""
+        self.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS // 50}")
+        try:
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+
 
 class MemoryDatabase(Database):
     """One that is gone with its last connection, for a run that may not write to the disk."""

@@ -289,11 +289,12 @@ class Storage:
     def forget(
         self, choose: Callable[[Trash], Purged], done: Callable[[Purged], None], refused: Callable[[NotStored], None]
     ) -> None:
-        """Has what `choose` takes out of the Trash forgotten for good, also in the daily copies."""
+        """Has what `choose` takes out of the Trash forgotten for good, also in the log and the daily copies."""
 
         def change(stores: Stores) -> Purged:
             purged = choose(stores.trash)
-            self._checkpoint()
+            if self._database is not None:
+                self._database.empty_log()
             return purged
 
         def forgotten(purged: Purged) -> None:

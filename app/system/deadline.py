@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import faulthandler
 import logging
+import math
 import os
+import signal
 import threading
+
+_GRACE_S = 5  # then the system ends the process: one call may keep all other Python from running
 
 _log = logging.getLogger(__name__)
 _set = threading.Event()
@@ -15,6 +19,7 @@ def end_process_after(seconds: float) -> None:
     """Ends it then, with the stacks of all threads in the crash log; the first call counts."""
     if not _set.is_set():
         _set.set()
+        signal.alarm(math.ceil(seconds) + _GRACE_S)
         threading.Thread(target=_end_after, args=(seconds,), name="deadline", daemon=True).start()
 
 

@@ -165,18 +165,32 @@ Telling.__init__ = ask
 
 
 @pytest.mark.slow
-def test_a_signal_ends_a_window_that_hangs(tmp_path: Path) -> None:
-    freeze = """
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        ("hangs()", 1),
+        ("re.match('(a+)+b', 'a' * 99)", -signal.SIGALRM),  # runs handlers of signals, and no other thread
+        ("sum(itertools.repeat(0))", -signal.SIGALRM),  # not even those
+    ],
+)
+def test_a_signal_ends_a_window_that_hangs(tmp_path: Path, what: str, code: int) -> None:
+    freeze = f"""
+import itertools, re
 from PySide6.QtCore import QTimer
 Telling_init = Telling.__init__
+def freeze():
+    print("frozen", flush=True)
+    {what}
 def freezing(self, *parts):
     Telling_init(self, *parts)
-    self.opened.connect(lambda: QTimer.singleShot(0, hangs))
+    self.opened.connect(lambda: QTimer.singleShot(0, freeze))
 Telling.__init__ = freezing
 """
     with running(freeze, tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "frozen\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_S) == 1
+        assert process.wait(PATIENCE_S) == code
 
 
 @pytest.mark.slow

@@ -118,6 +118,27 @@ def test_five_megabytes_are_pasted_read_and_undone_at_once(
     assert_is_quick(lambda: field.set_text(""), again=lambda: field.set_text(text))
 
 
+@pytest.mark.parametrize("unit", ["A draft guesses.\n", "x", "말"])
+def test_five_megabytes_are_copied_at_once(qtbot: QtBot, unit: str) -> None:
+    """From the field, as a message and as a selection; each is searched for what a terminal acts on."""
+    text, field = large(unit), MessageEdit(Theme())
+    harness = TranscriptHarness([question(1, text)])
+    for widget in (field, harness.view):
+        qtbot.addWidget(widget)
+    field.set_text(text)
+    field.selectAll()
+    harness.view.selectAll()
+    ways: list[Callable[[], object]] = [
+        field.copy,
+        partial(harness.view.copier.copy_message, 1),
+        partial(harness.view.copier.copy_selection, markdown=False),
+    ]
+    for copy in ways:
+        QApplication.clipboard().clear()
+        assert_is_quick(copy)
+        assert len(QApplication.clipboard().text()) in (len(text), len(text) - 1)  # with or without the last line's end
+
+
 def test_what_is_copied_of_very_many_lines_is_what_they_are(qtbot: QtBot) -> None:
     field, text = LongText(), "A draft guesses, the main model.\n" * 150_000
     qtbot.addWidget(field)

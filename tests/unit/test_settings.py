@@ -105,6 +105,9 @@ def test_file_with_impossible_values_gives_defaults_for_those(tmp_path: Path) ->
     settings = make(tmp_path)
     assert (settings.appearance, settings.temperature, settings.sidebar_visible) == ("auto", 0.7, True)
     assert (settings.model_folders, settings.top_k) == ((), 7)
+    assert json.loads((tmp_path / settings.set_aside).read_text()) == stored  # the next save writes over the other
+    assert settings.save()
+    assert make(tmp_path).set_aside == ""
 
 
 def test_unknown_keys_are_kept_for_the_version_that_knows_them(tmp_path: Path) -> None:

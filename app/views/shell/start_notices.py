@@ -29,7 +29,7 @@ def not_kept() -> BannerText:
 
 
 def settings_problem(set_aside: str) -> BannerText:
-    """`set_aside`: where a file is kept that made no sense; "": the disk did not give it."""
+    """`set_aside`: where a file is kept that made no sense, or not in all; "": the disk did not give it."""
     if not set_aside:
         sentence = QCoreApplication.translate(
             "Application",
@@ -38,7 +38,7 @@ def settings_problem(set_aside: str) -> BannerText:
         )
         return BannerText(sentence, QCoreApplication.translate("Application", "Settings not read"))
     sentence = QCoreApplication.translate(
-        "Application", "Your settings could not be read, so the usual ones are used. The old file is kept as %1."
+        "Application", "What could not be read of your settings is as usual again. The old file is kept as %1."
     )
     return BannerText(fill(sentence, set_aside), QCoreApplication.translate("Application", "Settings put aside"))
 
