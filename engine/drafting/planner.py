@@ -131,12 +131,19 @@ class Drafting:
 
     def catch_up(self, sequence: TokenSequence) -> bool:
         """Have a proposer read a chunk of what it is behind, where drafts were asked for; False where none is."""
+        behind = self._behind(sequence)
+        return any(self._read(*each, sequence.tokens).behind < each[1].behind for each in behind)
+
+    def has_to_catch_up(self, sequence: TokenSequence) -> bool:
+        """Whether there is something to read for `catch_up`."""
+        return bool(self._behind(sequence))
+
+    def _behind(self, sequence: TokenSequence) -> list[tuple[Guarded, Offer]]:
         if not self._controller.insists or sequence.in_flight is not None:
-            return False
+            return []
         self.pass_hidden_states(sequence)
         reading = [proposer for proposer in self._proposers.values() if not proposer.free]
-        behind = [(proposer, offer) for proposer in reading if (offer := proposer.offer(sequence.tokens)).behind]
-        return any(self._read(*each, sequence.tokens).behind < each[1].behind for each in behind)
+        return [(proposer, offer) for proposer in reading if (offer := proposer.offer(sequence.tokens)).behind]
 
     def _offer(self, proposer: Guarded, tokens: Sequence[int], room: int) -> Offer:
         offer = proposer.offer(tokens)
