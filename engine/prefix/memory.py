@@ -13,7 +13,8 @@ import logging
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakSet
 
 from engine.caches.checkpoints import bytes_in, can_truncate, needs_checkpoints, truncate
 from engine.decoding.sequence import Sequence, common_prefix
@@ -40,6 +41,13 @@ class Kept:
     leaving: bool = False  # its model is not loaded any more: it goes once it is written
 
 
+class Reader(Protocol):
+    """Who goes on from rows that are kept here, and makes more of states that wait."""
+
+    @property
+    def waiting_bytes(self) -> int: ...
+
+
 class PrefixStore:
     def __init__(
         self, limit_bytes: int = DEFAULT_LIMIT_BYTES, disk: PrefixDisk | None = None, sequences: int = SEQUENCES
@@ -47,6 +55,7 @@ class PrefixStore:
         self._limit_bytes = limit_bytes
         self._limit_sequences = sequences
         self._disk = disk
+        self.readers: WeakSet[Reader] = WeakSet()  # the drafters' contexts of replies under way
         self._kept: list[Kept] = []  # least recently used first
         self._writing: tuple[Kept, Generator[None]] | None = None
 
