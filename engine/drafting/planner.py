@@ -107,6 +107,8 @@ class Drafting:
         """Have the hidden states kept that a proposer drafts from, if one does; where there are none it is silent."""
         listening = [proposer for proposer in self._proposers.values() if proposer.layers]
         layers = [layer for proposer in listening for layer in proposer.layers]
+        if layers:
+            sequence.discard_in_flight()  # a step that was opened before leaves no states: all would be read for it
         try:
             sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
         except Exception as refusal:  # noqa: BLE001  whatever a network makes of it, the reply can do without drafts

@@ -79,7 +79,7 @@ class PrefixStore:
         `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without.
         """
         best, position = self._best(model, tokens, least)
-        sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, tokens)
+        sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, model, tokens)
         try:
             if self._disk is not None:
                 self._disk.extend(sequence)
@@ -139,13 +139,15 @@ class PrefixStore:
         self._stop_writing()
         self._kept.clear()
 
-    def _take_out(self, kept: Kept, position: int, tokens: list[int]) -> Sequence:
+    def _take_out(self, kept: Kept, position: int, model: LoadedModel, tokens: list[int]) -> Sequence:
         old = kept.sequence
         self._drop(kept)
+        if kept.leaving:
+            old.caches.join_network(model.make_caches())
         if position == old.caches.position:
             old.keep_checkpoint()
         truncate(old.caches, position, old.checkpoints.get(position))
-        sequence = Sequence(old.model, tokens, old.caches)
+        sequence = Sequence(model, tokens, old.caches)
         sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
         if old.last_state is not None and old.last_state[0] == position:
             sequence.last_state = old.last_state
@@ -189,14 +191,18 @@ class PrefixStore:
     def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[Kept | None, int]:
         best, most = None, 0
         for kept in reversed(self._kept):
-            position = self._usable(kept.sequence, model, tokens, least)
+            position = self._usable(kept, model, tokens, least)
             if position > most:
                 best, most = kept, position
         return best, most
 
-    def _usable(self, sequence: Sequence, model: LoadedModel, tokens: list[int], least: int) -> int:
-        """The position in `sequence` that a chat going on with `tokens` could start from; 0: better left alone."""
-        if sequence.model is not model:
+    def _usable(self, kept: Kept, model: LoadedModel, tokens: list[int], least: int) -> int:
+        """The position in it that a chat going on with `tokens` could start from; 0: better left alone.
+
+        What a model left behind is that of the same files read anew.
+        """
+        sequence = kept.sequence
+        if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):
             return 0
         held = sequence.caches.position
         shared = min(common_prefix(sequence.tokens[:held], tokens), len(tokens) - 1)
