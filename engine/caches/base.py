@@ -90,6 +90,10 @@ class CacheSet:
         """For caches that are only to be read from here on: what they hold of the network goes, and no step follows."""
         self._replay = None
 
+    def join_network(self, fresh: CacheSet) -> None:
+        """After `let_network_go`, that of `fresh`, which is the same read anew: steps may follow again."""
+        self._replay = fresh._replay
+
     def evaluate(self) -> None:
         """Finish what the last step left lazy, so that a chunk of prefill costs its memory only once."""
         mx.eval([layer.state for layer in self.layers])

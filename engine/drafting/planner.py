@@ -107,6 +107,8 @@ class Drafting:
         """Have the hidden states kept that a proposer drafts from, if one does; where there are none it is silent."""
         listening = [proposer for proposer in self._proposers.values() if proposer.layers]
         layers = [layer for proposer in listening for layer in proposer.layers]
+        if layers:
+            sequence.discard_in_flight()  # a step that was opened before leaves no states: all would be read for it
         try:
             sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
         except Exception as refusal:  # noqa: BLE001  whatever a network makes of it, the reply can do without drafts
@@ -131,12 +133,19 @@ class Drafting:
 
     def catch_up(self, sequence: TokenSequence) -> bool:
         """Have a proposer read a chunk of what it is behind, where drafts were asked for; False where none is."""
+        behind = self._behind(sequence)
+        return any(self._read(*each, sequence.tokens).behind < each[1].behind for each in behind)
+
+    def has_to_catch_up(self, sequence: TokenSequence) -> bool:
+        """Whether there is something to read for `catch_up`."""
+        return bool(self._behind(sequence))
+
+    def _behind(self, sequence: TokenSequence) -> list[tuple[Guarded, Offer]]:
         if not self._controller.insists or sequence.in_flight is not None:
-            return False
+            return []
         self.pass_hidden_states(sequence)
         reading = [proposer for proposer in self._proposers.values() if not proposer.free]
-        behind = [(proposer, offer) for proposer in reading if (offer := proposer.offer(sequence.tokens)).behind]
-        return any(self._read(*each, sequence.tokens).behind < each[1].behind for each in behind)
+        return [(proposer, offer) for proposer in reading if (offer := proposer.offer(sequence.tokens)).behind]
 
     def _offer(self, proposer: Guarded, tokens: Sequence[int], room: int) -> Offer:
         offer = proposer.offer(tokens)

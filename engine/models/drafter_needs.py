@@ -17,6 +17,7 @@ _FULL_LAYER = "full_attention"
 _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # that only Gemma 4 has
+_GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # if none is told
 _NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 
 
@@ -57,6 +58,20 @@ def is_gemma(config: JsonObject) -> bool:
     """Whether a drafter has Gemma 4's layers; a main model of that family has drafters with others, too."""
     classes = config.get("architectures")
     return any(str(name).lower().startswith(_GEMMA) for name in (classes if isinstance(classes, list) else []))
+
+
+def of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
+    """Of Gemma 4's two kinds of layers, which have sizes and rotations of their own, drafters have the full one.
+
+    Newer versions of transformers write its sizes for each layer.
+    """
+    told = object_at(object_at(flat, "per_layer_config"), "0")
+    shared = flat.get("attention_k_eq_v") and flat.get("num_global_key_value_heads")
+    return flat | {
+        "head_dim": told.get("head_dim") or flat.get("global_head_dim") or flat.get("head_dim"),
+        "num_key_value_heads": told.get("num_key_value_heads") or shared or flat.get("num_key_value_heads"),
+        "rope_parameters": object_at(flat, "rope_parameters").get(_FULL_LAYER) or _GEMMA_ROPE,
+    }
 
 
 def flat(config: JsonObject) -> dict[str, Any]:

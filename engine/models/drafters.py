@@ -7,7 +7,7 @@ differ in what they call a layer, and in whether the first row of a block is the
 |---|---|---|
 | z-lab        | the output of i    | n - 1 tokens: row 0 is the token before     |
 | DeepSpec     | the output of i    | n tokens: row 0 is the first of them        |
-| speculators  | the input of i     | as `sample_from_anchor` says                |
+| speculators  | the input of i     | as `sample_from_anchor` or the tokens say   |
 
 A wrong reading shows nowhere but in how often a draft is right.
 """
@@ -35,7 +35,6 @@ _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 _ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 BODY = -1  # in place of a layer: what the head of the main model is given
 _DEFAULT_THETA = 10_000.0
-_GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # if none is told
 _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
 
@@ -177,7 +176,6 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
     layers = _layers(flat, of_inputs=speculators) or default_block_layers(main_layers, whole(flat, "num_hidden_layers"))
     if not layers:
         raise FileError("config.json: it says neither which layers it reads nor how many there are")
-    anchor_first = kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in entries(flat, "architectures"))
     rows = whole(flat, "block_size")
     if not 1 < rows <= _MOST_BLOCK:
         raise FileError(f"config.json: block_size {rows}")
@@ -192,7 +190,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         info=_info(kind, flat, backbone, layers),
         backbone=backbone,
         block_rows=rows,
-        anchor_first=bool(flat.get("sample_from_anchor", anchor_first)),
+        anchor_first=_first_row_drafts(kind, flat, rows),
         mask_token=mask,
         windows=windows,
         causal=tuple(_causal(flat, slides=window > 0) for window in windows),
@@ -211,6 +209,16 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         selector_rank=whole(flat, "selector_rank"),
         selector_candidates=whole(flat, "selector_top_k"),
     )
+
+
+def _first_row_drafts(kind: DrafterKind, flat: dict[str, Any], rows: int) -> bool:
+    """As is said; of speculators' first DSpark, which do not say it, by how many tokens they propose."""
+    if (said := flat.get("sample_from_anchor")) is not None:
+        return bool(said)
+    methods = entries(object_at(flat, "speculators_config"), "proposal_methods")
+    if kind is DrafterKind.DSPARK and methods and isinstance(methods[0], dict):
+        return methods[0].get("speculative_tokens") != rows - 1
+    return kind is DrafterKind.DSPARK or any("DSpark" in str(name) for name in entries(flat, "architectures"))
 
 
 def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -> EagleConfig:
@@ -311,7 +319,7 @@ def _info(kind: DrafterKind, flat: dict[str, Any], backbone: Backbone, layers: t
 def _backbone(flat: dict[str, Any]) -> Backbone:
     is_gemma = drafter_needs.is_gemma(flat)
     if is_gemma:
-        flat = _of_full_layers(flat)
+        flat = drafter_needs.of_full_layers(flat)
     rope = {**object_at(flat, "rope_parameters"), **object_at(flat, "rope_scaling")}
     heads, width = positive(flat, "num_attention_heads"), positive(flat, "hidden_size")
     scaled = (rope.get("rope_type") or rope.get("type") or "default") != "default"
@@ -331,20 +339,6 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
         is_gemma=is_gemma,
         values_are_keys=is_gemma and bool(flat.get("attention_k_eq_v")),
     )
-
-
-def _of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
-    """Of Gemma 4's two kinds of layers, which have sizes and rotations of their own, drafters have the full one.
-
-    Newer versions of transformers write its sizes for each layer.
-    """
-    told = object_at(object_at(flat, "per_layer_config"), "0")
-    shared = flat.get("attention_k_eq_v") and flat.get("num_global_key_value_heads")
-    return flat | {
-        "head_dim": told.get("head_dim") or flat.get("global_head_dim") or flat.get("head_dim"),
-        "num_key_value_heads": told.get("num_key_value_heads") or shared or flat.get("num_key_value_heads"),
-        "rope_parameters": object_at(flat, "rope_parameters").get(_FULL_LAYER) or _GEMMA_ROPE,
-    }
 
 
 def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:

@@ -5,9 +5,14 @@ behind. Its tensors lie in the main model's own repository, which mlx-lm passes 
 
 Not here, and so refused by name:
 
-- deepseek_v41, kimi_k3, kimi_linear, bailing_moe_linear, longcat_flash_ngram: no folder with a head, or no layout of
-  it, was at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
+- deepseek_v41, kimi_k3, kimi_linear, bailing_moe_linear, longcat_flash_ngram, minimax_m3_vl: no folder with a head, or
+  no layout of it, was at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
+- minimax: configs tell of heads, and no published folder has their tensors
+- prism_hadamard_qwen35: its weights are packed, and no pack with a head was at hand
 - deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
+
+gemma4 and gemma4_text have assistants instead (`AssistantConfig`); kimi_k25 goes by its text part, deepseek_v3. All
+other main models of mlx-lm 0.32.2 are published without a head; the tests have their names.
 
 Of families with several heads, one a depth (step3p5, mimo_v2_flash), the first drafts at every depth.
 """

@@ -13,7 +13,8 @@ import logging
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakSet
 
 from engine.caches.checkpoints import bytes_in, can_truncate, needs_checkpoints, truncate
 from engine.decoding.sequence import Sequence, common_prefix
@@ -40,6 +41,13 @@ class Kept:
     leaving: bool = False  # its model is not loaded any more: it goes once it is written
 
 
+class Reader(Protocol):
+    """Who goes on from rows that are kept here, and makes more of states that wait."""
+
+    @property
+    def waiting_bytes(self) -> int: ...
+
+
 class PrefixStore:
     def __init__(
         self, limit_bytes: int = DEFAULT_LIMIT_BYTES, disk: PrefixDisk | None = None, sequences: int = SEQUENCES
@@ -47,6 +55,7 @@ class PrefixStore:
         self._limit_bytes = limit_bytes
         self._limit_sequences = sequences
         self._disk = disk
+        self.readers: WeakSet[Reader] = WeakSet()  # the drafters' contexts of replies under way
         self._kept: list[Kept] = []  # least recently used first
         self._writing: tuple[Kept, Generator[None]] | None = None
 
@@ -70,7 +79,7 @@ class PrefixStore:
         `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without.
         """
         best, position = self._best(model, tokens, least)
-        sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, tokens)
+        sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, model, tokens)
         try:
             if self._disk is not None:
                 self._disk.extend(sequence)
@@ -130,13 +139,15 @@ class PrefixStore:
         self._stop_writing()
         self._kept.clear()
 
-    def _take_out(self, kept: Kept, position: int, tokens: list[int]) -> Sequence:
+    def _take_out(self, kept: Kept, position: int, model: LoadedModel, tokens: list[int]) -> Sequence:
         old = kept.sequence
         self._drop(kept)
+        if kept.leaving:
+            old.caches.join_network(model.make_caches())
         if position == old.caches.position:
             old.keep_checkpoint()
         truncate(old.caches, position, old.checkpoints.get(position))
-        sequence = Sequence(old.model, tokens, old.caches)
+        sequence = Sequence(model, tokens, old.caches)
         sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
         if old.last_state is not None and old.last_state[0] == position:
             sequence.last_state = old.last_state
@@ -180,14 +191,18 @@ class PrefixStore:
     def _best(self, model: LoadedModel, tokens: list[int], least: int) -> tuple[Kept | None, int]:
         best, most = None, 0
         for kept in reversed(self._kept):
-            position = self._usable(kept.sequence, model, tokens, least)
+            position = self._usable(kept, model, tokens, least)
             if position > most:
                 best, most = kept, position
         return best, most
 
-    def _usable(self, sequence: Sequence, model: LoadedModel, tokens: list[int], least: int) -> int:
-        """The position in `sequence` that a chat going on with `tokens` could start from; 0: better left alone."""
-        if sequence.model is not model:
+    def _usable(self, kept: Kept, model: LoadedModel, tokens: list[int], least: int) -> int:
+        """The position in it that a chat going on with `tokens` could start from; 0: better left alone.
+
+        What a model left behind is that of the same files read anew.
+        """
+        sequence = kept.sequence
+        if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):
             return 0
         held = sequence.caches.position
         shared = min(common_prefix(sequence.tokens[:held], tokens), len(tokens) - 1)

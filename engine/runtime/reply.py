@@ -232,8 +232,13 @@ class Reply:
             self._drafting.pass_hidden_states(self._sequence)
         self._post(PromptProgress(self.id, self._sequence.caches.position, self._stats.prompt_tokens))
 
+    @property
+    def draft_lags(self) -> bool:
+        """Whether a draft that was asked for has to read on: once the first token is told, before others are drawn."""
+        return self._drafting is not None and bool(self._emitted) and self._drafting.has_to_catch_up(self._sequence)
+
     def _catches_up(self) -> bool:
-        """Whether this step was a draft's that was asked for: once the first token is told, it reads before others."""
+        """Whether this step was that draft's."""
         return self._drafting is not None and bool(self._emitted) and self._drafting.catch_up(self._sequence)
 
     def _decode(self, alone: bool) -> None:

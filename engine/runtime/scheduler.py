@@ -231,13 +231,13 @@ class Scheduler:
             queued.fail(error)
 
     def _line_up(self, reply: Reply) -> None:
-        (self._reading if reply.reading else self._writing).append(reply)
+        (self._reading if reply.reading or reply.draft_lags else self._writing).append(reply)
 
     def _read(self) -> None:
         reply = self._reading.popleft()
         before = reply.sequence.caches.position
         goes_on = self._step(reply)
-        self._read_tokens += reply.sequence.caches.position - before
+        self._read_tokens += (reply.sequence.caches.position - before) or PREFILL_CHUNK_TOKENS  # its draft read
         if goes_on:
             self._line_up(reply)
 
@@ -248,12 +248,22 @@ class Scheduler:
             return
         started, before = time.perf_counter(), sum(len(reply.sequence.tokens) for reply in replies)
         way = self._way(replies)
+        if way is Way.DRAFTED and (lagging := [reply for reply in replies if reply.draft_lags]):
+            self._leave_to_read(lagging)
+            return
         if way is Way.TURNS:
             self._write_by_turns()
         else:
             self._step_batch(drafts=way is Way.DRAFTED)
         written = sum(len(reply.sequence.tokens) for reply in replies) - before
         self._sharing.observe(way, len(replies), written, time.perf_counter() - started)
+
+    def _leave_to_read(self, replies: Sequence[Reply]) -> None:
+        """Whose draft was asked for and lags is not written on meanwhile; the others are."""
+        self._leave_batch([reply for reply in replies if reply in self._batch.replies])
+        for reply in replies:
+            self._writing.remove(reply)
+            self._reading.append(reply)
 
     def _write_by_turns(self) -> None:
         self._leave_batch(list(self._batch.replies))

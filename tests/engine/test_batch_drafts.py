@@ -288,3 +288,21 @@ def test_the_time_of_steps_that_drafted_in_company_is_split_as_alone(monkeypatch
         assert stats.shared_rounds == stats.rounds - 1
         assert (stats.draft_s > 0) is drafts
         assert 0 < stats.verify_s <= stats.decode_s - stats.draft_s
+
+
+def test_a_number_that_was_asked_for_is_drafted_from_the_first_round_on_in_company_too() -> None:
+    """What a draft has to read of a long chat it reads before that round, and meanwhile others are written on."""
+    asked = [replace(asking(prompt(length, salt), 60), trace=True) for salt, length in enumerate((20, 1100))]
+    harness = Harness(model("qwen3"), draft())
+    other, long = heard = [harness.submit(one) for one in asked]
+    harness.until_written(long, 1)
+    before = other.written
+    while long.reply.draft_lags:
+        harness.scheduler.step()
+    assert long.written == 1
+    assert other.written > before
+    harness.run_dry()
+    for reply, one in zip(heard, asked, strict=True):
+        assert reply.tokens == alone("qwen3", one).tokens
+        assert [len(done.drafted) for done in reply.finished.rounds][:3] == [0, 3, 3]
+    assert long.finished.stats.shared_rounds > 3

@@ -456,6 +456,46 @@ def test_swapped_cleared_and_cancelled_in_mid_reply(client: EngineClient, pair: 
     assert client.run(asked(FIRST, GREEDY, 40)).tokens == plain
 
 
+@in_company
+def test_cleared_and_chosen_again_between_turns_it_goes_on_from_what_it_had_read(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though nothing of that was written to the disk meanwhile."""
+    first = client.run(asked(FIRST, GREEDY)).finished
+    with monkeypatch.context() as patch:
+        patch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
+        patch.setattr(PrefixStore, "write_step", lambda _: None)
+        client.set_draft(None)
+        assert isinstance(client.set_draft(pair.drafter), ModelReady)
+        check(client, (*FIRST, *first.tokens, *QUESTION), GREEDY)
+    whole(pair, drafts)
+
+
+@in_company
+def test_chosen_again_in_mid_reply_it_has_the_chat_read_again_once(
+    client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step that was in flight is taken back: without its states all would be read once more."""
+    told, readings = 0, list[int]()
+    begun_again = Context._begun_again
+
+    def counted(context: Context) -> Any:
+        readings.append(told)
+        return begun_again(context)
+
+    def meddle(event: Any) -> None:
+        nonlocal told
+        told += isinstance(event, TextDelta)
+        if isinstance(event, TextDelta) and told in (4, 12):
+            client.engine.set_draft(None if told == 4 else pair.drafter, lambda event: None)
+
+    monkeypatch.setattr(Context, "_begun_again", counted)
+    reply = meddled(client, asked(FIRST, GREEDY, 40), meddle)
+    assert len(readings) == 1
+    assert reply.rounds[-3].drafted
+    assert reply.tokens == client.run(asked(FIRST, GREEDY, 40, drafts=False)).finished.tokens
+
+
 @of_a_block_and_a_chain
 @pytest.mark.parametrize("place", ["__init__", "begin", "receive_states", "offer", "propose", "commit"])
 @pytest.mark.expect_log("failed; the reply goes on plainly")

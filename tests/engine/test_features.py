@@ -404,6 +404,25 @@ def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPa
     check(kept, CHAT, 30)
 
 
+def test_of_several_replies_no_more_states_wait_together_than_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is admitted for so many once. Whose states come last reads them; one that has ended holds none."""
+    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
+    first = context()
+    others = [next_turn(first) for _ in range(3)]
+    for kept in (first, *others):
+        kept.begin(0, CHAT[:31])
+    first.receive(0, positions(0, 9))
+    for kept in others:
+        for at in (0, 4, 8):
+            kept.receive(at, positions(at, at + 4))
+            assert sum(each.waiting_bytes for each in (first, *others)) <= 40
+        check(kept, CHAT, 12)
+    assert first.waiting_bytes == 36
+    first.close()
+    others[0].receive(12, positions(12, 22))
+    assert others[0].waiting_bytes == 40
+
+
 def test_no_states_wait_where_memory_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are read, or made again later: before a reply ends for want of memory."""
     kept = context()

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
+import mlx_lm
 import pytest
 
 from engine.caches.making import CacheMaker
 from engine.drafting.drafters import loading_any_draft
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.hub import inspected
+from engine.models import mtp_families
 from engine.models.access import ModelAccess
 from engine.models.drafters import BODY, MtpConfig, drafter_config, own_drafter_config
 from engine.models.loading import at_once, load_model
@@ -306,6 +308,31 @@ def test_a_head_that_reads_the_last_layer_needs_to_know_how_many_there_are() -> 
 def test_what_was_found_in_folders_is_looked_at_anew_when_more_heads_are_known() -> None:
     """Whoever adds a family raises the number, or heads in folders that are known already stay unseen."""
     assert (inspected._READING, len(FAMILIES)) == (3, 20)
+
+
+_WITHOUT_A_HEAD = re.findall(
+    r"\S+",
+    """
+    Klear afm7 afmoe apertus baichuan_m1 bitnet cohere cohere2 dbrx deepseek deepseek_v2 dots1 ernie4_5 exaone exaone4
+    falcon_h1 gear gemma gemma2 gemma3 gemma3_text gemma3n glm glm4 gpt2 gpt_bigcode gpt_neox gpt_oss gptj granite
+    granitemoe granitemoehybrid helium hunyuan hunyuan_v1_dense internlm2 internlm3 iquestloopcoder jamba kimi_vl laguna
+    lfm2 lfm2-vl lfm2_moe lille-130m llama llama4 llama4_text mamba mamba2 minicpm minicpm3 ministral3 mistral3 mistral4
+    mixtral muse_glimmer muse_spark nanbeige nanochat nemotron nemotron-nas olmo olmo2 olmo3 olmo_hybrid olmoe openelm
+    phi phi3 phi3small phimoe phixtral pixtral plamo plamo2 plamo3 qwen qwen2 qwen2_moe qwen2_vl qwen3_moe qwen3_vl
+    qwen3_vl_moe recurrent_gemma rwkv7 seed_oss smollm3 solar_open spark2_5 stablelm starcoder2 talkie telechat3
+    youtu_llm
+    """,
+)
+
+
+def test_every_main_model_that_can_be_loaded_has_a_head_here_or_a_reason_why_not() -> None:
+    folder = Path(mlx_lm.__file__).parent / "models"
+    has_model = re.compile(r"^(class Model\b|from \..* import (.*, )?Model\b)", re.MULTILINE)
+    loaded = {path.stem for path in folder.glob("*.py") if has_model.search(path.read_text(encoding="utf-8"))}
+    told = set(re.findall(r"[\w-]+", str(mtp_families.__doc__)))
+    for family in loaded - {name for name in loaded if family_of(name, {}) in FAMILIES}:
+        assert (family in told) is (family not in _WITHOUT_A_HEAD), family
+    assert loaded >= set(_WITHOUT_A_HEAD)
 
 
 def test_steps_norms_lack_one_in_shards_that_were_not_converted() -> None:

@@ -56,7 +56,8 @@ class Other(Reader):
 
 
 def over(network: Any) -> Any:
-    return SimpleNamespace(model=SimpleNamespace(network=network), hidden_states=None)
+    model = SimpleNamespace(network=network)
+    return SimpleNamespace(model=model, hidden_states=None, discard_in_flight=lambda: None)
 
 
 def test_states_go_once_to_those_that_draft_from_them() -> None:

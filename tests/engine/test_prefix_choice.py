@@ -340,7 +340,7 @@ def test_other_models_caches_are_dropped(models: dict[str, LoadedModel]) -> None
 def test_of_a_model_that_is_not_loaded_any_more_the_rows_stay_until_they_are_written(
     models: dict[str, LoadedModel], tmp_path: Path
 ) -> None:
-    """But none of its weights. No limit holds them up, and nobody goes on with them in memory."""
+    """But none of its weights. No limit holds them up, and no other model goes on with them."""
     model = load_model(Path(models["hybrid"].info.folder))
     network = weakref.ref(model.network)
     disk = PrefixDisk(tmp_path)
@@ -358,6 +358,27 @@ def test_of_a_model_that_is_not_loaded_any_more_the_rows_stay_until_they_are_wri
         store.write_step()
     assert [kept.sequence.model for kept in store._kept] == [models["dense"]]
     assert PrefixStore(disk=disk).take(models["hybrid"], [*chat(10), 3]).caches.position == len(chat(10))
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_a_model_that_is_read_anew_goes_on_from_the_rows_that_it_left(
+    kind: str, models: dict[str, LoadedModel], tmp_path: Path
+) -> None:
+    """As where a draft is cleared and chosen again, before anything of it was written."""
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    store.put(read(models[kind], chat(10), turn_end=20))
+    store.drop_other_models(None)
+    other = next(model for name, model in models.items() if name != kind)
+    assert store.take(other, [*chat(10), 3]).caches.position == 0
+    again = load_model(Path(models[kind].info.folder))
+    taken = store.take(again, [*chat(10), 3])
+    assert taken.model is again
+    assert taken.caches.position == len(chat(10))
+    assert not store.has_unwritten
+    taken.feed(mx.array([3, 4, 5]))
+    taken.close_step(1)
+    whole = read(models[kind], [*chat(10), 3])
+    assert mx.array_equal(taken.feed(mx.array([6])), whole.feed(mx.array([6])))
 
 
 @pytest.mark.expect_log("no longer kept on disk")

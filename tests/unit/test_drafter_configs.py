@@ -142,6 +142,25 @@ def test_speculators_count_layers_by_their_input() -> None:
     assert block(SPECULATORS, speculators_model_type="dspark", markov_rank=8).anchor_first
 
 
+@pytest.mark.parametrize(
+    ("tokens", "said", "drafted"),
+    [(7, None, 7), (8, None, 8), (7, True, 8), (8, False, 7), (3, None, 8), (None, None, 8)],
+)
+def test_whether_the_first_row_of_speculators_dspark_drafts_is_said_or_shown_by_how_many_it_proposes(
+    tokens: int | None, said: bool | None, drafted: int
+) -> None:
+    """As those that were published before `sample_from_anchor` was: 15 tokens of a block of 16."""
+    methods = [{"proposal_type": "greedy", "speculative_tokens": tokens}] if tokens else []
+    config = SPECULATORS | {"speculators_model_type": "dspark", "markov_rank": 256}
+    flag = {} if said is None else {"sample_from_anchor": said}
+    assert block(config, speculators_config={"proposal_methods": methods}, **flag).tokens == drafted
+
+
+def test_of_speculators_dflash_the_first_row_never_drafts_unless_it_is_said() -> None:
+    proposes = {"proposal_methods": [{"speculative_tokens": 8}]}
+    assert block(SPECULATORS, speculators_config=proposes).tokens == 7
+
+
 def test_sliding_layers_are_causal_unless_the_config_says_otherwise() -> None:
     sliding = {"layer_types": ["sliding_attention", "full_attention"] * 2 + ["full_attention"], "sliding_window": 2048}
     assert block(Z_LAB, **sliding).causal == (True, False, True, False, False)

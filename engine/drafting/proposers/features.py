@@ -23,7 +23,7 @@ from engine.prefix.memory import PrefixStore
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, until then at no cost to the first token; of a reply
+MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, in all replies: the first token waits for no reading
 _MOST_WAITING_PARTS = 256
 _SPREAD = 0x9E3779B1  # odd, so that no two tokens have the same product in 32 bits
 
@@ -54,6 +54,7 @@ class Context:
         self._sequence: Sequence | None = None  # over the tokens that its rows depend on
         self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
         self._waiting_bytes = 0
+        store.readers.add(self)
         self._again: tuple[Sequence, HiddenStates] | None = None  # reads the chat anew, for states that are missing
         self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
         self._last_read: tuple[int, mx.array] | None = None  # the main model's state that it was made of, and where
@@ -61,6 +62,11 @@ class Context:
     @property
     def caches(self) -> CacheSet:
         return self._following.caches
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Of states that wait to be read."""
+        return self._waiting_bytes
 
     def begin(self, turn_end: int, tokens: Tokens[int]) -> None:
         """Before anything else: of which chat the first states will be, so that not all of a prompt's have to wait."""
@@ -93,8 +99,12 @@ class Context:
     def _limit_waiting(self, more_bytes: int) -> None:
         """Of the states that wait, so many have just come."""
         self._waiting_bytes += more_bytes
-        if self._waiting_bytes > _most_waiting_bytes() or len(self._waiting) > _MOST_WAITING_PARTS:
+        if self._too_much_waits() or len(self._waiting) > _MOST_WAITING_PARTS:
             self._take_in()
+
+    def _too_much_waits(self) -> bool:
+        """In all replies together; memory is admitted for so much once."""
+        return sum(reader.waiting_bytes for reader in self._store.readers) > _most_waiting_bytes()
 
     def _take_in(self) -> None:
         """Read what waits, though nobody drafts: a row takes less room than the states that it is made of.
@@ -106,7 +116,7 @@ class Context:
         if self._sequence is not None:
             self.read()
             self.caches.evaluate()
-        if self._waiting_bytes > _most_waiting_bytes():
+        if self._too_much_waits():
             self._waiting, self._waiting_bytes = [], 0
         self._waiting = _joined(self._waiting)
         mx.eval([held for _, held in self._waiting])
@@ -170,7 +180,7 @@ class Context:
                 self._sequence.last_state = position, state * 1  # a slice would keep all of them
             self._store.put(self._sequence)
         self._sequence = self._again = None
-        self._waiting.clear()
+        self._waiting, self._waiting_bytes = [], 0
 
     @property
     def _following(self) -> Sequence:
