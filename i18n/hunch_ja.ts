@@ -2727,6 +2727,30 @@
         <translation>その名前を指定して、どれか 1 つをインストールしてください。</translation>
     </message>
     <message>
+        <source>File missing on the hub</source>
+        <translation>ハブにファイルがありません</translation>
+    </message>
+    <message>
+        <source>The hub lists %1 of %2, but does not have it.</source>
+        <translation>ハブの一覧には %2 の %1 がありますが、ファイル自体がありません。</translation>
+    </message>
+    <message>
+        <source>File not usable</source>
+        <translation>ファイルを使用できません</translation>
+    </message>
+    <message>
+        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
+        <translation>%2 の %1 は %3 です。読み込めるのは %4 までです。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 is damaged on the hub.</source>
+        <translation>ハブ上の %2 の %1 が破損しています。</translation>
+    </message>
+    <message>
+        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <translation>%1 に safetensors ファイルはありますが、モデルに必要な次のファイルがありません: %2。</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
     </message>
@@ -2749,6 +2773,14 @@
     <message>
         <source>Try again when that is done.</source>
         <translation>終わってからもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>%1 is a file; a folder is needed there.</source>
+        <translation>%1 はファイルです。ここにはフォルダが必要です。</translation>
+    </message>
+    <message>
+        <source>Move the file elsewhere, then try again.</source>
+        <translation>ファイルを別の場所に移動してから、もう一度お試しください。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>

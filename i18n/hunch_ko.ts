@@ -2727,6 +2727,30 @@
         <translation>이 이름으로 하나를 설치하세요.</translation>
     </message>
     <message>
+        <source>File missing on the hub</source>
+        <translation>허브에 파일이 없어요</translation>
+    </message>
+    <message>
+        <source>The hub lists %1 of %2, but does not have it.</source>
+        <translation>허브의 목록에는 %2 저장소의 %1 파일이 있지만, 허브에 그 파일이 없어요.</translation>
+    </message>
+    <message>
+        <source>File not usable</source>
+        <translation>파일을 사용할 수 없어요</translation>
+    </message>
+    <message>
+        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
+        <translation>%2 저장소의 %1 파일은 %3예요. %4까지만 읽을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 of %2 is damaged on the hub.</source>
+        <translation>허브에 있는 %2 저장소의 %1 파일이 손상됐어요.</translation>
+    </message>
+    <message>
+        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <translation>%1 저장소에 safetensors 파일은 있지만, 모델에 필요한 다음 파일이 없어요: %2.</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
     </message>
@@ -2749,6 +2773,14 @@
     <message>
         <source>Try again when that is done.</source>
         <translation>끝난 뒤에 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>%1 is a file; a folder is needed there.</source>
+        <translation>%1 자리에는 폴더가 있어야 하는데 파일이 있어요.</translation>
+    </message>
+    <message>
+        <source>Move the file elsewhere, then try again.</source>
+        <translation>파일을 다른 곳으로 옮긴 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>

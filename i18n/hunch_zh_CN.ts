@@ -2727,6 +2727,30 @@
         <translation>请用其中一个名称进行安装。</translation>
     </message>
     <message>
+        <source>File missing on the hub</source>
+        <translation>Hub 上缺少文件</translation>
+    </message>
+    <message>
+        <source>The hub lists %1 of %2, but does not have it.</source>
+        <translation>Hub 的列表中有 %2 的 %1，但 Hub 上没有该文件。</translation>
+    </message>
+    <message>
+        <source>File not usable</source>
+        <translation>文件不可用</translation>
+    </message>
+    <message>
+        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
+        <translation>%2 的 %1 大小为 %3；最多只能读取 %4。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 is damaged on the hub.</source>
+        <translation>Hub 上 %2 的 %1 已损坏。</translation>
+    </message>
+    <message>
+        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <translation>%1 有 safetensors 文件，但缺少模型所需的文件：%2。</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
     </message>
@@ -2749,6 +2773,14 @@
     <message>
         <source>Try again when that is done.</source>
         <translation>请等它完成后重试。</translation>
+    </message>
+    <message>
+        <source>%1 is a file; a folder is needed there.</source>
+        <translation>%1 是文件；该位置需要文件夹。</translation>
+    </message>
+    <message>
+        <source>Move the file elsewhere, then try again.</source>
+        <translation>请将该文件移到别处，然后重试。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>

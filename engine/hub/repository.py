@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from engine.api.errors import HubMisbehaved, NothingToInstall, RepositoryNotFound
+from engine.api.errors import FileUnusable, HubMisbehaved, NothingToInstall, RepositoryNotFound
 from engine.api.hub import HubFile
 from engine.models.inspect import WEIGHTS
-from engine.models.model_files import MIB
+from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
+    INDEX_LIMIT_BYTES,
+    MIB,
+    TOKENIZER_CONFIG_LIMIT_BYTES,
+    TOKENIZER_LIMIT_BYTES,
+)
 from engine.models.names import is_drafter_folder
 
 if TYPE_CHECKING:
@@ -27,6 +33,14 @@ MAX_FILE_BYTES = 2**40
 MAX_TOTAL_BYTES = MAX_FILES * MAX_FILE_BYTES
 MAX_SMALL_FILE_BYTES = 64 * MIB
 SMALL_FILES = ("*.json", "*.jinja", "*.txt", "*.tiktoken", "tokenizer.model", "tiktoken.model", "LICENSE*", "README.md")
+_MOST_BYTES = {  # of files without which a model cannot be used, as far as they are read later
+    "config.json": CONFIG_LIMIT_BYTES,
+    "model.safetensors.index.json": INDEX_LIMIT_BYTES,
+    "tokenizer.json": TOKENIZER_LIMIT_BYTES,
+    "tokenizer.model": TOKENIZER_LIMIT_BYTES,
+    "tiktoken.model": TOKENIZER_LIMIT_BYTES,
+    "tokenizer_config.json": TOKENIZER_CONFIG_LIMIT_BYTES,
+}
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
 _REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
@@ -90,7 +104,7 @@ def is_commit(value: object) -> bool:
 
 
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:
-    """The files worth having, small ones first. Raises HubMisbehaved or NothingToInstall.
+    """The files worth having, small ones first. Raises HubMisbehaved, FileUnusable or NothingToInstall.
 
     Of a list that comes in pages no more is kept than that. Names are as in the folder that is meant.
     """
@@ -104,10 +118,9 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
         endings |= {name.rpartition(".")[2].casefold()} & _FORMATS
         if _wanted(name):
             _keep(repository, _file(repository, name, entry), files)
-    names = {file.name for file in files.values()}
-    if "config.json" not in names or not any(file.is_weights for file in files.values()):
+    if lacks := _lacks(files.values()):
         formats = tuple(name for name in _OTHER_FORMATS if name in endings)
-        raise NothingToInstall(repository, formats, tuple(sorted(drafters)))
+        raise NothingToInstall(repository, formats, tuple(sorted(drafters)), lacks)
     return sorted(files.values(), key=lambda file: (file.is_weights, file.name))
 
 
@@ -140,7 +153,16 @@ def _name_in(folder: str, path: str) -> str:
     return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else ""
 
 
+def _lacks(files: Collection[RemoteFile]) -> tuple[str, ...]:
+    config = any(file.name == "config.json" for file in files)
+    weights = any(file.is_weights for file in files)
+    return (*(() if config else ("config.json",)), *(() if weights else ("model.safetensors",)))
+
+
 def _keep(repository: str, file: RemoteFile, files: dict[str, RemoteFile]) -> None:
+    limit_bytes = _MOST_BYTES.get(file.name, MAX_FILE_BYTES)
+    if file.size_bytes > limit_bytes:
+        raise FileUnusable(repository, file.name, file.size_bytes, limit_bytes)
     if not file.is_weights and file.size_bytes > MAX_SMALL_FILE_BYTES:
         return
     if file.name.casefold() in files:
