@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ class RemoteFile:
 
     @property
     def is_weights(self) -> bool:
-        return fnmatchcase(self.name, WEIGHTS)
+        return _is_weights(self.name)
 
     def new_hash(self) -> _Hash:
         if len(self.checksum) == 64:
@@ -118,15 +118,18 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
         endings |= {name.rpartition(".")[2].casefold()} & _FORMATS
         if _wanted(name):
             _keep(repository, _file(repository, name, entry), files)
-    if lacks := _lacks(files.values()):
+    if lacks := _lacks({file.name for file in files.values()}):
         formats = tuple(name for name in _OTHER_FORMATS if name in endings)
         raise NothingToInstall(repository, formats, tuple(sorted(drafters)), lacks)
     return sorted(files.values(), key=lambda file: (file.is_weights, file.name))
 
 
 def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
-    """Everything in the repository, for somebody to look at; only the first MAX_FILES."""
-    files = []
+    """Everything in the repository, for somebody to look at; only the first MAX_FILES.
+
+    Where the repository itself is no model, an installation would fetch none of it.
+    """
+    files: list[HubFile] = []
     for path, entry in (_path(repository, entry) for entry in entries):
         if not path:
             continue
@@ -134,9 +137,11 @@ def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
         size = (large if isinstance(large, dict) else entry).get("size")
         size_bytes = size if type(size) is int and 0 <= size <= MAX_FILE_BYTES else 0
         if path.isprintable():
-            files.append(HubFile(path[:300], size_bytes, _wanted(path)))
+            files.append(HubFile(path[:300], size_bytes, _wanted(path) and size_bytes <= _most_bytes(path)))
         if len(files) >= MAX_FILES:
             break
+    if _lacks({file.name for file in files if file.is_installed}):
+        return [replace(file, is_installed=False) for file in files]
     return files
 
 
@@ -153,17 +158,25 @@ def _name_in(folder: str, path: str) -> str:
     return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else ""
 
 
-def _lacks(files: Collection[RemoteFile]) -> tuple[str, ...]:
-    config = any(file.name == "config.json" for file in files)
-    weights = any(file.is_weights for file in files)
-    return (*(() if config else ("config.json",)), *(() if weights else ("model.safetensors",)))
+def _lacks(names: Collection[str]) -> tuple[str, ...]:
+    """What a model needs and files of these names do not have."""
+    weights = any(_is_weights(name) for name in names)
+    return (*(() if "config.json" in names else ("config.json",)), *(() if weights else ("model.safetensors",)))
+
+
+def _is_weights(name: str) -> bool:
+    return fnmatchcase(name, WEIGHTS)
+
+
+def _most_bytes(name: str) -> int:
+    """Larger files of this name are not fetched."""
+    return _MOST_BYTES.get(name, MAX_FILE_BYTES if _is_weights(name) else MAX_SMALL_FILE_BYTES)
 
 
 def _keep(repository: str, file: RemoteFile, files: dict[str, RemoteFile]) -> None:
-    limit_bytes = _MOST_BYTES.get(file.name, MAX_FILE_BYTES)
-    if file.size_bytes > limit_bytes:
-        raise FileUnusable(repository, file.name, file.size_bytes, limit_bytes)
-    if not file.is_weights and file.size_bytes > MAX_SMALL_FILE_BYTES:
+    if file.size_bytes > (most_bytes := _most_bytes(file.name)):
+        if file.name in _MOST_BYTES:
+            raise FileUnusable(repository, file.name, file.size_bytes, most_bytes)
         return
     if file.name.casefold() in files:
         raise HubMisbehaved(repository, "two files of one name")
