@@ -3364,6 +3364,10 @@
         <translation>設定で %1 に制限</translation>
     </message>
     <message>
+        <source>%1 asked for in Settings</source>
+        <translation>設定では %1</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>現在のメインモデルです。削除するとスターターペアに切り替わります。</translation>
     </message>

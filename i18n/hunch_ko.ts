@@ -3364,6 +3364,10 @@
         <translation>설정에서 %1토큰으로 제한</translation>
     </message>
     <message>
+        <source>%1 asked for in Settings</source>
+        <translation>설정에는 %1토큰</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>지금 메인 모델로 쓰고 있어요. 삭제하면 스타터 쌍으로 바뀌어요.</translation>
     </message>

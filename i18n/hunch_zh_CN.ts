@@ -3364,6 +3364,10 @@
         <translation>设置中限制为 %1</translation>
     </message>
     <message>
+        <source>%1 asked for in Settings</source>
+        <translation>设置中为 %1</translation>
+    </message>
+    <message>
         <source>It is the main model now; the starter pair takes its place.</source>
         <translation>它是当前的主模型；删除后将换成入门模型对。</translation>
     </message>
