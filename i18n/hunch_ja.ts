@@ -2319,6 +2319,18 @@
         <translation>読み込みを中止しました</translation>
     </message>
     <message>
+        <source>Model without config.json</source>
+        <translation>config.json のないモデル</translation>
+    </message>
+    <message>
+        <source>%1 has weights, but no config.json that says what model they are.</source>
+        <translation>%1 に重みはありますが、どのモデルかを示す config.json がありません。</translation>
+    </message>
+    <message>
+        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
+        <translation>モデルの config.json とトークナイザを同じ場所に置くか、別のモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>語彙が異なります</translation>
     </message>

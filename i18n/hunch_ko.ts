@@ -2319,6 +2319,18 @@
         <translation>불러오기가 중단됐어요</translation>
     </message>
     <message>
+        <source>Model without config.json</source>
+        <translation>config.json이 없는 모델이에요</translation>
+    </message>
+    <message>
+        <source>%1 has weights, but no config.json that says what model they are.</source>
+        <translation>%1에는 가중치가 있지만, 어떤 모델인지 알려 주는 config.json이 없어요.</translation>
+    </message>
+    <message>
+        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
+        <translation>모델의 config.json과 토크나이저를 그 옆에 두거나, 다른 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>어휘가 달라요</translation>
     </message>

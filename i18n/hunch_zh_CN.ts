@@ -2319,6 +2319,18 @@
         <translation>加载已停止</translation>
     </message>
     <message>
+        <source>Model without config.json</source>
+        <translation>模型缺少 config.json</translation>
+    </message>
+    <message>
+        <source>%1 has weights, but no config.json that says what model they are.</source>
+        <translation>%1 有权重，但没有说明是何种模型的 config.json。</translation>
+    </message>
+    <message>
+        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
+        <translation>请将该模型的 config.json 和分词器放在旁边，或选择其他模型。</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>词表不同</translation>
     </message>

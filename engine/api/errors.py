@@ -2,7 +2,7 @@
 
 EngineError
 ├── ModelError                 a folder that cannot serve
-│   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
+│   ├── ModelNotFound · ModelHasNoConfig · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
 │   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · RepliesUnderWay · ModelOnlyDrafts
 │   ├── DrafterUnsupported
 │   └── DraftError             a model that cannot draft for this main model
@@ -40,7 +40,12 @@ class ModelError(EngineError):
 
 @dataclass(eq=False)
 class ModelNotFound(ModelError):
-    """No such folder, or no config.json in it."""
+    """No such folder, or neither a config.json nor weights in it."""
+
+
+@dataclass(eq=False)
+class ModelHasNoConfig(ModelError):
+    """There are weights, and no config.json that says of what."""
 
 
 @dataclass(eq=False)
