@@ -3712,6 +3712,14 @@
         <translation>テキストのトークン分割は同じです</translation>
     </message>
     <message>
+        <source>Both cut sample texts in four languages into the same tokens</source>
+        <translation>4 言語の例文は同じトークンに分割されます</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <translation>例文（%1）：どちらも %2 トークンですが、内容は異なります</translation>
+    </message>
+    <message>
         <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
         <translation>例文（%1）：メインモデル %2 トークン、ドラフト %3</translation>
     </message>

@@ -3712,6 +3712,14 @@
         <translation>두 모델이 글을 토큰으로 똑같이 나눠요</translation>
     </message>
     <message>
+        <source>Both cut sample texts in four languages into the same tokens</source>
+        <translation>네 언어의 예문을 두 모델이 같은 토큰으로 나눠요</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <translation>예문(%1): 두 모델 모두 토큰 %2개지만 서로 달라요</translation>
+    </message>
+    <message>
         <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
         <translation>예문(%1): 메인 모델 토큰 %2개, 초안 모델 %3개</translation>
     </message>

@@ -3712,6 +3712,14 @@
         <translation>两个模型切分文本的方式相同</translation>
     </message>
     <message>
+        <source>Both cut sample texts in four languages into the same tokens</source>
+        <translation>两个模型将四种语言的示例文本切分为相同的 token</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <translation>示例文本（%1）：两者都是 %2 个 token，但不相同</translation>
+    </message>
+    <message>
         <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>
         <translation>示例文本（%1）：主模型 %2 个 token，草稿模型 %3 个</translation>
     </message>
