@@ -3177,6 +3177,14 @@
         <translation>現在のドラフトモデル</translation>
     </message>
     <message>
+        <source>damaged</source>
+        <translation>破損あり</translation>
+    </message>
+    <message>
+        <source>update available</source>
+        <translation>更新あり</translation>
+    </message>
+    <message>
         <source>Show in folder</source>
         <translation>フォルダに表示</translation>
     </message>

@@ -3177,6 +3177,14 @@
         <translation>현재 초안 모델</translation>
     </message>
     <message>
+        <source>damaged</source>
+        <translation>손상됨</translation>
+    </message>
+    <message>
+        <source>update available</source>
+        <translation>업데이트 있음</translation>
+    </message>
+    <message>
         <source>Show in folder</source>
         <translation>폴더에서 보기</translation>
     </message>

@@ -3177,6 +3177,14 @@
         <translation>当前草稿模型</translation>
     </message>
     <message>
+        <source>damaged</source>
+        <translation>已损坏</translation>
+    </message>
+    <message>
+        <source>update available</source>
+        <translation>有更新</translation>
+    </message>
+    <message>
         <source>Show in folder</source>
         <translation>在文件夹中显示</translation>
     </message>
