@@ -2327,6 +2327,18 @@
         <translation>読み込みを中止しました</translation>
     </message>
     <message>
+        <source>Model without config.json</source>
+        <translation>config.json のないモデル</translation>
+    </message>
+    <message>
+        <source>%1 has weights, but no config.json that says what model they are.</source>
+        <translation>%1 に重みはありますが、どのモデルかを示す config.json がありません。</translation>
+    </message>
+    <message>
+        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
+        <translation>モデルの config.json とトークナイザを同じ場所に置くか、別のモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>語彙が異なります</translation>
     </message>
@@ -2735,6 +2747,30 @@
         <translation>その名前を指定して、どれか 1 つをインストールしてください。</translation>
     </message>
     <message>
+        <source>File missing on the hub</source>
+        <translation>ハブにファイルがありません</translation>
+    </message>
+    <message>
+        <source>The hub lists %1 of %2, but does not have it.</source>
+        <translation>ハブの一覧には %2 の %1 がありますが、ファイル自体がありません。</translation>
+    </message>
+    <message>
+        <source>File not usable</source>
+        <translation>ファイルを使用できません</translation>
+    </message>
+    <message>
+        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
+        <translation>%2 の %1 は %3 です。読み込めるのは %4 までです。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 is damaged on the hub.</source>
+        <translation>ハブ上の %2 の %1 が破損しています。</translation>
+    </message>
+    <message>
+        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <translation>%1 に safetensors ファイルはありますが、モデルに必要な次のファイルがありません: %2。</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
     </message>
@@ -2757,6 +2793,14 @@
     <message>
         <source>Try again when that is done.</source>
         <translation>終わってからもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>%1 is a file; a folder is needed there.</source>
+        <translation>%1 はファイルです。ここにはフォルダが必要です。</translation>
+    </message>
+    <message>
+        <source>Move the file elsewhere, then try again.</source>
+        <translation>ファイルを別の場所に移動してから、もう一度お試しください。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
@@ -3141,6 +3185,14 @@
         <translation>現在のドラフトモデル</translation>
     </message>
     <message>
+        <source>damaged</source>
+        <translation>破損あり</translation>
+    </message>
+    <message>
+        <source>update available</source>
+        <translation>更新あり</translation>
+    </message>
+    <message>
         <source>Show in folder</source>
         <translation>フォルダに表示</translation>
     </message>
@@ -3338,6 +3390,10 @@
     <message>
         <source>limited to %1 in Settings</source>
         <translation>設定で %1 に制限</translation>
+    </message>
+    <message>
+        <source>%1 asked for in Settings</source>
+        <translation>設定では %1</translation>
     </message>
     <message>
         <source>It is the main model now; the starter pair takes its place.</source>
@@ -3670,6 +3726,14 @@
     <message>
         <source>Both cut texts into tokens alike</source>
         <translation>テキストのトークン分割は同じです</translation>
+    </message>
+    <message>
+        <source>Both cut sample texts in four languages into the same tokens</source>
+        <translation>4 言語の例文は同じトークンに分割されます</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <translation>例文（%1）：どちらも %2 トークンですが、内容は異なります</translation>
     </message>
     <message>
         <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>

@@ -2327,6 +2327,18 @@
         <translation>불러오기가 중단됐어요</translation>
     </message>
     <message>
+        <source>Model without config.json</source>
+        <translation>config.json이 없는 모델이에요</translation>
+    </message>
+    <message>
+        <source>%1 has weights, but no config.json that says what model they are.</source>
+        <translation>%1에는 가중치가 있지만, 어떤 모델인지 알려 주는 config.json이 없어요.</translation>
+    </message>
+    <message>
+        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
+        <translation>모델의 config.json과 토크나이저를 그 옆에 두거나, 다른 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>어휘가 달라요</translation>
     </message>
@@ -2735,6 +2747,30 @@
         <translation>이 이름으로 하나를 설치하세요.</translation>
     </message>
     <message>
+        <source>File missing on the hub</source>
+        <translation>허브에 파일이 없어요</translation>
+    </message>
+    <message>
+        <source>The hub lists %1 of %2, but does not have it.</source>
+        <translation>허브의 목록에는 %2 저장소의 %1 파일이 있지만, 허브에 그 파일이 없어요.</translation>
+    </message>
+    <message>
+        <source>File not usable</source>
+        <translation>파일을 사용할 수 없어요</translation>
+    </message>
+    <message>
+        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
+        <translation>%2 저장소의 %1 파일은 %3예요. %4까지만 읽을 수 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 of %2 is damaged on the hub.</source>
+        <translation>허브에 있는 %2 저장소의 %1 파일이 손상됐어요.</translation>
+    </message>
+    <message>
+        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <translation>%1 저장소에 safetensors 파일은 있지만, 모델에 필요한 다음 파일이 없어요: %2.</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
     </message>
@@ -2757,6 +2793,14 @@
     <message>
         <source>Try again when that is done.</source>
         <translation>끝난 뒤에 다시 시도하세요.</translation>
+    </message>
+    <message>
+        <source>%1 is a file; a folder is needed there.</source>
+        <translation>%1 자리에는 폴더가 있어야 하는데 파일이 있어요.</translation>
+    </message>
+    <message>
+        <source>Move the file elsewhere, then try again.</source>
+        <translation>파일을 다른 곳으로 옮긴 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
@@ -3141,6 +3185,14 @@
         <translation>현재 초안 모델</translation>
     </message>
     <message>
+        <source>damaged</source>
+        <translation>손상됨</translation>
+    </message>
+    <message>
+        <source>update available</source>
+        <translation>업데이트 있음</translation>
+    </message>
+    <message>
         <source>Show in folder</source>
         <translation>폴더에서 보기</translation>
     </message>
@@ -3338,6 +3390,10 @@
     <message>
         <source>limited to %1 in Settings</source>
         <translation>설정에서 %1토큰으로 제한</translation>
+    </message>
+    <message>
+        <source>%1 asked for in Settings</source>
+        <translation>설정에는 %1토큰</translation>
     </message>
     <message>
         <source>It is the main model now; the starter pair takes its place.</source>
@@ -3670,6 +3726,14 @@
     <message>
         <source>Both cut texts into tokens alike</source>
         <translation>두 모델이 글을 토큰으로 똑같이 나눠요</translation>
+    </message>
+    <message>
+        <source>Both cut sample texts in four languages into the same tokens</source>
+        <translation>네 언어의 예문을 두 모델이 같은 토큰으로 나눠요</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <translation>예문(%1): 두 모델 모두 토큰 %2개지만 서로 달라요</translation>
     </message>
     <message>
         <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>

@@ -2327,6 +2327,18 @@
         <translation>加载已停止</translation>
     </message>
     <message>
+        <source>Model without config.json</source>
+        <translation>模型缺少 config.json</translation>
+    </message>
+    <message>
+        <source>%1 has weights, but no config.json that says what model they are.</source>
+        <translation>%1 有权重，但没有说明是何种模型的 config.json。</translation>
+    </message>
+    <message>
+        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
+        <translation>请将该模型的 config.json 和分词器放在旁边，或选择其他模型。</translation>
+    </message>
+    <message>
         <source>Different vocabulary</source>
         <translation>词表不同</translation>
     </message>
@@ -2735,6 +2747,30 @@
         <translation>请用其中一个名称进行安装。</translation>
     </message>
     <message>
+        <source>File missing on the hub</source>
+        <translation>Hub 上缺少文件</translation>
+    </message>
+    <message>
+        <source>The hub lists %1 of %2, but does not have it.</source>
+        <translation>Hub 的列表中有 %2 的 %1，但 Hub 上没有该文件。</translation>
+    </message>
+    <message>
+        <source>File not usable</source>
+        <translation>文件不可用</translation>
+    </message>
+    <message>
+        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
+        <translation>%2 的 %1 大小为 %3；最多只能读取 %4。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 is damaged on the hub.</source>
+        <translation>Hub 上 %2 的 %1 已损坏。</translation>
+    </message>
+    <message>
+        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <translation>%1 有 safetensors 文件，但缺少模型所需的文件：%2。</translation>
+    </message>
+    <message>
         <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
         <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
     </message>
@@ -2757,6 +2793,14 @@
     <message>
         <source>Try again when that is done.</source>
         <translation>请等它完成后重试。</translation>
+    </message>
+    <message>
+        <source>%1 is a file; a folder is needed there.</source>
+        <translation>%1 是文件；该位置需要文件夹。</translation>
+    </message>
+    <message>
+        <source>Move the file elsewhere, then try again.</source>
+        <translation>请将该文件移到别处，然后重试。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
@@ -3141,6 +3185,14 @@
         <translation>当前草稿模型</translation>
     </message>
     <message>
+        <source>damaged</source>
+        <translation>已损坏</translation>
+    </message>
+    <message>
+        <source>update available</source>
+        <translation>有更新</translation>
+    </message>
+    <message>
         <source>Show in folder</source>
         <translation>在文件夹中显示</translation>
     </message>
@@ -3338,6 +3390,10 @@
     <message>
         <source>limited to %1 in Settings</source>
         <translation>设置中限制为 %1</translation>
+    </message>
+    <message>
+        <source>%1 asked for in Settings</source>
+        <translation>设置中为 %1</translation>
     </message>
     <message>
         <source>It is the main model now; the starter pair takes its place.</source>
@@ -3670,6 +3726,14 @@
     <message>
         <source>Both cut texts into tokens alike</source>
         <translation>两个模型切分文本的方式相同</translation>
+    </message>
+    <message>
+        <source>Both cut sample texts in four languages into the same tokens</source>
+        <translation>两个模型将四种语言的示例文本切分为相同的 token</translation>
+    </message>
+    <message>
+        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <translation>示例文本（%1）：两者都是 %2 个 token，但不相同</translation>
     </message>
     <message>
         <source>Sample text (%1): %2 tokens for the main model, %3 for the draft</source>

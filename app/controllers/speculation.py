@@ -36,7 +36,7 @@ class SpeculationParts(QObject):
     ) -> None:
         super().__init__(chats)
         records = PairRecords(pairs_file, machine_name())
-        models.checks.gain_of = lambda main, draft: records.get(main, draft).gain
+        models.checks.gain_of = lambda main, draft: records.get(main, draft).last_gain
         self.tuning = TuningController(engine, bridge, models, records, language, self)
         self.switch = PairSwitch(models, chats.replies, records, self)
         self.race = Race(engine, bridge, models, self)

@@ -41,6 +41,11 @@ class PairRecord:
     off: bool = False  # the person has turned drafting off for it
     machine: str = ""  # that measured it; "": an older version did not write that down
 
+    @property
+    def last_gain(self) -> float | None:
+        """Of the last reply, or of tuning where no reply could tell yet."""
+        return self.tuned_gain if self.gain is None else self.gain
+
 
 class PairRecords:
     """Of a main model's folder and a draft's."""

@@ -36,6 +36,14 @@ TABLE = (
         values=("folder",),
     ),
     Row(
+        engine.ModelHasNoConfig,
+        QT_TRANSLATE_NOOP("Messages", "Model without config.json"),
+        QT_TRANSLATE_NOOP("Messages", "%1 has weights, but no config.json that says what model they are."),
+        QT_TRANSLATE_NOOP("Messages", "Put its config.json and tokenizer beside them, or choose another model."),
+        NoticeAction.OPEN_MODELS,
+        values=("model",),
+    ),
+    Row(
         engine.ModelHasNoWeights,
         QT_TRANSLATE_NOOP("Messages", "Model without weights"),
         QT_TRANSLATE_NOOP("Messages", "%1 has no safetensors weights."),

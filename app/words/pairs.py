@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from app.words.formats import count, fill, size, times
 from app.words.models import languages_text
 from app.words.notices_for_errors import notice_for
-from engine import CacheKind, PairCheck, PredictedGain, Vocabularies
+from engine import CacheKind, PairCheck, PredictedGain, Probe, Vocabularies
 
 LEAST_TOLD = 1.05  # below, an estimate promises nothing
 
@@ -90,14 +90,19 @@ def _vocabulary_lines(found: Vocabularies) -> list[str]:
     example = QCoreApplication.translate("Pairs", "Token %1: “%2” to the main model, “%3” to the draft")
     lines += [fill(example, str(each.token), each.main or "–", each.draft or "–") for each in found.examples[:4]]
     if found.cut_alike:
-        lines.append(QCoreApplication.translate("Pairs", "Both cut texts into tokens alike"))
-    probe = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for the main model, %3 for the draft")
-    lines += [
-        fill(probe, languages_text((each.language,)), count(each.main_tokens), count(each.draft_tokens))
-        for each in found.probes
-        if not each.alike
-    ]
-    return lines
+        rules = QCoreApplication.translate("Pairs", "Both cut texts into tokens alike")
+        samples = QCoreApplication.translate("Pairs", "Both cut sample texts in four languages into the same tokens")
+        lines.append(samples if found.probes else rules)
+    return [*lines, *(_probe_line(each) for each in found.probes if not each.alike)]
+
+
+def _probe_line(probe: Probe) -> str:
+    language, main, draft = languages_text((probe.language,)), count(probe.main_tokens), count(probe.draft_tokens)
+    if probe.main_tokens == probe.draft_tokens:
+        words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for each, but not the same ones")
+        return fill(words, language, main)
+    words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for the main model, %3 for the draft")
+    return fill(words, language, main, draft)
 
 
 def _ends_words() -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 EngineError
 ├── ModelError                 a folder that cannot serve
-│   ├── ModelNotFound · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
+│   ├── ModelNotFound · ModelHasNoConfig · ModelHasNoWeights · ModelDamaged · ModelUnsupported · ModelRunsCode
 │   ├── TokenizerBroken · LogitsBroken · ModelTooLarge · LoadAborted · RepliesUnderWay · ModelOnlyDrafts
 │   ├── DrafterUnsupported
 │   └── DraftError             a model that cannot draft for this main model
@@ -11,7 +11,7 @@ EngineError
 │   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed
 ├── DownloadError
 │   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · TokenInClear
-│   └── ChecksumMismatch · NothingToInstall · DiskFull · StorageFailed
+│   └── ChecksumMismatch · FileMissing · FileUnusable · NothingToInstall · DiskFull · StorageFailed
 ├── OutOfMemory
 ├── EngineClosed
 └── InternalError
@@ -40,7 +40,12 @@ class ModelError(EngineError):
 
 @dataclass(eq=False)
 class ModelNotFound(ModelError):
-    """No such folder, or no config.json in it."""
+    """No such folder, or neither a config.json nor weights in it."""
+
+
+@dataclass(eq=False)
+class ModelHasNoConfig(ModelError):
+    """There are weights, and no config.json that says of what."""
 
 
 @dataclass(eq=False)
@@ -270,14 +275,33 @@ class ChecksumMismatch(DownloadError):
 
 
 @dataclass(eq=False)
-class NothingToInstall(DownloadError):
-    """No MLX safetensors weights in the repository; `formats` lists what it has instead.
+class FileMissing(DownloadError):
+    """The hub lists a file and does not have it."""
 
+    file: str
+
+
+@dataclass(eq=False)
+class FileUnusable(DownloadError):
+    """A file that a model is read from: larger than `limit_bytes`, or where that is 0 damaged, as `detail` says."""
+
+    file: str
+    size_bytes: int = 0
+    limit_bytes: int = 0
+    detail: str = ""
+
+
+@dataclass(eq=False)
+class NothingToInstall(DownloadError):
+    """No MLX model in the repository; `formats` lists what it has instead.
+
+    `lacks`: which files are not there that a model in safetensors needs; "safetensors" may be among the formats then.
     `drafters`: what can be installed of it all the same, by names like "org/name/mtp".
     """
 
     formats: tuple[str, ...]
     drafters: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -291,11 +315,15 @@ class DiskFull(DownloadError):
 
 @dataclass(eq=False)
 class StorageFailed(DownloadError):
-    """The models folder cannot be used: not writable, unplugged, or another Hunch installs this there (`in_use`)."""
+    """The models folder cannot be used: not writable, unplugged, or another Hunch installs this there (`in_use`).
+
+    `in_the_way`: `folder` is a file, where a folder is needed.
+    """
 
     folder: str
     detail: str
     in_use: bool = False
+    in_the_way: bool = False
 
 
 @dataclass(eq=False)

@@ -19,6 +19,7 @@ from urllib.parse import quote
 from engine.api.errors import (
     AccessDenied,
     DownloadError,
+    FileMissing,
     HubCannotSearch,
     HubMisbehaved,
     HubOffline,
@@ -186,7 +187,7 @@ class HubClient:
 
         try:
             return self.persist(read, lambda: 0, self._patience.question_tries)
-        except (RepositoryNotFound, AccessDenied):
+        except (RepositoryNotFound, FileMissing, AccessDenied):
             return b""
 
     @contextmanager
@@ -194,7 +195,7 @@ class HubClient:
         headers = {"Range": f"bytes={start}-"} if start else {}
         repository, inside = self._names
         path = f"{inside}/{name}" if inside else name
-        with self._get(self._url(f"{repository}/resolve/{commit}/{quote(path)}"), headers) as response:
+        with self._get(self._url(f"{repository}/resolve/{commit}/{quote(path)}"), headers, name) as response:
             yield response
 
     def body_of(self, response: httpx2.Response) -> Iterator[bytes]:
@@ -310,7 +311,7 @@ class HubClient:
         return str(url)
 
     @contextmanager
-    def _get(self, url: str, headers: Mapping[str, str]) -> Iterator[httpx2.Response]:
+    def _get(self, url: str, headers: Mapping[str, str], file: str = "") -> Iterator[httpx2.Response]:
         """Raises TryAgain, Stopped or a DownloadError, whatever goes wrong on the line, also while the body is read."""
         import httpcore2
         import httpx2
@@ -320,7 +321,7 @@ class HubClient:
             with self._http.stream(
                 "GET", url, headers={**headers, **self._authorization()}, extensions={"trace": self._lines.watch}
             ) as response:
-                self._check(response)
+                self._check(response, file)
                 yield response
         except httpx2.UnsupportedProtocol as error:
             raise HubMisbehaved(self.repository, f"a redirect to {str(error)[:200]}") from error
@@ -353,20 +354,22 @@ class HubClient:
     def _is_here(self) -> bool:
         return self._http.build_request("GET", self._hub.endpoint).url.host in _LOOPBACK_NAMES
 
-    def _check(self, response: httpx2.Response) -> None:
+    def _check(self, response: httpx2.Response, file: str) -> None:
         schemes = [step.url.scheme for step in (*response.history, response)]
         if "https" in schemes and schemes[-1] == "http":
             raise HubMisbehaved(self.repository, "a redirect away from https")
         if response.status_code in {200, 206, 416}:
             return
         asked_s = seconds_asked(response.headers.get("Retry-After", ""), time.time())
-        raise self._refusal(response.status_code, response.headers.get("X-Error-Code", ""), asked_s)
+        raise self._refusal(response.status_code, response.headers.get("X-Error-Code", ""), asked_s, file)
 
-    def _refusal(self, status: int, code: str, asked_s: float) -> DownloadError | TryAgain:
+    def _refusal(self, status: int, code: str, asked_s: float, file: str) -> DownloadError | TryAgain:
         if code == "GatedRepo":
             return AccessDenied(self.repository, gated=True)
-        if code in {"RepoNotFound", "RevisionNotFound"} or status == 404:
+        if code in {"RepoNotFound", "RevisionNotFound"} or (status == 404 and not file):
             return RepositoryNotFound(self.repository)
+        if status == 404:
+            return FileMissing(self.repository, file)
         if status in {401, 403}:
             return AccessDenied(self.repository, gated=False)
         if status in _BUSY:

@@ -6,6 +6,7 @@ Until then everything is under `.downloads/<organisation>--<name>/` beside the m
 from __future__ import annotations
 
 import errno
+import os
 import queue
 import shutil
 import threading
@@ -15,7 +16,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from engine.api.errors import DiskFull, DownloadError, HubUnreachable, RepositoryNotFound, StorageFailed
+from engine.api.errors import (
+    DiskFull,
+    DownloadError,
+    FileUnusable,
+    HubUnreachable,
+    ModelDamaged,
+    RepositoryNotFound,
+    StorageFailed,
+)
 from engine.hub.client import Hub, HubClient, Patience
 from engine.hub.locks import Busy, alone_with
 from engine.hub.manifest import lists, write_json, write_manifest
@@ -84,6 +93,7 @@ class Download:
     def run(self, meter: Meter, shares: Shares) -> Path:
         check_repository(self.repository)
         check_revision(self.repository, self.revision)
+        self._check_way()
         self.retries.on_wait = partial(self._while_waiting, meter)
         meter.retry = self.retries.soonest
         try:
@@ -100,6 +110,12 @@ class Download:
         except OSError as error:
             raise self._storage_error(error) from error
         return self.target
+
+    def _check_way(self) -> None:
+        """Before anything is fetched: no file of somebody's lies where a folder is to be."""
+        for path in (self._root, self.target.parent, self.target):
+            if os.path.lexists(path) and not path.is_dir():
+                raise StorageFailed(self.repository, str(path), "a file is in the way", in_the_way=True)
 
     @property
     def _folder(self) -> Path:
@@ -211,8 +227,14 @@ class Download:
             fetch_file(client, commit, file, self._folder, self.stop, report, line)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
-        check_config(str(self.target), read_config(self._folder))  # before gigabytes are fetched in vain
+        self._check_config()  # before gigabytes are fetched in vain
         self._in_parallel(fetch, [file for file in missing if file.is_weights], meter)
+
+    def _check_config(self) -> None:
+        try:
+            check_config(str(self.target), read_config(self._folder))
+        except ModelDamaged as error:
+            raise FileUnusable(self.repository, "config.json", detail=error.detail) from error
 
     def _storage_error(self, error: OSError) -> DownloadError:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:

@@ -121,7 +121,8 @@ def _candidates(places: Places) -> Iterator[_Place]:
     yield _Place(ModelSource.OWN, places.own, _models_in(places.own))
     for folder in places.added:
         caches = (_snapshots(folder), _snapshots(folder / "hub"))  # also one on another disk
-        yield _Place(ModelSource.ADDED, folder, chain(_model_with_drafters(folder), _models_in(folder), *caches))
+        models = chain(_model_with_drafters(folder), _models_in(folder), _weights_alone_in(folder))
+        yield _Place(ModelSource.ADDED, folder, chain(models, *caches))
     yield _Place(ModelSource.HUB_CACHE, places.hub_cache, _snapshots(places.hub_cache))
     for source, folder in places.neighbours:
         yield _Place(source, folder, _models_in(folder))
@@ -136,6 +137,22 @@ def _models_in(folder: Path) -> Iterator[Path]:
         if not _is_model(child):
             for grandchild in _folders(child):
                 yield from _model_with_drafters(grandchild)
+
+
+def _weights_alone_in(folder: Path) -> Iterator[Path]:
+    """It, its children and theirs, where weights lie that no config.json tells of: they are listed with that reason.
+
+    Not those in a hub's cache, where half-fetched models are usual.
+    """
+    own = [child for child in _folders(folder) if not child.name.startswith("models--")]
+    children = [child for child in own if not _is_model(child)]
+    for place in (folder, *children, *chain.from_iterable(map(_folders, children))):
+        if not _is_model(place) and not is_drafter_folder(place.name) and _entries(place, _are_weights):
+            yield place
+
+
+def _are_weights(name: str) -> bool:
+    return name.endswith((".safetensors", ".gguf"))
 
 
 def _model_with_drafters(folder: Path) -> Iterator[Path]:

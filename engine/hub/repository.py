@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from engine.api.errors import HubMisbehaved, NothingToInstall, RepositoryNotFound
+from engine.api.errors import FileUnusable, HubMisbehaved, NothingToInstall, RepositoryNotFound
 from engine.api.hub import HubFile
 from engine.models.inspect import WEIGHTS
-from engine.models.model_files import MIB
+from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
+    INDEX_LIMIT_BYTES,
+    MIB,
+    TOKENIZER_CONFIG_LIMIT_BYTES,
+    TOKENIZER_LIMIT_BYTES,
+)
 from engine.models.names import is_drafter_folder
 
 if TYPE_CHECKING:
@@ -27,6 +33,14 @@ MAX_FILE_BYTES = 2**40
 MAX_TOTAL_BYTES = MAX_FILES * MAX_FILE_BYTES
 MAX_SMALL_FILE_BYTES = 64 * MIB
 SMALL_FILES = ("*.json", "*.jinja", "*.txt", "*.tiktoken", "tokenizer.model", "tiktoken.model", "LICENSE*", "README.md")
+_MOST_BYTES = {  # of files without which a model cannot be used, as far as they are read later
+    "config.json": CONFIG_LIMIT_BYTES,
+    "model.safetensors.index.json": INDEX_LIMIT_BYTES,
+    "tokenizer.json": TOKENIZER_LIMIT_BYTES,
+    "tokenizer.model": TOKENIZER_LIMIT_BYTES,
+    "tiktoken.model": TOKENIZER_LIMIT_BYTES,
+    "tokenizer_config.json": TOKENIZER_CONFIG_LIMIT_BYTES,
+}
 _PART = r"\w(?:[\w.-]{0,94}\w)?"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}", re.ASCII)
 _REVISION = re.compile(r"\w[\w./-]{0,199}", re.ASCII)
@@ -44,7 +58,7 @@ class RemoteFile:
 
     @property
     def is_weights(self) -> bool:
-        return fnmatchcase(self.name, WEIGHTS)
+        return _is_weights(self.name)
 
     def new_hash(self) -> _Hash:
         if len(self.checksum) == 64:
@@ -90,7 +104,7 @@ def is_commit(value: object) -> bool:
 
 
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:
-    """The files worth having, small ones first. Raises HubMisbehaved or NothingToInstall.
+    """The files worth having, small ones first. Raises HubMisbehaved, FileUnusable or NothingToInstall.
 
     Of a list that comes in pages no more is kept than that. Names are as in the folder that is meant.
     """
@@ -104,16 +118,18 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
         endings |= {name.rpartition(".")[2].casefold()} & _FORMATS
         if _wanted(name):
             _keep(repository, _file(repository, name, entry), files)
-    names = {file.name for file in files.values()}
-    if "config.json" not in names or not any(file.is_weights for file in files.values()):
+    if lacks := _lacks({file.name for file in files.values()}):
         formats = tuple(name for name in _OTHER_FORMATS if name in endings)
-        raise NothingToInstall(repository, formats, tuple(sorted(drafters)))
+        raise NothingToInstall(repository, formats, tuple(sorted(drafters)), lacks)
     return sorted(files.values(), key=lambda file: (file.is_weights, file.name))
 
 
 def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
-    """Everything in the repository, for somebody to look at; only the first MAX_FILES."""
-    files = []
+    """Everything in the repository, for somebody to look at; only the first MAX_FILES.
+
+    Where the repository itself is no model, an installation would fetch none of it.
+    """
+    files: list[HubFile] = []
     for path, entry in (_path(repository, entry) for entry in entries):
         if not path:
             continue
@@ -121,9 +137,11 @@ def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
         size = (large if isinstance(large, dict) else entry).get("size")
         size_bytes = size if type(size) is int and 0 <= size <= MAX_FILE_BYTES else 0
         if path.isprintable():
-            files.append(HubFile(path[:300], size_bytes, _wanted(path)))
+            files.append(HubFile(path[:300], size_bytes, _wanted(path) and size_bytes <= _most_bytes(path)))
         if len(files) >= MAX_FILES:
             break
+    if _lacks({file.name for file in files if file.is_installed}):
+        return [replace(file, is_installed=False) for file in files]
     return files
 
 
@@ -140,8 +158,25 @@ def _name_in(folder: str, path: str) -> str:
     return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else ""
 
 
+def _lacks(names: Collection[str]) -> tuple[str, ...]:
+    """What a model needs and files of these names do not have."""
+    weights = any(_is_weights(name) for name in names)
+    return (*(() if "config.json" in names else ("config.json",)), *(() if weights else ("model.safetensors",)))
+
+
+def _is_weights(name: str) -> bool:
+    return fnmatchcase(name, WEIGHTS)
+
+
+def _most_bytes(name: str) -> int:
+    """Larger files of this name are not fetched."""
+    return _MOST_BYTES.get(name, MAX_FILE_BYTES if _is_weights(name) else MAX_SMALL_FILE_BYTES)
+
+
 def _keep(repository: str, file: RemoteFile, files: dict[str, RemoteFile]) -> None:
-    if not file.is_weights and file.size_bytes > MAX_SMALL_FILE_BYTES:
+    if file.size_bytes > (most_bytes := _most_bytes(file.name)):
+        if file.name in _MOST_BYTES:
+            raise FileUnusable(repository, file.name, file.size_bytes, most_bytes)
         return
     if file.name.casefold() in files:
         raise HubMisbehaved(repository, "two files of one name")

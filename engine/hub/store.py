@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from engine.api.errors import EngineError, InternalError, ModelError, as_engine_error
+from engine.api.errors import EngineError, FileUnusable, InternalError, ModelError, as_engine_error
 from engine.api.events import (
     DeleteFailed,
     DownloadFailed,
@@ -264,7 +264,7 @@ class ModelStore:
             return DownloadFinished(number, download.repository, str(folder), download.changed)
         cancelled = download.stop.kind is StopKind.CANCEL
         paused = error is None and not cancelled
-        keep = not cancelled and not isinstance(error, ModelError)
+        keep = not cancelled and not isinstance(error, ModelError | FileUnusable)
         kept_bytes = self._settle(download.repository, keep=keep, wanted=paused)
         if error is None or cancelled:
             offline = download.stop.kind is StopKind.OFFLINE

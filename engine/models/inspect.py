@@ -11,6 +11,8 @@ from pathlib import Path
 from engine.api.errors import (
     DrafterUnsupported,
     ModelDamaged,
+    ModelError,
+    ModelHasNoConfig,
     ModelHasNoWeights,
     ModelNotFound,
     ModelRunsCode,
@@ -132,10 +134,16 @@ def _printable(name: str) -> str:
 def read_config(folder: Path) -> JsonObject:
     try:
         if not (folder / "config.json").is_file():
-            raise ModelHasNoWeights(str(folder)) if any(folder.glob("*.gguf")) else ModelNotFound(str(folder))
+            raise _without_config(folder)
         return parse_object(read_limited(folder / "config.json", CONFIG_LIMIT_BYTES), "config.json")
     except (FileError, OSError) as error:
         raise ModelDamaged(str(folder), str(error)) from error
+
+
+def _without_config(folder: Path) -> ModelError:
+    if any(folder.glob("*.safetensors")):
+        return ModelHasNoConfig(str(folder))
+    return ModelHasNoWeights(str(folder)) if any(folder.glob("*.gguf")) else ModelNotFound(str(folder))
 
 
 def check_config(folder: str, config: JsonObject) -> None:

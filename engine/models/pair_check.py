@@ -25,7 +25,7 @@ from engine.models.model_files import (
 from engine.models.probes import cuts
 from engine.models.token_map import TokenMap
 from engine.models.trial import PROBES
-from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, tokenizer_file
+from engine.models.vocabulary import MAX_TOKENS, TokenTable, meanings, read_table, readable, tokenizer_file
 
 _EXAMPLES = 8
 _EXAMPLE_LETTERS = 40
@@ -108,7 +108,7 @@ def _compared(
 
 
 def _example(token: int, main: TokenTable, draft: TokenTable) -> TokenDifference:
-    texts = (table.texts.get(token, "")[:_EXAMPLE_LETTERS] for table in (main, draft))
+    texts = (readable(table, token)[:_EXAMPLE_LETTERS] for table in (main, draft))
     return TokenDifference(token, *texts)
 
 

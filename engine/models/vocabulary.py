@@ -135,6 +135,23 @@ def meanings(table: TokenTable) -> dict[int, str]:
     return said
 
 
+def readable(table: TokenTable, token: int) -> str:
+    """What a token says, as a person reads it; "" where there is no such token.
+
+    Bytes that are only a part of a letter are told as numbers, and what cannot be seen as Python writes it.
+    """
+    text = table.texts.get(token, "")
+    if token not in table.added:
+        letters = _respelt([text], table.spelling)[0]
+        try:
+            text = letters.encode("latin-1").decode()
+        except UnicodeDecodeError:
+            text = " ".join(f"0x{ord(letter):02X}" for letter in letters)
+        except UnicodeEncodeError:
+            pass  # a stranger's token, which spells no bytes
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 def _respelt(texts: list[str], spelling: Spelling) -> list[str]:
     """All in one go: one by one takes several times as long."""
     joined = _BETWEEN.join(texts)

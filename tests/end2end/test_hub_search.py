@@ -37,6 +37,7 @@ from engine import (
     SearchResults,
     TokenInClear,
 )
+from engine.hub.repository import MAX_SMALL_FILE_BYTES
 from engine.hub.silence import reason_of
 from tests.end2end.conftest import REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -345,6 +346,32 @@ def test_a_page_tells_what_an_installation_fetches(hub: TinyHub, store: QuickSto
     assert read.download_bytes == sum(
         len(hub.repositories[REPO][file.name]) for file in read.files if file.is_installed
     )
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"config.json": b"{}", "model.gguf": b"G", "README.md": b"# hi"},
+        {"model.safetensors": b"x", "tokenizer.json": b"{}"},
+        {"mtp/config.json": b"{}", "mtp/model.safetensors": b"x", "LICENSE": b"mit"},
+    ],
+)
+def test_a_page_of_what_cannot_be_installed_promises_no_installation(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, files: dict[str, bytes]
+) -> None:
+    hub.add("org/other", files)
+    store.read_page("org/other")
+    page = recorder.wait_for(PageRead).page
+    assert {file.name for file in page.files} == files.keys()
+    assert page.download_bytes == 0
+
+
+def test_a_page_counts_no_file_that_is_too_large_to_be_fetched(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    hub.repositories[REPO]["notes.json"] = b" " * (MAX_SMALL_FILE_BYTES + 1)
+    store.read_page(REPO)
+    assert recorder.wait_for(PageRead).page.download_bytes < MAX_SMALL_FILE_BYTES
 
 
 def test_a_page_without_a_card_and_one_without_an_end(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:

@@ -29,6 +29,7 @@ from engine import (
     MessageRole,
     ModelDamaged,
     ModelFailed,
+    ModelHasNoConfig,
     ModelHasNoWeights,
     ModelNotFound,
     ModelReady,
@@ -89,7 +90,7 @@ def name_no_default_template(folder: Path) -> None:
 
 MODEL_FAULTS: dict[str, tuple[Callable[[Path], object], type[EngineError]]] = {
     "missing folder": (shutil.rmtree, ModelNotFound),
-    "no config": (lambda folder: (folder / "config.json").unlink(), ModelNotFound),
+    "no config": (lambda folder: (folder / "config.json").unlink(), ModelHasNoConfig),
     "no weights": (lambda folder: (folder / "model.safetensors").unlink(), ModelHasNoWeights),
     "truncated weights": (truncate_weights, ModelDamaged),
     "garbled header": (garble_header, ModelDamaged),

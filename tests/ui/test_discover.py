@@ -97,6 +97,17 @@ def test_what_is_typed_is_asked_once(harness: AppHarness, panel: DiscoverPanel, 
     assert (harness.store.queries[2].author, harness.store.queries[2].text) == ("mlx-community", "Qwen3-8B-4bit")
 
 
+def test_a_limit_that_is_chosen_right_after_a_key_keeps_what_was_typed(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    QTest.keyClicks(panel.text, "gemma")
+    QTest.mouseClick(panel.fits_only, Qt.MouseButton.LeftButton)
+    wait_for_rest(harness, qtbot)
+    assert panel.text.text() == "gemma"
+    query = harness.store.queries[-1]
+    assert (query.text, query.most_bytes > 0) == ("gemma", True)
+
+
 def test_each_limit_reaches_the_hub(harness: AppHarness, panel: DiscoverPanel) -> None:
     panel.family._choose("Qwen3")
     panel.bits._choose(4)

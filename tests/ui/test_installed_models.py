@@ -213,6 +213,9 @@ def test_damage_is_told_and_repaired(harness: AppHarness, page: ModelsPage, qtbo
     click(row(page, "Other-4B").verify_button)
     qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
     assert "model.safetensors" in row(page, "Other-4B").upkeep.text()
+    click(row(page, "Other-4B").more_button)
+    assert row(page, "Other-4B").details.text().endswith(" · damaged")  # also where the row is closed
+    click(row(page, "Other-4B").more_button)
     click(row(page, "Other-4B").mend_button)
     assert [entry.repository for entry in harness.models.downloads.entries] == ["org/Other-4B"]
 
@@ -278,6 +281,7 @@ def test_an_update_is_offered_when_there_is_one(harness: AppHarness, page: Model
     click(row(page, "Other-4B").update_button)
     qtbot.waitUntil(lambda: can_mend(page, "Other-4B"))
     assert row(page, "Other-4B").mend_button.text() == "Update"
+    assert row(page, "Other-4B").details.text().endswith(" · update available")
 
 
 def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(

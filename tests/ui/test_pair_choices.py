@@ -85,3 +85,15 @@ def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtb
         assert records(app).get(MAIN.folder, OTHER.folder).gain is None
         app.ask(qtbot, "Three?")
         assert records(app).get(MAIN.folder, OTHER.folder).gain is not None
+
+
+def test_a_pair_that_was_only_tuned_shows_its_gain_in_the_list_of_drafts(tmp_path: Path, qtbot: QtBot) -> None:
+    tune(tmp_path, qtbot)
+    with open_app(tmp_path, qtbot, models=MODELS) as app:
+
+        def gain() -> float | None:
+            return next(each.gain for each in app.models.drafts_for_main() if each.model.folder == DRAFT.folder)
+
+        assert gain() == 1.4
+        app.ask(qtbot, "One?")
+        assert gain() == records(app).get(MAIN.folder, DRAFT.folder).gain != 1.4  # of the reply

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from engine import (
     ModelDamaged,
     ModelError,
+    ModelHasNoConfig,
     ModelHasNoWeights,
     ModelNotFound,
     ModelRunsCode,
@@ -158,7 +159,7 @@ def _without(name: str) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("spoil", "error"),
     [
-        (_without("config.json"), ModelNotFound),
+        (_without("config.json"), ModelHasNoConfig),
         (_without("model.safetensors"), ModelHasNoWeights),
         (_without("tokenizer.json"), TokenizerBroken),
         (

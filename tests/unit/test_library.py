@@ -23,6 +23,8 @@ from engine import (
     LibraryScanned,
     ModelDamaged,
     ModelDeleted,
+    ModelHasNoConfig,
+    ModelHasNoWeights,
     ModelInfo,
     ModelSource,
     ModelUnsupported,
@@ -130,6 +132,22 @@ def test_unfit_models_are_listed_with_the_reason(tmp_path: Path, store: QuickSto
     assert isinstance(models["broken"].error, ModelDamaged)
     assert isinstance(models["strange"].error, ModelUnsupported)
     assert models["broken"].info is None
+
+
+def test_weights_without_a_config_are_listed_with_that_reason_in_a_folder_that_was_added(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """Whoever has added it looks for them in the list. In a main model's folder they may be its head."""
+    weights = {"model.safetensors": model_files()["model.safetensors"]}
+    for place in ("alone", "org/alone-too", "whole/mtp"):
+        write_folder(tmp_path / "added" / place, weights)
+    write_folder(tmp_path / "added" / "quantized", {"model-q4.gguf": b"GGUF"})
+    write_folder(tmp_path / "added" / "whole", model_files())
+    write_folder(tmp_path / "added" / "notes", {"readme.txt": b"x"})
+    store.set_folders([tmp_path / "added"])
+    found = {model.name: type(model.error) for model in scan(store, recorder).values()}
+    lacking = {"alone": ModelHasNoConfig, "alone-too": ModelHasNoConfig, "quantized": ModelHasNoWeights}
+    assert found == lacking | {"whole": type(None)}
 
 
 def test_a_cache_is_searched_for_whole_and_current_models_only(

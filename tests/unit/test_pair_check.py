@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from app.words.pairs import pair_details
 from engine import (
     CacheKind,
     DraftIsMain,
@@ -106,6 +107,15 @@ def test_spellings_of_two_kinds_are_the_same_text(tmp_path: Path) -> None:
     assert found.vocabularies.shared_tokens == 42
 
 
+def test_tokens_that_differ_are_told_as_people_read_them(tmp_path: Path) -> None:
+    """Not as their files spell them: a letter for each byte, and others for spaces and ends of lines."""
+    spelt = ["Ġëĭ¤", "åŃĹ", "Ċ", "ëĭ", *WORDS]
+    found = checked(tmp_path, tokenizer(spelt, STEERING), tokenizer(["x0", "x1", "x2", "x3", *WORDS], ["<|end|>", "é"]))
+    assert found.vocabularies is not None
+    told = [(each.main, each.draft) for each in found.vocabularies.examples]
+    assert told == [(" 다", "x0"), ("字", "x1"), (r"\n", "x2"), ("0xEB 0x8B", "x3"), ("<|start|>", "é")]
+
+
 def test_a_special_token_is_no_text_of_the_same_letters(tmp_path: Path) -> None:
     found = checked(tmp_path, tokenizer(WORDS[:99], {"w99": True}), tokenizer(WORDS[::-1], []))
     assert found.vocabularies is not None
@@ -124,6 +134,23 @@ def test_other_rules_of_cutting_are_tried_on_texts_of_four_languages(tmp_path: P
     assert list(by_language) == list(PROBES)
     assert by_language["en"].main_tokens < by_language["en"].draft_tokens
     assert by_language["ko"].alike
+    assert pair_details(found)[1:3] == [
+        f"Sample text (English): {by_language['en'].main_tokens} tokens for the main model, "
+        f"{by_language['en'].draft_tokens} for the draft",
+        "The same tokens end a reply",
+    ]
+
+
+def test_samples_that_are_cut_into_as_many_other_tokens_are_told_apart_from_the_same_ones(tmp_path: Path) -> None:
+    letters = sorted({*"".join(map(chr, [*range(33, 127), *range(161, 173), *range(174, 256), *range(256, 324)]))})
+    lower = {"normalizer": {"type": "Lowercase"}}
+    said = pair_details(checked(tmp_path, tokenizer(letters, []), tokenizer(letters, [], **lower)))
+    (line,) = (each for each in said if "Sample" in each)
+    assert line.startswith("Sample text (English): ")
+    assert line.endswith(" tokens for each, but not the same ones")
+    same = {"normalizer": {"type": "NFC"}}
+    said = pair_details(checked(tmp_path / "nfc", tokenizer(letters, []), tokenizer(letters, [], **same)))
+    assert "Both cut sample texts in four languages into the same tokens" in said
 
 
 def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

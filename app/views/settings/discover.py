@@ -139,7 +139,7 @@ class DiscoverPanel(Translated, QWidget):
     # What the person does
 
     def _limit(self, **changed: Any) -> None:
-        self._filter = replace(self._filter, **changed)
+        self._filter = replace(self._filter, text=self.text.text(), **changed)
         self._show_filter()
         self._search()
 

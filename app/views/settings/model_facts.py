@@ -59,13 +59,18 @@ def _memory(entry: ModelEntry, chat_tokens: int) -> str:
 
 
 def context_text(entry: ModelEntry) -> str:
-    """What the model holds, and what a chat can have of it: as much as memory has room for, or somebody asked for."""
+    """What the model holds, and what a chat can have of it: as much as memory has room for, or somebody asked for.
+
+    Where more was asked for than the model holds, that is told as well.
+    """
     holds, fit = entry.context_tokens, entry.fit
     parts = [tokens_text(holds)] if holds else []
     if fit is not None and 0 < fit.largest_context_tokens < holds:
         parts.append(fill(QCoreApplication.translate("Models", "%1 fit in memory"), count(fit.largest_context_tokens)))
     if 0 < entry.asked_tokens < holds:
         parts.append(fill(QCoreApplication.translate("Models", "limited to %1 in Settings"), count(entry.asked_tokens)))
+    elif 0 < holds < entry.asked_tokens:
+        parts.append(fill(QCoreApplication.translate("Models", "%1 asked for in Settings"), count(entry.asked_tokens)))
     return " · ".join(parts)
 
 

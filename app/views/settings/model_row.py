@@ -148,6 +148,10 @@ class ModelRow(QWidget):
             parts.append(self.tr("main model now"))
         if entry.is_draft:
             parts.append(self.tr("draft model now"))
+        if entry.upkeep.state is UpkeepState.DAMAGED:
+            parts.append(self.tr("damaged"))
+        elif entry.upkeep.state is UpkeepState.OUTDATED:
+            parts.append(self.tr("update available"))
         return " · ".join(parts)
 
     def _make_facts(self) -> QWidget:
