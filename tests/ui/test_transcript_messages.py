@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QEvent, QLocale, Qt
+from PySide6.QtCore import QEvent, QLocale, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -386,6 +386,26 @@ def test_the_model_s_name_has_the_room_of_icons_that_are_not_shown(open_transcri
             seen.append(footer_of(harness, 2).grab().toImage())
     assert seen[0] != seen[2]
     assert seen[1] == seen[3]
+
+
+@pytest.mark.parametrize(("width_px", "rows"), [(440, 2), (300, 3)])
+def test_the_model_s_name_stands_below_statistics_that_fill_the_row(
+    open_transcript: Opener, width_px: int, rows: int
+) -> None:
+    """As with large text in a narrow window: left of the icons, which it does not reach."""
+    harness = open_transcript([question(1), replace(reply(2, "Answer"), model="Qwen3-8B-4bit")])
+    harness.view.resize(width_px, 600)
+    seen = []
+    for model, row in (("Qwen3-8B-4bit", None), ("", None), ("Qwen3-8B-4bit", 1), ("", 1)):
+        harness.model.change(2, model=model)
+        harness.view.message_keys.highlights.hover(row)
+        QApplication.processEvents()
+        seen.append(footer_of(harness, 2).grab().toImage())
+    row_px = round(seen[0].height() / rows)
+    last_row, icons = (seen[0].width(), row_px), footer_of(harness, 2).buttons["copy"].x()
+    area = QRect(0, seen[0].height() - row_px, *last_row)
+    assert seen[0].copy(area) != seen[1].copy(area)
+    assert seen[2].copy(icons, area.y(), *last_row) == seen[3].copy(icons, area.y(), *last_row)
 
 
 def test_versions_are_always_in_sight(open_transcript: Opener, qtbot: QtBot) -> None:
