@@ -3699,10 +3699,6 @@
 <context>
     <name>PaletteCommands</name>
     <message>
-        <source>Restore “%1”</source>
-        <translation>「%1」を復元</translation>
-    </message>
-    <message>
         <source>Chat</source>
         <translation>チャット</translation>
     </message>
@@ -4988,6 +4984,14 @@
     <message>
         <source>Messages in “%1”</source>
         <translation>「%1」のメッセージ</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>「%1」のメッセージを復元</translation>
+    </message>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>「%1」を復元</translation>
     </message>
     <message>
         <source>deleted today</source>

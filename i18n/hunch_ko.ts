@@ -3699,10 +3699,6 @@
 <context>
     <name>PaletteCommands</name>
     <message>
-        <source>Restore “%1”</source>
-        <translation>‘%1’ 복구</translation>
-    </message>
-    <message>
         <source>Chat</source>
         <translation>채팅</translation>
     </message>
@@ -4988,6 +4984,14 @@
     <message>
         <source>Messages in “%1”</source>
         <translation>‘%1’의 메시지</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>‘%1’의 메시지 복구</translation>
+    </message>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>‘%1’ 복구</translation>
     </message>
     <message>
         <source>deleted today</source>

@@ -3699,10 +3699,6 @@
 <context>
     <name>PaletteCommands</name>
     <message>
-        <source>Restore “%1”</source>
-        <translation>恢复“%1”</translation>
-    </message>
-    <message>
         <source>Chat</source>
         <translation>对话</translation>
     </message>
@@ -4988,6 +4984,14 @@
     <message>
         <source>Messages in “%1”</source>
         <translation>“%1”中的消息</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>恢复“%1”中的消息</translation>
+    </message>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>恢复“%1”</translation>
     </message>
     <message>
         <source>deleted today</source>

@@ -202,3 +202,26 @@ def test_the_chip_names_both_models_where_there_is_little_room(harness: AppHarne
     assert "Hunch Starter Draft" in header.chip.accessibleName()
     harness.application.settings.text_scale = 1.0
     qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
+
+
+def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) -> None:
+    """They may have 500 characters, which is wider than any screen."""
+    chats, menus = harness.chats, harness.window.menu
+    for question in ("One", "Two"):
+        chats.new_chat()
+        harness.ask(qtbot, question)
+        chats.rename_chat(chats.chat_id, "A&B " * 120)
+        harness.wait_until_stored(qtbot)
+    chats.folders.make()
+    harness.wait_until_stored(qtbot)
+    (folder_id,) = chats.conversations.tree.folders
+    chats.folders.rename(folder_id, "C&D " * 120)
+    chats.delete_chat(chats.chat_id)
+    harness.wait_until_stored(qtbot)
+    chats.open_chat(1)
+    assert chats.chat_id == 1
+    for menu, beginning in ((menus.deleted, "Restore “A&&B A&&B"), (menus.move, "C&&D C&&D")):
+        menu.aboutToShow.emit()
+        texts = [action.text() for action in menu.actions()]
+        assert any(text.strip().startswith(beginning) for text in texts), texts
+        assert menu.sizeHint().width() < 800
