@@ -99,6 +99,12 @@ def _drafter(stats: RequestStats) -> str:
     return QCoreApplication.translate("Requests", "draft model") if stats.proposer else ""
 
 
+def all_state_words() -> set[str]:
+    """Everything that the column of the state can say, on either of its lines."""
+    some = [RequestStats(drafting=state, proposer=name) for state in DraftingState for name in ("draft", _LOOKUP)]
+    return {status_text(status) for status in ReplyStatus} | {source_text(stats) for stats in some}
+
+
 def deleted_chat() -> str:
     return QCoreApplication.translate("Requests", "Deleted chat")
 

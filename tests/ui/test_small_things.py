@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QAccessible, QColor, QImage
+from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.view_models.request_table import RequestTableModel
@@ -18,9 +19,12 @@ from app.views.settings.request_table import RequestTable
 from app.views.shell.header import Header
 from app.views.widgets.banner import BannerText
 from app.words.formats import percent
+from app.words.languages import LANGUAGES
 from app.words.models import name_beside
-from app.words.requests import RequestColumn
+from app.words.requests import RequestColumn, all_state_words, cell_text, second_line
+from engine import RequestStats
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.transcript_harness import STATS
 
 
 @pytest.fixture
@@ -173,6 +177,23 @@ def test_columns_are_narrow_again_after_large_text(qapp: QApplication) -> None:
     for scale in (2.0, 1.0):
         theme.set_scale(scale)
     assert [table.columnWidth(column) for column in RequestColumn] == widths
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_state_of_a_request_is_read_whole(harness: AppHarness, qtbot: QtBot, language: str) -> None:
+    """And a settings window of the usual size has room for every column beside it."""
+    harness.ask(qtbot, "Hello")
+    harness.application.settings.language = language
+    settings = harness.application.show_settings()
+    assert settings is not None
+    settings.show_page("speculation")
+    QApplication.processEvents()
+    table = settings.speculation.table
+    seen, least = all_state_words(), QFontMetrics(table.font()).horizontalAdvance
+    assert max(map(least, seen)) <= table.columnWidth(RequestColumn.STATE) - 14
+    assert table.horizontalScrollBar().maximum() == 0
+    for column, stats in ((RequestColumn.STATE, RequestStats()), (RequestColumn.STATE, STATS)):
+        assert {cell_text(column, ReplyStatus.DONE, stats), second_line(column, stats)} <= seen | {""}
 
 
 def shown_on(header: Header) -> list[str]:
