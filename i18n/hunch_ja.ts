@@ -4107,6 +4107,10 @@
         <translation>短すぎて速度がわかりません。</translation>
     </message>
     <message>
+        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
+        <translation>2 回目には予測されたトークンがないため、ドラフトの効果はわかりません。</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>かかった時間は同じです。</translation>
     </message>

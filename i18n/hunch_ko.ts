@@ -4107,6 +4107,10 @@
         <translation>너무 짧아서 속도를 알 수 없어요.</translation>
     </message>
     <message>
+        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
+        <translation>두 번째에는 추측한 토큰이 없어서, 이 결과로는 초안 모델의 효과를 알 수 없어요.</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>걸린 시간이 같아요.</translation>
     </message>

@@ -4107,6 +4107,10 @@
         <translation>太短，无法判断速度。</translation>
     </message>
     <message>
+        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
+        <translation>第二次没有草稿，因此这一结果不能说明草稿模型的效果。</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>两者用时相同。</translation>
     </message>
