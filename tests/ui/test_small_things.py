@@ -22,7 +22,7 @@ from app.words.formats import percent
 from app.words.languages import LANGUAGES
 from app.words.models import name_beside
 from app.words.requests import RequestColumn, all_state_words, cell_text, second_line
-from engine import RequestStats
+from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.transcript_harness import STATS
 
@@ -194,6 +194,13 @@ def test_every_state_of_a_request_is_read_whole(harness: AppHarness, qtbot: QtBo
     assert table.horizontalScrollBar().maximum() == 0
     for column, stats in ((RequestColumn.STATE, RequestStats()), (RequestColumn.STATE, STATS)):
         assert {cell_text(column, ReplyStatus.DONE, stats), second_line(column, stats)} <= seen | {""}
+
+
+def test_a_request_that_waits_does_not_say_that_drafting_is_off() -> None:
+    """Its figures are none yet; that it will be drafted nobody knows, and that it will not neither."""
+    nothing, off = RequestStats(), RequestStats(generated_tokens=1, drafting=DraftingState.OFF)
+    assert (nothing.drafting, second_line(RequestColumn.STATE, nothing)) == (DraftingState.OFF, "")
+    assert second_line(RequestColumn.STATE, off) == "drafting off"
 
 
 def shown_on(header: Header) -> list[str]:
