@@ -196,6 +196,21 @@ def test_every_state_of_a_request_is_read_whole(harness: AppHarness, qtbot: QtBo
         assert {cell_text(column, ReplyStatus.DONE, stats), second_line(column, stats)} <= seen | {""}
 
 
+def test_a_row_that_comes_moves_no_column(harness: AppHarness, qtbot: QtBot) -> None:
+    """A scroll bar of its own came for as long as the page took to give the table more room."""
+    harness.ask(qtbot, "Hello")
+    settings = harness.application.show_settings()
+    assert settings is not None
+    settings.show_page("speculation")
+    QApplication.processEvents()
+    table, widths = settings.speculation.table, set()
+    table.horizontalHeader().sectionResized.connect(lambda *_: widths.add(table.viewport().width()))
+    before = table.viewport().width()
+    harness.ask(qtbot, "Once more")
+    qtbot.waitUntil(lambda: table.height() == table.sizeHint().height())
+    assert (table.model().rowCount(), widths - {before}) == (2, set())
+
+
 def test_a_request_that_waits_does_not_say_that_drafting_is_off() -> None:
     """Its figures are none yet; that it will be drafted nobody knows, and that it will not neither."""
     nothing, off = RequestStats(), RequestStats(generated_tokens=1, drafting=DraftingState.OFF)

@@ -49,10 +49,11 @@ class RequestTable(Translated, QTableView):
         self._set_header()
         self._set_behaviour()
         for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
-            signal.connect(self.updateGeometry)
+            signal.connect(self._fit_rows)
         theme.changed.connect(self._restyle)
         self.clicked.connect(self._open)
         ThinScrollBars(self, theme)
+        self._fit_rows()
         self._restyle()
 
     def _set_behaviour(self) -> None:
@@ -96,6 +97,13 @@ class RequestTable(Translated, QTableView):
         others = [column for column in RequestColumn if column > RequestColumn.CHAT and not self.isColumnHidden(column)]
         left = room - sum(self.columnWidth(column) for column in others)
         self.setColumnWidth(RequestColumn.CHAT, max(left, min(self.theme.px(_FIRST_COLUMN_PX), round(room * 0.4))))
+
+    def _fit_rows(self) -> None:
+        """No bar for rows that all have room as soon as the page has grown: it would move every column meanwhile."""
+        scrolls = self._requests.rowCount() > _SHOWN_ROWS
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff)
+        self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
