@@ -134,6 +134,41 @@ def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
     assert listed(app) == ["Folders", "New Folder", "New Folder 2", "Work"]
 
 
+@pytest.mark.parametrize("end", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
+def test_after_renaming_by_key_the_ring_is_back(app: AppHarness, qtbot: QtBot, end: Qt.Key) -> None:
+    app.ask(qtbot, "Whales")
+    chats = choose(app, "Whales")
+    for by_key in (True, False):
+        if by_key:
+            QTest.keyClick(chats, Qt.Key.Key_F2)
+        else:
+            QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=point_of(app, "Whales"))
+            chats.start_rename(chats.currentIndex())
+        field = QApplication.focusWidget()
+        assert isinstance(field, RenameField)
+        QTest.keyClick(field, end)
+        assert (chats.hasFocus(), chats.has_ring) == (True, by_key)
+
+
+def test_the_return_that_ends_renaming_opens_nothing(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Whales")
+    folder_id = make_folder(app, qtbot, "Sea")
+    app.chats.new_chat()
+    app.ask(qtbot, "Birds")
+    opened = app.chats.chat_id
+    for name in ("Whales", "Sea"):
+        chats = choose(app, name)
+        chats.start_rename(chats.currentIndex())
+        field = QApplication.focusWidget()
+        assert isinstance(field, RenameField)
+        QTest.keyClicks(field, "Other")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        app.wait_until_stored(qtbot)
+    assert app.chats.chat_id == opened
+    folder = app.chats.conversations.tree.folders[folder_id]
+    assert (folder.name, folder.opened) == ("Other", True)
+
+
 def test_folders_open_and_close_by_key_and_stay_so(app: AppHarness, qtbot: QtBot) -> None:
     chat = make_chats(app, qtbot, "Chat")[0]
     folder = make_folder(app, qtbot, "Folder")

@@ -30,7 +30,7 @@ class Shown(Protocol):
     @property
     def open_chat_id(self) -> int: ...
     @property
-    def shows_ring(self) -> bool: ...
+    def has_ring(self) -> bool: ...
     @property
     def words(self) -> Sequence[str]: ...
     @property
@@ -76,7 +76,7 @@ class ChatRowDelegate(QStyledItemDelegate):
         theme = self._chats.theme
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         is_open = bool(row.chat_id) and row.chat_id == self._chats.open_chat_id and not row.continues
-        ring = self._chats.shows_ring and bool(state & QStyle.StateFlag.State_HasFocus)
+        ring = self._chats.has_ring and bool(state & QStyle.StateFlag.State_HasFocus)
         paint_row_ground(painter, area, theme.palette, hovered or is_open, ring)
         words = area.adjusted(theme.px(12 + _STEP_PX * min(row.depth, _LAST_STEP)), 0, -theme.px(10), 0)
         if row.folder_id:
