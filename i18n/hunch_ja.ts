@@ -90,7 +90,7 @@
         <translation>外観</translation>
     </message>
     <message>
-        <source>Light, dark, or as the system has it.</source>
+        <source>Light, dark, or the same as the system.</source>
         <translation>ライト、ダーク、またはシステムの設定から選べます。</translation>
     </message>
     <message>
@@ -501,7 +501,7 @@
         <translation>上限なし</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>モデルに従う</translation>
     </message>
     <message>
@@ -1529,7 +1529,7 @@
     </message>
     <message>
         <source>Not certain</source>
-        <translation>確実ではありません</translation>
+        <translation>はっきりしません</translation>
     </message>
     <message>
         <source>Drafting is off</source>
@@ -1569,7 +1569,7 @@
     </message>
     <message>
         <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークンから速くなります。</translation>
+        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークン以上で速くなります。</translation>
     </message>
     <message>
         <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
@@ -1613,7 +1613,7 @@
     </message>
     <message>
         <source>pays from %1</source>
-        <translation>%1 から速くなる</translation>
+        <translation>%1 以上で速くなる</translation>
     </message>
     <message>
         <source>Where the time went</source>
@@ -4353,7 +4353,7 @@
     <message>
         <source>from %1</source>
         <comment>below the tokens per pass: with how many drafting pays</comment>
-        <translation>%1 から</translation>
+        <translation>%1 以上</translation>
     </message>
     <message>
         <source>in company</source>
@@ -4431,7 +4431,7 @@
         <translation>上限なし</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>モデルに従う</translation>
     </message>
     <message>

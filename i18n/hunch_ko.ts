@@ -90,7 +90,7 @@
         <translation>모양</translation>
     </message>
     <message>
-        <source>Light, dark, or as the system has it.</source>
+        <source>Light, dark, or the same as the system.</source>
         <translation>라이트나 다크를 쓰거나 시스템 설정을 따라요.</translation>
     </message>
     <message>
@@ -501,7 +501,7 @@
         <translation>제한 없음</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>모델과 같게</translation>
     </message>
     <message>
@@ -1983,7 +1983,7 @@
     </message>
     <message>
         <source>Paste and Match Style</source>
-        <translation>스타일에 맞춰 붙여넣기</translation>
+        <translation>붙여넣고 스타일 일치시키기</translation>
     </message>
     <message>
         <source>Find</source>
@@ -4431,7 +4431,7 @@
         <translation>제한 없음</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>모델과 같게</translation>
     </message>
     <message>
@@ -5014,7 +5014,7 @@
     <name>TrashBar</name>
     <message>
         <source>Delete “%1” for good?</source>
-        <translation>“%1” 채팅을 완전히 삭제할까요?</translation>
+        <translation>‘%1’ 채팅을 완전히 삭제할까요?</translation>
     </message>
     <message>
         <source>Delete for good</source>

@@ -90,7 +90,7 @@
         <translation>外观</translation>
     </message>
     <message>
-        <source>Light, dark, or as the system has it.</source>
+        <source>Light, dark, or the same as the system.</source>
         <translation>浅色、深色，或跟随系统。</translation>
     </message>
     <message>
@@ -501,7 +501,7 @@
         <translation>不限</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>与模型相同</translation>
     </message>
     <message>
@@ -4431,7 +4431,7 @@
         <translation>不限</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>与模型相同</translation>
     </message>
     <message>
@@ -5014,7 +5014,7 @@
     <name>TrashBar</name>
     <message>
         <source>Delete “%1” for good?</source>
-        <translation>永久删除“%1”？</translation>
+        <translation>要永久删除“%1”吗？</translation>
     </message>
     <message>
         <source>Delete for good</source>
