@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QCursor,
@@ -593,6 +593,27 @@ def test_f2_in_the_composer_renames_the_open_chat(app: AppHarness, qtbot: QtBot)
     field = app.window.sidebar.chats.findChild(RenameField)
     assert field is not None
     assert field.hasFocus()
+
+
+def test_a_name_is_typed_where_it_stands(app: AppHarness, qtbot: QtBot) -> None:
+    """In a folder its words jumped to the row's left edge."""
+    outer = make_folder(app, qtbot, "Outer")
+    make_folder(app, qtbot, "Inner", outer)
+    lefts = []
+    for name in ("Outer", "Inner"):
+        chats = choose(app, name)
+        before = chats.viewport().grab(chats.visualRect(chats.currentIndex())).toImage()
+        chats.start_rename(chats.currentIndex())
+        field = QApplication.focusWidget()
+        assert isinstance(field, RenameField)
+        row = chats.visualRect(chats.currentIndex())
+        QApplication.processEvents()
+        after = chats.viewport().grab(QRect(row.left(), row.top(), field.x() - row.left(), row.height())).toImage()
+        assert after == before.copy(after.rect())  # arrow and icon stay
+        lefts.append(field.x())
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        QApplication.processEvents()
+    assert chats.visualRect(chats.currentIndex()).left() < lefts[0] < lefts[1]
 
 
 def test_a_name_that_is_typed_stays_in_its_row_when_the_text_grows(app: AppHarness, qtbot: QtBot) -> None:

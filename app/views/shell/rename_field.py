@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 
 from app.theme import Theme
+from app.views.shell.chat_rows import EDGE_PX, name_left, row_of
 from app.views.widgets.fields import LineField
 from app.views.widgets.held_keys import RETURN_KEYS
 from app.views.widgets.row_list import RowRing
@@ -22,6 +23,7 @@ class RenameField(LineField):
         """`row` says where the row is now; `done` is called with a changed text."""
         super().__init__(theme, parent=chats.viewport())
         self._chats, self._reason = chats, chats.reason
+        self._theme = theme
         self._row = row
         self._before = text
         self._tell = done
@@ -41,8 +43,12 @@ class RenameField(LineField):
         chats.viewport().installEventFilter(self)
 
     def _place(self) -> QRect:
+        """The row from its name on, so that the words stay where they are."""
         index = self._row()
-        return self._chats.visualRect(index) if index.isValid() else QRect()
+        if not index.isValid():
+            return QRect()
+        before = name_left(self._theme, row_of(index)) - self._theme.px(EDGE_PX)
+        return self._chats.visualRect(index).adjusted(before, 0, 0, 0)
 
     def _follow_soon(self) -> None:
         """Delayed to the next event loop pass, because a row moves as a removal and an insertion."""
