@@ -1228,7 +1228,7 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation>%2 중 %1</translation>
+        <translation>%1 / %2</translation>
     </message>
     <message>
         <source>Not found</source>
