@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from app.markup.copying import table_of
 from app.markup.highlight import has_lexer
 from app.theme import DARK
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
@@ -21,7 +22,7 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import Bubble, PartKind
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
+from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TablePart, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
 from engine import InvalidRequest
@@ -586,3 +587,21 @@ def test_a_message_that_cannot_be_shown_keeps_no_later_one_from_the_screen(
     QApplication.processEvents()
     assert texts(harness) == ["Two"]
     assert [part.content for part in harness.parts(PartKind.BUBBLE)] == [Bubble("One"), Bubble("Three")]
+
+
+def test_figures_below_a_name_that_is_read_from_the_right_stand_there_too(open_transcript: Opener) -> None:
+    """Each cell was read by itself, so those without letters stood at the column's other edge."""
+    harness = open_transcript([reply(1, "| Name | תיאור ארוך |\n|---|---|\n| 7 | 12 - 7 |\n| 7 | abc |\n")])
+    (part,) = harness.parts(PartKind.TABLE)
+    assert isinstance(part.widget, TablePart)
+    document = part.widget.document()
+    table = table_of(document)
+    assert table is not None
+    edges: dict[int, set[int]] = {0: set(), 1: set()}
+    for row in range(table.rows()):
+        for column, found in edges.items():
+            block = table.cellAt(row, column).firstCursorPosition().block()
+            line = block.layout().lineAt(0).naturalTextRect()
+            line.translate(document.documentLayout().blockBoundingRect(block).topLeft())
+            found.add(round(line.right() if column else line.left()))
+    assert [len(found) for found in edges.values()] == [1, 1]
