@@ -3492,8 +3492,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation>色のついた部分はメインモデルが受理したドラフトの予測、下線は別の選択をした箇所です。</translation>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
+        <translation>色のついた部分はメインモデルが受理したドラフトの予測、実線の下線は別の選択をした箇所です。</translation>
     </message>
 </context>
 <context>

@@ -3492,8 +3492,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation>색칠된 말은 초안 모델이 맞힌 추측이고, 밑줄은 메인 모델이 다르게 쓴 곳이에요.</translation>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
+        <translation>색칠된 말은 초안 모델이 맞힌 추측이고, 실선 밑줄은 메인 모델이 다르게 쓴 곳이에요.</translation>
     </message>
 </context>
 <context>

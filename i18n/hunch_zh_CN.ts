@@ -3492,8 +3492,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation>着色的文字是主模型保留的草稿猜测；主模型另选的地方有下划线。</translation>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
+        <translation>着色的文字是主模型保留的草稿猜测；实线下划线处是主模型另选的内容。</translation>
     </message>
 </context>
 <context>
