@@ -98,7 +98,7 @@
         <translation>外観</translation>
     </message>
     <message>
-        <source>Light, dark, or as the system has it.</source>
+        <source>Light, dark, or the same as the system.</source>
         <translation>ライト、ダーク、またはシステムの設定から選べます。</translation>
     </message>
     <message>
@@ -509,7 +509,7 @@
         <translation>上限なし</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>モデルに従う</translation>
     </message>
     <message>
@@ -1537,7 +1537,7 @@
     </message>
     <message>
         <source>Not certain</source>
-        <translation>確実ではありません</translation>
+        <translation>はっきりしません</translation>
     </message>
     <message>
         <source>Drafting is off</source>
@@ -1577,7 +1577,7 @@
     </message>
     <message>
         <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークンから速くなります。</translation>
+        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークン以上で速くなります。</translation>
     </message>
     <message>
         <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
@@ -1621,7 +1621,7 @@
     </message>
     <message>
         <source>pays from %1</source>
-        <translation>%1 から速くなる</translation>
+        <translation>%1 以上で速くなる</translation>
     </message>
     <message>
         <source>Where the time went</source>
@@ -3556,8 +3556,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation>色のついた部分はメインモデルが受理したドラフトの予測、下線は別の選択をした箇所です。</translation>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
+        <translation>色のついた部分はメインモデルが受理したドラフトの予測、実線の下線は別の選択をした箇所です。</translation>
     </message>
 </context>
 <context>
@@ -3770,10 +3770,6 @@
 </context>
 <context>
     <name>PaletteCommands</name>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>「%1」を復元</translation>
-    </message>
     <message>
         <source>Chat</source>
         <translation>チャット</translation>
@@ -4183,6 +4179,10 @@
         <translation>短すぎて速度がわかりません。</translation>
     </message>
     <message>
+        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
+        <translation>2 回目には予測されたトークンがないため、ドラフトの効果はわかりません。</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>かかった時間は同じです。</translation>
     </message>
@@ -4425,7 +4425,7 @@
     <message>
         <source>from %1</source>
         <comment>below the tokens per pass: with how many drafting pays</comment>
-        <translation>%1 から</translation>
+        <translation>%1 以上</translation>
     </message>
     <message>
         <source>in company</source>
@@ -4503,7 +4503,7 @@
         <translation>上限なし</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>モデルに従う</translation>
     </message>
     <message>
@@ -5068,6 +5068,14 @@
     <message>
         <source>Messages in “%1”</source>
         <translation>「%1」のメッセージ</translation>
+    </message>
+    <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>「%1」のメッセージを復元</translation>
+    </message>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>「%1」を復元</translation>
     </message>
     <message>
         <source>deleted today</source>

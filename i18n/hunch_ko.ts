@@ -98,7 +98,7 @@
         <translation>모양</translation>
     </message>
     <message>
-        <source>Light, dark, or as the system has it.</source>
+        <source>Light, dark, or the same as the system.</source>
         <translation>라이트나 다크를 쓰거나 시스템 설정을 따라요.</translation>
     </message>
     <message>
@@ -509,7 +509,7 @@
         <translation>제한 없음</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>모델과 같게</translation>
     </message>
     <message>
@@ -1236,7 +1236,7 @@
     <name>FindBar</name>
     <message>
         <source>%1 of %2</source>
-        <translation>%2 중 %1</translation>
+        <translation>%1 / %2</translation>
     </message>
     <message>
         <source>Not found</source>
@@ -1991,7 +1991,7 @@
     </message>
     <message>
         <source>Paste and Match Style</source>
-        <translation>스타일에 맞춰 붙여넣기</translation>
+        <translation>붙여넣고 스타일 일치시키기</translation>
     </message>
     <message>
         <source>Find</source>
@@ -3556,8 +3556,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation>색칠된 말은 초안 모델이 맞힌 추측이고, 밑줄은 메인 모델이 다르게 쓴 곳이에요.</translation>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
+        <translation>색칠된 말은 초안 모델이 맞힌 추측이고, 실선 밑줄은 메인 모델이 다르게 쓴 곳이에요.</translation>
     </message>
 </context>
 <context>
@@ -3770,10 +3770,6 @@
 </context>
 <context>
     <name>PaletteCommands</name>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>‘%1’ 복구</translation>
-    </message>
     <message>
         <source>Chat</source>
         <translation>채팅</translation>
@@ -4183,6 +4179,10 @@
         <translation>너무 짧아서 속도를 알 수 없어요.</translation>
     </message>
     <message>
+        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
+        <translation>두 번째에는 추측한 토큰이 없어서, 이 결과로는 초안 모델의 효과를 알 수 없어요.</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>걸린 시간이 같아요.</translation>
     </message>
@@ -4503,7 +4503,7 @@
         <translation>제한 없음</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>모델과 같게</translation>
     </message>
     <message>
@@ -5070,6 +5070,14 @@
         <translation>‘%1’의 메시지</translation>
     </message>
     <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>‘%1’의 메시지 복구</translation>
+    </message>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>‘%1’ 복구</translation>
+    </message>
+    <message>
         <source>deleted today</source>
         <translation>오늘 삭제</translation>
     </message>
@@ -5086,7 +5094,7 @@
     <name>TrashBar</name>
     <message>
         <source>Delete “%1” for good?</source>
-        <translation>“%1” 채팅을 완전히 삭제할까요?</translation>
+        <translation>‘%1’ 채팅을 완전히 삭제할까요?</translation>
     </message>
     <message>
         <source>Delete for good</source>

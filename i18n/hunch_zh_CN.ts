@@ -98,7 +98,7 @@
         <translation>外观</translation>
     </message>
     <message>
-        <source>Light, dark, or as the system has it.</source>
+        <source>Light, dark, or the same as the system.</source>
         <translation>浅色、深色，或跟随系统。</translation>
     </message>
     <message>
@@ -509,7 +509,7 @@
         <translation>不限</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>与模型相同</translation>
     </message>
     <message>
@@ -3556,8 +3556,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; where it chose otherwise, there is a line.</source>
-        <translation>着色的文字是主模型保留的草稿猜测；主模型另选的地方有下划线。</translation>
+        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
+        <translation>着色的文字是主模型保留的草稿猜测；实线下划线处是主模型另选的内容。</translation>
     </message>
 </context>
 <context>
@@ -3770,10 +3770,6 @@
 </context>
 <context>
     <name>PaletteCommands</name>
-    <message>
-        <source>Restore “%1”</source>
-        <translation>恢复“%1”</translation>
-    </message>
     <message>
         <source>Chat</source>
         <translation>对话</translation>
@@ -4183,6 +4179,10 @@
         <translation>太短，无法判断速度。</translation>
     </message>
     <message>
+        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
+        <translation>第二次没有草稿，因此这一结果不能说明草稿模型的效果。</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>两者用时相同。</translation>
     </message>
@@ -4503,7 +4503,7 @@
         <translation>不限</translation>
     </message>
     <message>
-        <source>As the model</source>
+        <source>Same as model</source>
         <translation>与模型相同</translation>
     </message>
     <message>
@@ -5070,6 +5070,14 @@
         <translation>“%1”中的消息</translation>
     </message>
     <message>
+        <source>Restore Messages in “%1”</source>
+        <translation>恢复“%1”中的消息</translation>
+    </message>
+    <message>
+        <source>Restore “%1”</source>
+        <translation>恢复“%1”</translation>
+    </message>
+    <message>
         <source>deleted today</source>
         <translation>今天删除</translation>
     </message>
@@ -5086,7 +5094,7 @@
     <name>TrashBar</name>
     <message>
         <source>Delete “%1” for good?</source>
-        <translation>永久删除“%1”？</translation>
+        <translation>要永久删除“%1”吗？</translation>
     </message>
     <message>
         <source>Delete for good</source>

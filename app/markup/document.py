@@ -315,7 +315,8 @@ class DocumentBuilder:
         self._cursor = cell.firstCursorPosition()
         block = QTextBlockFormat()
         block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
-        block.setAlignment(alignment_of(token))
+        head = table.cellAt(0, column).firstCursorPosition().block()
+        block.setAlignment(alignment_of(token, head.textDirection()))
         self._cursor.setBlockFormat(block)
         char = self._plain_format()
         if row == 0:

@@ -46,8 +46,11 @@ def table_rows(tokens: Sequence[Token]) -> list[list[Token]]:
     return rows
 
 
-def alignment_of(token: Token) -> Qt.AlignmentFlag:
+def alignment_of(token: Token, head: Qt.LayoutDirection) -> Qt.AlignmentFlag:
+    """`head` is how the column's name is read: figures below one that is read from the right stand there too."""
     style = token.meta.get("style", "")
+    if not style and head == Qt.LayoutDirection.RightToLeft:
+        return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
     if style.endswith("right"):
         return Qt.AlignmentFlag.AlignRight
     return Qt.AlignmentFlag.AlignHCenter if style.endswith("center") else Qt.AlignmentFlag.AlignLeft

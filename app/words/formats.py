@@ -12,12 +12,19 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _ENDS = ".!?…。！？"
+_MENU_CHARACTERS = 60
 _QUOTES = {QLocale.Language.Korean: ("‘", "’"), QLocale.Language.Japanese: ("「", "」")}
 
 
 def fill(sentence: str, *values: str) -> str:
     """Replaces %1, %2 … in one pass, so that a value that itself contains "%2" stays as it is."""
     return _PLACEHOLDER.sub(lambda found: values[int(found[1]) - 1], sentence)
+
+
+def in_menu(name: str) -> str:
+    """A name that somebody gave: a menu is as wide as its longest entry, and takes "&" for the mark of a key."""
+    shown = name if len(name) <= _MENU_CHARACTERS else name[: _MENU_CHARACTERS - 1].rstrip() + "…"
+    return shown.replace("&", "&&")
 
 
 def sentences(*texts: str) -> str:

@@ -58,5 +58,5 @@ def _visible(word: str) -> str:
 def explanation() -> str:
     return QCoreApplication.translate(
         "Overlay",
-        "Tinted words are the draft's guesses that the main model kept; where it chose otherwise, there is a line.",
+        "Tinted words are the draft's guesses that the main model kept; a solid line is where it chose otherwise.",
     )

@@ -158,6 +158,11 @@ def source_sentence(stats: RequestStats) -> str:
     return drafting_sentence(stats.drafting)
 
 
+def why_undrafted(stats: RequestStats) -> str:
+    """Why nothing was drafted; nothing of a draft that was ready and did not get to it."""
+    return "" if stats.drafting is DraftingState.ACTIVE else source_sentence(stats)
+
+
 def _tooltip(stats: RequestStats) -> str:
     lines = [source_sentence(stats)]
     if stats.drafted:

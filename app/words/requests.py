@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import IntEnum
+from itertools import product
 
 from PySide6.QtCore import QCoreApplication
 
@@ -81,6 +83,9 @@ def _from_how_many(stats: RequestStats) -> str:
 
 
 def source_text(stats: RequestStats) -> str:
+    """Nothing of a request that waits, is read, or ended so: nobody knows yet who will draft."""
+    if not stats.generated_tokens:
+        return ""
     if stats.shared_rounds and not stats.drafted:
         return QCoreApplication.translate("Requests", "in company")
     return {
@@ -97,6 +102,15 @@ def _drafter(stats: RequestStats) -> str:
     if stats.proposer == _LOOKUP:
         return QCoreApplication.translate("Requests", "from this chat")
     return QCoreApplication.translate("Requests", "draft model") if stats.proposer else ""
+
+
+def all_state_words() -> set[str]:
+    """Everything that the column of the state can say, on either of its lines."""
+    some = RequestStats(generated_tokens=1)
+    sources = product(DraftingState, ("draft", _LOOKUP))
+    return {status_text(status) for status in ReplyStatus} | {
+        source_text(replace(some, drafting=state, proposer=name)) for state, name in sources
+    }
 
 
 def deleted_chat() -> str:

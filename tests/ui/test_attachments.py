@@ -91,6 +91,19 @@ def test_a_pasted_file_is_a_chip_with_its_size_and_tokens_and_no_address(
     assert rows(app)[0].tokens == len(block_of(Attachment("메모.txt", AttachmentKind.TEXT, WORDS, 23)).split())
 
 
+def test_the_sign_for_files_is_there_over_the_field_too(app: AppHarness, qtbot: QtBot, note: Path) -> None:
+    """It vanished where people drop; a piece of text still goes to its place in the field."""
+    field, copy = app.window.composer.edit.viewport(), Qt.DropAction.CopyAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    sign = app.application.file_wiring.attachments.drop_target.sign
+    words = QMimeData()
+    words.setText("some words")
+    for data, shown in ((words, False), (files(note), True)):
+        enter = QDragEnterEvent(QPoint(4, 4), copy, data, buttons, keys)
+        QApplication.sendEvent(field, enter)
+        assert (enter.isAccepted(), sign.isVisible()) == (True, shown)
+
+
 def test_files_are_dropped_anywhere_on_the_window(app: AppHarness, qtbot: QtBot, note: Path) -> None:
     window, data = app.window, files(note)
     copy, buttons, keys = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier

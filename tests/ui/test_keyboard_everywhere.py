@@ -109,7 +109,7 @@ def test_tab_goes_through_the_window_part_by_part(harness: AppHarness, qtbot: Qt
         QTest.keyClick(seen[-1], Qt.Key.Key_Tab)
         now = QApplication.focusWidget()
         assert now is not None
-        rings += [window.sidebar.chats.shows_ring] if now is window.sidebar.chats else []
+        rings += [window.sidebar.chats.has_ring] if now is window.sidebar.chats else []
         if now is window.composer.edit:
             break
         seen.append(now)

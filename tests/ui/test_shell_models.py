@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible, QFontMetrics, QResizeEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.controllers.draft_choices import CHAT_TOKENS
@@ -115,6 +115,16 @@ def test_choosing_by_key(harness: AppHarness, qtbot: QtBot) -> None:
     with qtbot.waitSignal(harness.window.picker.panel.draft_chosen) as chosen:
         QTest.keyClick(drafts, Qt.Key.Key_Return)
     assert chosen.args == [""]
+
+
+def test_tab_into_a_list_shows_where_the_keyboard_is_until_a_click(harness: AppHarness) -> None:
+    panel = harness.window.picker.panel
+    panel.mains.setFocus()
+    QTest.keyClick(panel.mains, Qt.Key.Key_Tab)
+    assert (panel.drafts.hasFocus(), panel.drafts.has_ring) == (True, True)
+    assert panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
+    QTest.mouseClick(panel.drafts.viewport(), Qt.MouseButton.LeftButton)
+    assert not panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
 
 
 def test_escape_closes_the_picker(harness: AppHarness) -> None:

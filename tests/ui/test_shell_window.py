@@ -544,7 +544,7 @@ def test_the_menu_brings_back_what_was_deleted_in_an_earlier_run(tmp_path: Path,
     with open_app(tmp_path, qtbot) as second:
         menu = second.window.menu.deleted
         menu.aboutToShow.emit()
-        assert [action.text() for action in menu.actions()] == ["R&&D", "", "Show All…"]
+        assert [action.text() for action in menu.actions()] == ["Restore “R&&D”", "", "Show All…"]
         menu.actions()[0].trigger()
         second.wait_until_stored(qtbot)
         assert second.chats.transcript.messages[0].text == "R&D"

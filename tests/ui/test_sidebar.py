@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QTimer
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QCursor,
@@ -132,6 +132,41 @@ def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
     app.window.menu.new_folder.trigger()
     app.wait_until_stored(qtbot)
     assert listed(app) == ["Folders", "New Folder", "New Folder 2", "Work"]
+
+
+@pytest.mark.parametrize("end", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
+def test_after_renaming_by_key_the_ring_is_back(app: AppHarness, qtbot: QtBot, end: Qt.Key) -> None:
+    app.ask(qtbot, "Whales")
+    chats = choose(app, "Whales")
+    for by_key in (True, False):
+        if by_key:
+            QTest.keyClick(chats, Qt.Key.Key_F2)
+        else:
+            QTest.mouseClick(chats.viewport(), Qt.MouseButton.LeftButton, pos=point_of(app, "Whales"))
+            chats.start_rename(chats.currentIndex())
+        field = QApplication.focusWidget()
+        assert isinstance(field, RenameField)
+        QTest.keyClick(field, end)
+        assert (chats.hasFocus(), chats.has_ring) == (True, by_key)
+
+
+def test_the_return_that_ends_renaming_opens_nothing(app: AppHarness, qtbot: QtBot) -> None:
+    app.ask(qtbot, "Whales")
+    folder_id = make_folder(app, qtbot, "Sea")
+    app.chats.new_chat()
+    app.ask(qtbot, "Birds")
+    opened = app.chats.chat_id
+    for name in ("Whales", "Sea"):
+        chats = choose(app, name)
+        chats.start_rename(chats.currentIndex())
+        field = QApplication.focusWidget()
+        assert isinstance(field, RenameField)
+        QTest.keyClicks(field, "Other")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        app.wait_until_stored(qtbot)
+    assert app.chats.chat_id == opened
+    folder = app.chats.conversations.tree.folders[folder_id]
+    assert (folder.name, folder.opened) == ("Other", True)
 
 
 def test_folders_open_and_close_by_key_and_stay_so(app: AppHarness, qtbot: QtBot) -> None:
@@ -558,6 +593,27 @@ def test_f2_in_the_composer_renames_the_open_chat(app: AppHarness, qtbot: QtBot)
     field = app.window.sidebar.chats.findChild(RenameField)
     assert field is not None
     assert field.hasFocus()
+
+
+def test_a_name_is_typed_where_it_stands(app: AppHarness, qtbot: QtBot) -> None:
+    """In a folder its words jumped to the row's left edge."""
+    outer = make_folder(app, qtbot, "Outer")
+    make_folder(app, qtbot, "Inner", outer)
+    lefts = []
+    for name in ("Outer", "Inner"):
+        chats = choose(app, name)
+        before = chats.viewport().grab(chats.visualRect(chats.currentIndex())).toImage()
+        chats.start_rename(chats.currentIndex())
+        field = QApplication.focusWidget()
+        assert isinstance(field, RenameField)
+        row = chats.visualRect(chats.currentIndex())
+        QApplication.processEvents()
+        after = chats.viewport().grab(QRect(row.left(), row.top(), field.x() - row.left(), row.height())).toImage()
+        assert after == before.copy(after.rect())  # arrow and icon stay
+        lefts.append(field.x())
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        QApplication.processEvents()
+    assert chats.visualRect(chats.currentIndex()).left() < lefts[0] < lefts[1]
 
 
 def test_a_name_that_is_typed_stays_in_its_row_when_the_text_grows(app: AppHarness, qtbot: QtBot) -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QAccessible, QColor, QImage
+from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.storage import ReplyStatus
 from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
 from app.view_models.request_table import RequestTableModel
@@ -18,9 +19,12 @@ from app.views.settings.request_table import RequestTable
 from app.views.shell.header import Header
 from app.views.widgets.banner import BannerText
 from app.words.formats import percent
+from app.words.languages import LANGUAGES
 from app.words.models import name_beside
-from app.words.requests import RequestColumn
+from app.words.requests import RequestColumn, all_state_words, cell_text, second_line
+from engine import DraftingState, RequestStats
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.transcript_harness import STATS
 
 
 @pytest.fixture
@@ -175,6 +179,45 @@ def test_columns_are_narrow_again_after_large_text(qapp: QApplication) -> None:
     assert [table.columnWidth(column) for column in RequestColumn] == widths
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_state_of_a_request_is_read_whole(harness: AppHarness, qtbot: QtBot, language: str) -> None:
+    """And a settings window of the usual size has room for every column beside it."""
+    harness.ask(qtbot, "Hello")
+    harness.application.settings.language = language
+    settings = harness.application.show_settings()
+    assert settings is not None
+    settings.show_page("speculation")
+    QApplication.processEvents()
+    table = settings.speculation.table
+    seen, least = all_state_words(), QFontMetrics(table.font()).horizontalAdvance
+    assert max(map(least, seen)) <= table.columnWidth(RequestColumn.STATE) - 14
+    assert table.horizontalScrollBar().maximum() == 0
+    for column, stats in ((RequestColumn.STATE, RequestStats()), (RequestColumn.STATE, STATS)):
+        assert {cell_text(column, ReplyStatus.DONE, stats), second_line(column, stats)} <= seen | {""}
+
+
+def test_a_row_that_comes_moves_no_column(harness: AppHarness, qtbot: QtBot) -> None:
+    """A scroll bar of its own came for as long as the page took to give the table more room."""
+    harness.ask(qtbot, "Hello")
+    settings = harness.application.show_settings()
+    assert settings is not None
+    settings.show_page("speculation")
+    QApplication.processEvents()
+    table, widths = settings.speculation.table, set()
+    table.horizontalHeader().sectionResized.connect(lambda *_: widths.add(table.viewport().width()))
+    before = table.viewport().width()
+    harness.ask(qtbot, "Once more")
+    qtbot.waitUntil(lambda: table.height() == table.sizeHint().height())
+    assert (table.model().rowCount(), widths - {before}) == (2, set())
+
+
+def test_a_request_that_waits_does_not_say_that_drafting_is_off() -> None:
+    """Its figures are none yet; that it will be drafted nobody knows, and that it will not neither."""
+    nothing, off = RequestStats(), RequestStats(generated_tokens=1, drafting=DraftingState.OFF)
+    assert (nothing.drafting, second_line(RequestColumn.STATE, nothing)) == (DraftingState.OFF, "")
+    assert second_line(RequestColumn.STATE, off) == "drafting off"
+
+
 def shown_on(header: Header) -> list[str]:
     return [text for (text, _, _), _ in header.chip.fitted()]
 
@@ -202,3 +245,26 @@ def test_the_chip_names_both_models_where_there_is_little_room(harness: AppHarne
     assert "Hunch Starter Draft" in header.chip.accessibleName()
     harness.application.settings.text_scale = 1.0
     qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
+
+
+def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) -> None:
+    """They may have 500 characters, which is wider than any screen."""
+    chats, menus = harness.chats, harness.window.menu
+    for question in ("One", "Two"):
+        chats.new_chat()
+        harness.ask(qtbot, question)
+        chats.rename_chat(chats.chat_id, "A&B " * 120)
+        harness.wait_until_stored(qtbot)
+    chats.folders.make()
+    harness.wait_until_stored(qtbot)
+    (folder_id,) = chats.conversations.tree.folders
+    chats.folders.rename(folder_id, "C&D " * 120)
+    chats.delete_chat(chats.chat_id)
+    harness.wait_until_stored(qtbot)
+    chats.open_chat(1)
+    assert chats.chat_id == 1
+    for menu, beginning in ((menus.deleted, "Restore “A&&B A&&B"), (menus.move, "C&&D C&&D")):
+        menu.aboutToShow.emit()
+        texts = [action.text() for action in menu.actions()]
+        assert any(text.strip().startswith(beginning) for text in texts), texts
+        assert menu.sizeHint().width() < 800

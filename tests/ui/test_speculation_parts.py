@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -23,7 +25,7 @@ from app.views.transcript.message_acts import RACE
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.requests import RequestColumn
-from engine import FinishReason, RequestStats, SpeculationMode
+from engine import DraftingState, FinishReason, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, Script
@@ -315,6 +317,29 @@ def test_the_verdict_compares_tokens_and_times(app: AppHarness, qtbot: QtBot) ->
     assert not race.view.identical
     assert "differ from token 5" in window.sentence.text()
     assert [lane.text.toPlainText() for lane in window.lanes] == [lap.text for lap in race.view.laps]
+    for lane in window.lanes:
+        lane.text.moveCursor(QTextCursor.MoveOperation.Start)
+        words = lane.text.viewport().mapTo(lane, lane.text.cursorRect().topLeft())
+        assert words.x() == lane.name.x() == lane.figures.x()
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (DraftingState.PARKED, "so it rests."),
+        (DraftingState.FAILED, "wrote the reply alone."),
+        (DraftingState.ACTIVE, ""),
+    ],
+)
+def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(
+    app: AppHarness, state: DraftingState, why: str
+) -> None:
+    plain = RequestStats(generated_tokens=50, rounds=50, decode_s=2.0)
+    laps = (plain, replace(plain, decode_s=1.5, drafting=state))
+    said = verdict(RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps)))
+    assert "Nothing was drafted the second time" in said
+    assert said.endswith(why)
+    assert "saved" not in said
 
 
 def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QEvent, QLocale, Qt
+from PySide6.QtCore import QEvent, QLocale, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from app.markup.copying import table_of
 from app.markup.highlight import has_lexer
 from app.theme import DARK
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
@@ -21,7 +22,7 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import Bubble, PartKind
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
+from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TablePart, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
 from engine import InvalidRequest
@@ -388,6 +389,26 @@ def test_the_model_s_name_has_the_room_of_icons_that_are_not_shown(open_transcri
     assert seen[1] == seen[3]
 
 
+@pytest.mark.parametrize(("width_px", "rows"), [(440, 2), (300, 3)])
+def test_the_model_s_name_stands_below_statistics_that_fill_the_row(
+    open_transcript: Opener, width_px: int, rows: int
+) -> None:
+    """As with large text in a narrow window: left of the icons, which it does not reach."""
+    harness = open_transcript([question(1), replace(reply(2, "Answer"), model="Qwen3-8B-4bit")])
+    harness.view.resize(width_px, 600)
+    seen = []
+    for model, row in (("Qwen3-8B-4bit", None), ("", None), ("Qwen3-8B-4bit", 1), ("", 1)):
+        harness.model.change(2, model=model)
+        harness.view.message_keys.highlights.hover(row)
+        QApplication.processEvents()
+        seen.append(footer_of(harness, 2).grab().toImage())
+    row_px = round(seen[0].height() / rows)
+    last_row, icons = (seen[0].width(), row_px), footer_of(harness, 2).buttons["copy"].x()
+    area = QRect(0, seen[0].height() - row_px, *last_row)
+    assert seen[0].copy(area) != seen[1].copy(area)
+    assert seen[2].copy(icons, area.y(), *last_row) == seen[3].copy(icons, area.y(), *last_row)
+
+
 def test_versions_are_always_in_sight(open_transcript: Opener, qtbot: QtBot) -> None:
     message = reply(2, "Second try")
     message.sibling, message.siblings = 2, 3
@@ -566,3 +587,21 @@ def test_a_message_that_cannot_be_shown_keeps_no_later_one_from_the_screen(
     QApplication.processEvents()
     assert texts(harness) == ["Two"]
     assert [part.content for part in harness.parts(PartKind.BUBBLE)] == [Bubble("One"), Bubble("Three")]
+
+
+def test_figures_below_a_name_that_is_read_from_the_right_stand_there_too(open_transcript: Opener) -> None:
+    """Each cell was read by itself, so those without letters stood at the column's other edge."""
+    harness = open_transcript([reply(1, "| Name | תיאור ארוך |\n|---|---|\n| 7 | 12 - 7 |\n| 7 | abc |\n")])
+    (part,) = harness.parts(PartKind.TABLE)
+    assert isinstance(part.widget, TablePart)
+    document = part.widget.document()
+    table = table_of(document)
+    assert table is not None
+    edges: dict[int, set[int]] = {0: set(), 1: set()}
+    for row in range(table.rows()):
+        for column, found in edges.items():
+            block = table.cellAt(row, column).firstCursorPosition().block()
+            line = block.layout().lineAt(0).naturalTextRect()
+            line.translate(document.documentLayout().blockBoundingRect(block).topLeft())
+            found.add(round(line.right() if column else line.left()))
+    assert [len(found) for found in edges.values()] == [1, 1]

@@ -63,7 +63,7 @@ class _HubDelegate(QStyledItemDelegate):
         state: QStyle.StateFlag = style.state
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ring, over = self._view.has_ring(state), bool(state & QStyle.StateFlag.State_MouseOver)
+        ring, over = self._view.rings(state), bool(state & QStyle.StateFlag.State_MouseOver)
         paint_row_ground(painter, area, self._theme.palette, over or ring, ring)
         line = QRectF(area.left() + 10, area.bottom(), area.width() - 20, 1)
         painter.fillRect(line, self._theme.palette.hairline)

@@ -21,12 +21,14 @@ from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.translated import Translated
-from app.words.requests import RequestColumn
+from app.words.requests import RequestColumn, all_state_words
 
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 112
 _NUMBER_COLUMN_PX = 62
-_COLUMN_PX = {RequestColumn.STATE: 88, RequestColumn.SPEED_UP: 88, RequestColumn.TOKENS_PER_PASS: 72}
+_STATE_COLUMN_PX = 88  # at least
+_COLUMN_PX = {RequestColumn.SPEED_UP: 88, RequestColumn.TOKENS_PER_PASS: 72}
+_LEFT_PX, _RIGHT_PX = 8, 6  # between a cell's edges and its words
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _TIME_BAR_PX = 6
 _HEADER_SIDES_PX = 8
@@ -47,10 +49,11 @@ class RequestTable(Translated, QTableView):
         self._set_header()
         self._set_behaviour()
         for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
-            signal.connect(self.updateGeometry)
+            signal.connect(self._fit_rows)
         theme.changed.connect(self._restyle)
         self.clicked.connect(self._open)
         ThinScrollBars(self, theme)
+        self._fit_rows()
         self._restyle()
 
     def _set_behaviour(self) -> None:
@@ -86,7 +89,6 @@ class RequestTable(Translated, QTableView):
         header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)  # first: it bounds the widths
         for column in RequestColumn:
             self.setColumnWidth(column, self.theme.px(_COLUMN_PX.get(column, _NUMBER_COLUMN_PX)))
-        self._fit_first_column()
         self._retranslate()
 
     def _fit_first_column(self) -> None:
@@ -95,6 +97,13 @@ class RequestTable(Translated, QTableView):
         others = [column for column in RequestColumn if column > RequestColumn.CHAT and not self.isColumnHidden(column)]
         left = room - sum(self.columnWidth(column) for column in others)
         self.setColumnWidth(RequestColumn.CHAT, max(left, min(self.theme.px(_FIRST_COLUMN_PX), round(room * 0.4))))
+
+    def _fit_rows(self) -> None:
+        """No bar for rows that all have room as soon as the page has grown: it would move every column meanwhile."""
+        scrolls = self._requests.rowCount() > _SHOWN_ROWS
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff)
+        self.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -120,10 +129,13 @@ class RequestTable(Translated, QTableView):
             super().keyPressEvent(event)
 
     def _retranslate(self) -> None:
-        """The names of columns are read when they are painted; here the header gets the height that they need."""
+        """Names and states are read when they are painted; here their column and the header get the room they need."""
         room = QRect(0, 0, self.theme.px(_NUMBER_COLUMN_PX) - _HEADER_SIDES_PX, 1000)
         names = (str(self._requests.headerData(column, Qt.Orientation.Horizontal)) for column in RequestColumn)
         metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))
+        states = max(QFontMetrics(self.font()).horizontalAdvance(words) for words in all_state_words())
+        self.setColumnWidth(RequestColumn.STATE, max(states + _LEFT_PX + _RIGHT_PX, self.theme.px(_STATE_COLUMN_PX)))
+        self._fit_first_column()
         wrapped = (metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height() for name in names)
         self.horizontalHeader().setFixedHeight(max(wrapped) + 8)
         self.horizontalHeader().viewport().update()
@@ -173,7 +185,7 @@ class RequestDelegate(QStyledItemDelegate):
         painter.setFont(theme.ui_font(FOOTER_PX, tabular=True))
         if self._table.hasFocus() and self._table.currentIndex().row() == index.row():
             painter.fillRect(area, colors.hover)
-        place = area.adjusted(8, 0, -6, 0)
+        place = area.adjusted(_LEFT_PX, 0, -_RIGHT_PX, 0)
         if index.column() == RequestColumn.CHAT:
             self._paint_names(painter, place, index)
         elif index.column() in _PICTURES:

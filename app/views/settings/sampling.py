@@ -140,7 +140,7 @@ class SamplingPage(Translated, Page):
         hints = {
             "seed": self.tr("Random"),
             "max_tokens": self.tr("No limit"),
-            "context_tokens": self.tr("As the model"),
+            "context_tokens": self.tr("Same as model"),
         }
         for name, hint in hints.items():
             field = self.fields[name]

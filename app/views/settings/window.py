@@ -94,7 +94,7 @@ class SettingsWindow(Translated, SideWindow):
         self.show_page("general")
 
     def _arrange(self) -> None:
-        self.resize(960, 680)
+        self.resize(1000, 680)
         self.restoreGeometry(QByteArray.fromBase64(self._settings.settings_geometry.encode()))
         column = QVBoxLayout(self._side)
         column.setContentsMargins(_LIST_SIDE_PX, 14, _LIST_SIDE_PX, 10)

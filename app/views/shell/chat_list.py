@@ -32,7 +32,7 @@ from app.views.shell.rename_field import RenameField
 from app.views.shell.row_drag import carried, dragged, is_welcome, target
 from app.views.widgets.held_keys import is_held
 from app.views.widgets.menu_key import asks_for_menu
-from app.views.widgets.row_list import set_up_row_list
+from app.views.widgets.row_list import RowRing, set_up_row_list
 
 Identity = tuple[int, int, Match | None]  # chat, folder
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
@@ -41,7 +41,7 @@ _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _BACKWARDS = (QListView.CursorAction.MovePageUp, QListView.CursorAction.MoveUp, QListView.CursorAction.MovePrevious)
 
 
-class ChatList(QListView):
+class ChatList(RowRing, QListView):
     chat_opened = Signal(int)
     chat_clicked = Signal()  # after that: one writes there now
     match_opened = Signal(int, Match)  # chat
@@ -64,7 +64,6 @@ class ChatList(QListView):
         self.theme = theme
         self.open_chat_id = 0
         self.dropped_on = QRect()  # the row that a drop would go to
-        self._by_key = False  # a ring shows where the keyboard is, once it is used
         self._pressed: Identity | None = None
         self._drag_edge = 0  # at which edge a drag is: above -1, below 1
         set_up_row_list(self, theme)
@@ -81,13 +80,8 @@ class ChatList(QListView):
 
     def take_focus(self) -> None:
         """At the first row."""
-        self._by_key = True
         self.setCurrentIndex(QModelIndex())
         self.setFocus(Qt.FocusReason.TabFocusReason)
-
-    @property
-    def shows_ring(self) -> bool:
-        return self._by_key and self.hasFocus()
 
     @property
     def words(self) -> Sequence[str]:
@@ -108,10 +102,9 @@ class ChatList(QListView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Where Tab leads here, a ring shows on which row."""
         super().focusInEvent(event)
-        if event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason):
-            self._by_key = True
-            if not self._is_item(self.currentIndex()):
-                self._step(self.currentIndex().row(), 1)
+        by_tab = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        if by_tab and not self._is_item(self.currentIndex()):
+            self._step(self.currentIndex().row(), 1)
 
     def event(self, event: QEvent) -> bool:
         """The key of Delete Chat deletes what has the focus here."""
@@ -123,7 +116,7 @@ class ChatList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Letters are left to the window; a Backspace too, where no ring shows what it would delete."""
         types = event.text().strip().isprintable() and bool(event.text().strip())
-        if types or (event.key() == Qt.Key.Key_Backspace and not self.shows_ring):
+        if types or (event.key() == Qt.Key.Key_Backspace and not self.has_ring):
             event.ignore()
             return
         self._by_key = True
@@ -188,7 +181,6 @@ class ChatList(QListView):
     # Pointer
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._by_key = False
         self._pressed = self._identity(self.indexAt(event.position().toPoint()))
         super().mousePressEvent(event)
 

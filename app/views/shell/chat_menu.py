@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.theme import Theme
 from app.view_models.conversation_rows import ConversationRow, FolderTree
 from app.views.widgets.held_keys import Menu
+from app.words.formats import in_menu
 
 Move = Callable[[int | None], None]  # into a folder; None: out of all
 
@@ -33,7 +34,7 @@ def fill_move_menu(
     if tree.depths:
         menu.addSeparator()
     for folder in tree.in_order():
-        action = menu.addAction(_INDENT * tree.depths[folder.id] + folder.name.replace("&", "&&"))
+        action = menu.addAction(_INDENT * tree.depths[folder.id] + in_menu(folder.name))
         action.setEnabled(folder.id != row.inside and not (row.folder_id and tree.holds(row.folder_id, folder.id)))
         action.triggered.connect(lambda _checked=False, number=folder.id: move(number))
     if move_to_new is not None:

@@ -18,6 +18,8 @@ from app.views.widgets.painting import paint_row_ground
 Index = QModelIndex | QPersistentModelIndex
 
 _ROW_PX, _HEADING_PX, _FOUND_PX, _SNIPPET_PX = 32, 30, 50, 26
+EDGE_PX = 12  # of a row, to the name of a chat that is in no folder
+_FOLDER_PX = 34  # for the arrow and the icon of a folder
 _STEP_PX = 14  # how far what is in a folder stands in
 _LAST_STEP = 6  # deeper ones stand no further in, or nothing of their names would be seen
 
@@ -30,7 +32,7 @@ class Shown(Protocol):
     @property
     def open_chat_id(self) -> int: ...
     @property
-    def shows_ring(self) -> bool: ...
+    def has_ring(self) -> bool: ...
     @property
     def words(self) -> Sequence[str]: ...
     @property
@@ -76,11 +78,11 @@ class ChatRowDelegate(QStyledItemDelegate):
         theme = self._chats.theme
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         is_open = bool(row.chat_id) and row.chat_id == self._chats.open_chat_id and not row.continues
-        ring = self._chats.shows_ring and bool(state & QStyle.StateFlag.State_HasFocus)
+        ring = self._chats.has_ring and bool(state & QStyle.StateFlag.State_HasFocus)
         paint_row_ground(painter, area, theme.palette, hovered or is_open, ring)
-        words = area.adjusted(theme.px(12 + _STEP_PX * min(row.depth, _LAST_STEP)), 0, -theme.px(10), 0)
+        words = area.adjusted(name_left(theme, row), 0, -theme.px(10), 0)
         if row.folder_id:
-            words.setLeft(self._paint_folder(painter, words, row))
+            self._paint_folder(painter, words, row)
         if hovered and not row.continues:
             words.setRight(more_place(theme, area).left())
             self._icon(painter, "more-horizontal", more_place(theme, area).center())
@@ -88,13 +90,12 @@ class ChatRowDelegate(QStyledItemDelegate):
             words.setRight(self._paint_marks(painter, words, row))
         self._paint_words(painter, words, row)
 
-    def _paint_folder(self, painter: QPainter, place: QRect, row: ConversationRow) -> int:
-        """The arrow and the icon; returns where the name begins."""
+    def _paint_folder(self, painter: QPainter, name: QRect, row: ConversationRow) -> None:
+        """The arrow and the icon, left of the name."""
         theme = self._chats.theme
-        arrow = QPoint(place.left() + theme.px(2), place.center().y() + 1)
+        arrow = QPoint(name.left() - theme.px(_FOLDER_PX - 2), name.center().y() + 1)
         self._icon(painter, "chevron-down" if row.opened else "chevron-right", arrow, 14)
         self._icon(painter, "folder", QPoint(arrow.x() + theme.px(18), arrow.y()))
-        return arrow.x() + theme.px(32)
 
     def _paint_marks(self, painter: QPainter, place: QRect, row: ConversationRow) -> int:
         """Dots for a reply that is being written (a ring) or was not seen, and the pin of a chat in a folder."""
@@ -170,6 +171,11 @@ class ChatRowDelegate(QStyledItemDelegate):
 def row_of(index: Index) -> ConversationRow:
     row: ConversationRow = index.data(ROW)
     return row
+
+
+def name_left(theme: Theme, row: ConversationRow) -> int:
+    """Where its name begins, from the row's left edge."""
+    return theme.px(EDGE_PX + _STEP_PX * min(row.depth, _LAST_STEP) + (_FOLDER_PX if row.folder_id else 0))
 
 
 def more_place(theme: Theme, row: QRect) -> QRect:

@@ -159,7 +159,7 @@ class ChatSettings(Translated, QWidget):
         hints = {
             "seed": self.tr("Random"),
             "max_tokens": self.tr("No limit"),
-            "context_tokens": self.tr("As the model"),
+            "context_tokens": self.tr("Same as model"),
         }
         for name, words in hints.items():
             set_hint = getattr(self.fields[name].field, "setPlaceholderText", None)

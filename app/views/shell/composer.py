@@ -49,6 +49,7 @@ class Composer(Translated, QWidget):
         self._waits = False  # for what was sent, which is on its way to the disk
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
+        self.edit.leaves_drops = True
         self.ring = ContextRing(theme, self)
         self.attached = AttachmentRow(theme, self)
         self.attach_button = IconButton(theme, "paperclip", parent=self)

@@ -60,18 +60,16 @@ class PaletteCommands(QObject):
             for action in menu.actions():
                 if action.isEnabled() and not action.isSeparator() and action not in passed:
                     entry = self._entry(menu, action, names.get(action, ""))
-                    yield self._of_deleted(entry, action) if menu is self._menu.deleted else entry
+                    yield self._of_trash(entry) if action.objectName() == SHOW_ALL else entry
             menu.aboutToHide.emit()
 
     def _entry(self, menu: QMenu, action: QAction, name: str) -> Command:
         key = f"menu:{name or action.objectName() or action.text()}"
         return Command(key, plain_words(action), action.trigger, "", menu.title(), shortcut_text(action))
 
-    def _of_deleted(self, entry: Command, action: QAction) -> Command:
-        """Inside its menu an entry need not say that it restores what it names, or of what it shows all."""
-        if action.objectName() == SHOW_ALL:
-            return replace(entry, text=entry.detail, detail=self._menu.menus["chat"].title())
-        return replace(entry, text=fill(self.tr("Restore “%1”"), entry.text))
+    def _of_trash(self, entry: Command) -> Command:
+        """Inside its menu the entry need not say of what it shows all."""
+        return replace(entry, text=entry.detail, detail=self._menu.menus["chat"].title())
 
     def _of_chats(self) -> Iterator[Command]:
         if self._chats is None:

@@ -47,6 +47,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         asides.is_shown = lambda chat_id: self.isVisible() and chat_id == self._chat_id
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
+        self.edit.leaves_drops = True
         self.button = RoundButton(theme, "arrow-up", self)
         self.close_button = IconButton(theme, "x", 32, self)  # as high as the one beside it
         self.answer = TranscriptView(theme, self._model, self)

@@ -131,6 +131,7 @@ class Lane(QWidget):
         self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.document().setDocumentMargin(0)  # its words begin where the name and the figures do
         self.text.viewport().setAutoFillBackground(False)
         self.figures = TextLabel(theme, TextStyle.FINE)
         ThinScrollBars(self.text, theme)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.words import formats
+from app.words.replies import why_undrafted
 
 _PAR = 0.03  # of a whole: less is noise
 
@@ -73,9 +74,14 @@ class _RaceCounts(QObject):
 
 
 def _time(view: RaceView) -> str:
-    factor = view.factor
+    factor, drafted = view.factor, view.laps[1].stats
     if factor is None:
         return QCoreApplication.translate("Race", "Too short to tell a speed.")
+    if not drafted.drafted:
+        nothing = QCoreApplication.translate(
+            "Race", "Nothing was drafted the second time, so this says nothing about the draft."
+        )
+        return formats.sentences(nothing, why_undrafted(drafted))
     seconds = formats.number(abs(view.saved_s), 1)
     if abs(factor - 1) <= _PAR or seconds == formats.number(0, 1):
         return QCoreApplication.translate("Race", "Both took the same time.")

@@ -6,21 +6,24 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QListView
 
 from app.theme import Theme
+from app.views.shell.chat_rows import EDGE_PX, name_left, row_of
 from app.views.widgets.fields import LineField
+from app.views.widgets.held_keys import RETURN_KEYS
+from app.views.widgets.row_list import RowRing
 
 
 class RenameField(LineField):
     """Return or leaving keeps the text, Escape does not. It follows its row, and goes when that goes."""
 
     def __init__(
-        self, chats: QListView, theme: Theme, row: Callable[[], QModelIndex], text: str, done: Callable[[str], None]
+        self, chats: RowRing, theme: Theme, row: Callable[[], QModelIndex], text: str, done: Callable[[str], None]
     ) -> None:
         """`row` says where the row is now; `done` is called with a changed text."""
         super().__init__(theme, parent=chats.viewport())
-        self._chats = chats
+        self._chats, self._reason = chats, chats.reason
+        self._theme = theme
         self._row = row
         self._before = text
         self._tell = done
@@ -40,8 +43,12 @@ class RenameField(LineField):
         chats.viewport().installEventFilter(self)
 
     def _place(self) -> QRect:
+        """The row from its name on, so that the words stay where they are."""
         index = self._row()
-        return self._chats.visualRect(index) if index.isValid() else QRect()
+        if not index.isValid():
+            return QRect()
+        before = name_left(self._theme, row_of(index)) - self._theme.px(EDGE_PX)
+        return self._chats.visualRect(index).adjusted(before, 0, 0, 0)
 
     def _follow_soon(self) -> None:
         """Delayed to the next event loop pass, because a row moves as a removal and an insertion."""
@@ -60,10 +67,13 @@ class RenameField(LineField):
         return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The key that ends it does nothing else: Qt would pass Return on to the list, which opens what has it."""
         if event.key() == Qt.Key.Key_Escape:
             self._finish(keep=False)
         else:
             super().keyPressEvent(event)
+        if event.key() in RETURN_KEYS:
+            event.accept()
 
     def _finish(self, keep: bool) -> None:
         if self._done:
@@ -74,5 +84,5 @@ class RenameField(LineField):
         if keep and text and text != self._before:
             self._tell(text)
         if self.hasFocus():
-            self._chats.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._chats.setFocus(self._reason)
         self.deleteLater()

@@ -1,4 +1,4 @@
-"""The menu of what was deleted lately; choosing an entry brings it back, the last one shows all."""
+"""The menu of what was deleted lately: an entry brings it back, as it says, and the last one shows all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu
 
 from app.controllers.deletions import Deletions
-from app.words.trash import deletion_title
+from app.words.trash import restore_words
 
 SHOW_ALL = "show_all"
 
@@ -26,7 +26,7 @@ class TrashMenu(QObject):
     def fill(self) -> None:
         self._menu.clear()
         for deletion in self._deletions.latest():
-            action = self._menu.addAction(deletion_title(deletion).replace("&", "&&"))
+            action = self._menu.addAction(restore_words(deletion))
             action.triggered.connect(lambda _checked=False, deletion=deletion: self._deletions.restore(deletion))
         if self._menu.isEmpty():
             self._menu.addAction(self.tr("Nothing in the last 30 days")).setEnabled(False)

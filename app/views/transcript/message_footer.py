@@ -271,14 +271,17 @@ class MessageFooter(Hovered, Translated, QWidget):
         return self._paint_words(painter, row, details, self._plain, self._faint())
 
     def _paint_model(self, painter: QPainter, left: int) -> None:
-        """Who wrote it, behind the statistics: as far as there is room, before the icons where they are shown."""
+        """Who wrote it: behind the statistics, or left of the icons where those stand below and it does not fit."""
+        if not self._content.model:
+            return
         left += self._link_width()
-        alone = self._is_narrow(self.width()) or self._wraps(self.width())
-        right = self.width() - (0 if alone else self._shown_icons_px())
-        separator = SEPARATOR if left else ""
-        least = QFontMetrics(self._plain).horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX)
-        if self._content.model and right - left >= least and not self._wraps(self.width()):
-            row = QRect(left, 0, right - left, self._context.theme.px(ROW_PX))
+        below, wraps = self._is_narrow(self.width()), self._wraps(self.width())
+        row_px = self._context.theme.px(ROW_PX)
+        metrics, separator = QFontMetrics(self._plain), SEPARATOR if left else ""
+        row = QRect(left, 0, self.width() - left - (0 if below else self._shown_icons_px()), row_px)
+        if below and (wraps or row.width() < metrics.horizontalAdvance(separator + self._content.model)):
+            separator, row = "", QRect(0, row_px * (1 + wraps), self.width() - self._shown_icons_px(), row_px)
+        if row.width() >= metrics.horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX):
             self._paint_words(painter, row, separator + self._content.model, self._plain, self._faint())
 
     def _shown_icons_px(self) -> int:

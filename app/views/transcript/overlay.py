@@ -73,11 +73,15 @@ class Overlay(QObject):
                 if text is not None and message is not None and self._mode_of(message) is not OverlayMode.OFF:
                     wanted[id(text)] = (part, text, message)
         for key in [key for key in self._layers if key not in wanted]:
-            self._layers.pop(key)[1].clear()
+            self._leave(self._layers.pop(key)[1])
         for key, (part, text, message) in wanted.items():
             self._show_in(key, part, text, message)
         if self._spot is not None and self._spot[1] not in self._spot[0].spots:
             self.hide_card()
+
+    def _leave(self, layer: OverlayLayer) -> None:
+        layer.text.horizontalScrollBar().valueChanged.disconnect(self.hide_card)
+        layer.clear()
 
     def _mode_of(self, message: TranscriptMessage) -> OverlayMode:
         if not message.drafted:
@@ -99,6 +103,7 @@ class Overlay(QObject):
         self._layers[key] = (looks, layer)
         if known is None:
             self._follow_pointer(text)
+            text.horizontalScrollBar().valueChanged.connect(self.hide_card)
         thinking = part.address[0] == _THINKING
         source = message.thinking if thinking else message.text
         starts = self._starts.setdefault((message.id, *part.address[:2]), BlockStarts())
@@ -155,7 +160,7 @@ class Overlay(QObject):
         for _, layer in self._layers.values():
             for spot in layer.spots:
                 place = self._place(layer, spot)
-                if page.contains(place):
+                if page.contains(place) and layer.shows(spot):
                     placed.append((place.y(), place.x(), layer, spot))
         placed.sort(key=lambda each: each[:2])
         seen: set[int] = set()

@@ -144,6 +144,10 @@ class OverlayLayer:
         """In the widget's viewport."""
         return spot.rect.translated(-self._text.horizontalScrollBar().value(), 0)
 
+    def shows(self, spot: Spot) -> bool:
+        """False where a wide table or long code is scrolled away from it."""
+        return 0 <= self.rect_of(spot).center().x() < self._text.viewport().width()
+
     def _paint(self, painter: QPainter) -> None:
         color, thick, clip = self._theme.palette.draft, max(1.0, self._theme.scale), painter.clipBoundingRect()
         tint = QColor(color)

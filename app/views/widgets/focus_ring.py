@@ -28,6 +28,11 @@ class FocusRing(_Widget):
     _by_key = False
 
     @property
+    def reason(self) -> Qt.FocusReason:
+        """How it was reached, for who takes its focus and gives it back."""
+        return Qt.FocusReason.ShortcutFocusReason if self._by_key else Qt.FocusReason.OtherFocusReason
+
+    @property
     def has_ring(self) -> bool:
         return self._by_key and self.hasFocus()
 

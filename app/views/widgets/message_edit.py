@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QPalette, QResizeEvent, QTextOption
+from PySide6.QtGui import QDragEnterEvent, QInputMethodEvent, QKeyEvent, QPalette, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QWidget
 
 from app.markup import long_lines
 from app.theme import Theme
 from app.views.widgets.composing import Composing
-from app.views.widgets.drop_target import local_files
+from app.views.widgets.drop_target import local_files, takes
 from app.views.widgets.held_keys import PAGE_KEYS, RETURN_KEYS
 from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
@@ -34,6 +34,7 @@ class MessageEdit(Composing, LongText):
         self._hint = ""
         self.sends_with_control = False  # Return alone begins a new line then
         self.can_attach = False  # then files and long texts are handed on
+        self.leaves_drops = False  # of files to the window around it, which shows a sign for them
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -89,6 +90,12 @@ class MessageEdit(Composing, LongText):
         leads_away = event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
         with_control = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier == Qt.KeyboardModifier.ControlModifier
         return leads_away and with_control and not self.composed and self.document().isEmpty()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self.leaves_drops and takes(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in RETURN_KEYS and self.composed:

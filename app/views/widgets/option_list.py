@@ -177,7 +177,7 @@ class _OptionDelegate(QStyledItemDelegate):
         else:
             # What cannot be chosen has no tick to get by a click: the ground shows that it is the one in question.
             lit = QStyle.StateFlag.State_Selected if option.reason else QStyle.StateFlag.State_MouseOver
-            ring = self._list.has_ring(state)
+            ring = self._list.rings(state)
             paint_row_ground(painter, area, self._theme.palette, bool(state & lit) or ring, ring)
             self._paint_option(painter, area, option)
         painter.restore()

@@ -46,7 +46,7 @@ class RowRing(FocusRing, _List):
         super().mousePressEvent(event)
 
 
-class ChoiceList(QListView):
+class ChoiceList(RowRing, QListView):
     """A row is chosen by a click, Return or Space; `value_of` says what that chooses."""
 
     chosen = Signal(str)
@@ -54,7 +54,6 @@ class ChoiceList(QListView):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self._by_key = False  # a ring shows where the keyboard is, once it is used
         set_up_row_list(self, theme)
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.clicked.connect(self._choose)
@@ -63,11 +62,11 @@ class ChoiceList(QListView):
         """None where the row cannot be chosen."""
         raise NotImplementedError
 
-    def has_ring(self, state: QStyle.StateFlag) -> bool:
-        return self._by_key and self.hasFocus() and bool(state & QStyle.StateFlag.State_HasFocus)
+    def rings(self, state: QStyle.StateFlag) -> bool:
+        """Whether the ring is on the row with this state."""
+        return self.has_ring and bool(state & QStyle.StateFlag.State_HasFocus)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        self._by_key = True
         if is_held(event):
             event.accept()
         elif event.key() in (*RETURN_KEYS, Qt.Key.Key_Space):
