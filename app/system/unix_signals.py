@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import logging
 import os
 import signal
 import threading
@@ -11,6 +12,8 @@ import threading
 from PySide6.QtCore import QObject, Signal
 
 from app.system.deadline import end_process_after
+
+_log = logging.getLogger(__name__)
 
 
 class Interrupts(QObject):
@@ -43,8 +46,11 @@ class Interrupts(QObject):
         c = ctypes.CDLL(None)
         c.signal.argtypes, c.signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
         c.signal(signal.SIGIO, ctypes.cast(c.alarm, ctypes.c_void_p))
-        fcntl.fcntl(self._out, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(self._out, fcntl.F_SETFL, fcntl.fcntl(self._out, fcntl.F_GETFL) | os.O_ASYNC)
+        try:
+            fcntl.fcntl(self._out, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(self._out, fcntl.F_SETFL, fcntl.fcntl(self._out, fcntl.F_GETFL) | os.O_ASYNC)
+        except OSError as error:  # of a system that does not tell this of pipes: such a process is for SIGKILL there
+            _log.info("a process that is stuck will not hear a signal: %s", error.strerror)
 
     def _wait(self) -> None:
         while os.read(self._out, 64):
