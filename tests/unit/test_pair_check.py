@@ -160,12 +160,11 @@ def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeyp
     bad = tokenizer(WORDS, [], pre_tokenizer=SLOW_IN_A_ROW)
     thread = threading.Thread(target=lambda: found.append(checked(tmp_path, tokenizer(WORDS, []), bad)), daemon=True)
     thread.start()
-    longest_s = 0.0
+    beats = 0
     while thread.is_alive():
-        before = time.monotonic()
         time.sleep(0.01)
-        longest_s = max(longest_s, time.monotonic() - before)
-    assert longest_s < 1
+        beats += 1
+    assert beats > 10  # of some 200: within this process there would be one or two
     assert found[0].error is None
     assert found[0].vocabularies is not None
     assert (found[0].vocabularies.cut_alike, found[0].vocabularies.probes) == (None, ())
