@@ -52,7 +52,7 @@ _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # of a file
 
 Timed = int | str  # a forward over so many tokens, or one of these
-_ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "draft", "long draft"
+_ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "a short draft", "a long draft"
 Slices = Generator[None, None, Calibration]
 
 

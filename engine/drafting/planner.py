@@ -125,6 +125,9 @@ class Drafting:
         if states is None:
             return
         listening = [proposer for proposer in self._proposers.values() if proposer.layers]
+        if all(proposer.failed for proposer in listening):
+            sequence.hidden_states = None
+            return
         width, start = states.shape[1] // sum(len(proposer.layers) for proposer in listening), 0
         for proposer in listening:
             end = start + len(proposer.layers) * width

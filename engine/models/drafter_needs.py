@@ -11,6 +11,9 @@ from typing import Any
 
 from engine.models.model_files import JsonObject, object_at
 
+ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
+ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
+_MARKOV_HEADS = ("vanilla", "gated")
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _GEMMA = "gemma4"
 _FULL_LAYER = "full_attention"
@@ -30,6 +33,9 @@ def unmet_need(config: JsonObject) -> str:
     for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
         if said.get(key):
             return key
+    head = str(said.get("markov_head_type") or _MARKOV_HEADS[0])
+    if said.get("markov_rank") and head not in _MARKOV_HEADS:
+        return f"markov_head_type {head}"[:100]
     for key in _ACTIVATION_KEYS:
         if (named := said.get(key)) is None:
             continue
@@ -45,6 +51,12 @@ def unmet_need(config: JsonObject) -> str:
         )
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
+
+
+def assistant_need(config: JsonObject) -> str:
+    """The same for a Gemma 4 assistant; "" for any other head."""
+    text = object_at(config, "text_config") if config.get("model_type") in ASSISTANTS else {}
+    return next((key for key in ASSISTANT_LACKS if text.get(key)), "")
 
 
 def unread_rope(said: JsonObject, types: Iterable[str]) -> str:

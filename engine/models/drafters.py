@@ -27,12 +27,9 @@ from engine.models.numbers import check_numbers
 from engine.models.safetensors_header import Tensor
 
 _NAMES = {kind.value for kind in DrafterKind}
-_MARKOV_HEADS = ("vanilla", "gated")
 _RAW_HEADS = ("mtp.", "mtp_layers.")
 _MTP_INPUTS = ("join", "token_norm", "state_norm")
-_ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
-_ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
 BODY = -1  # in place of a layer: what the head of the main model is given
 _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
@@ -141,7 +138,7 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
     flat = drafter_needs.flat(config)
     check_numbers(flat)
     try:
-        if config.get("model_type") in _ASSISTANTS:
+        if config.get("model_type") in drafter_needs.ASSISTANTS:
             return _assistant(config)
         if kind is DrafterKind.MTP:
             return _mtp(config, tensors)
@@ -167,7 +164,7 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
     if "eagle3" in classes or "midlayer.hidden_norm.weight" in tensors or "eagle_config" in config:
         return DrafterKind.EAGLE3
     model_type = str(config.get("model_type", ""))
-    return DrafterKind.MTP if model_type.endswith("_mtp") or model_type in _ASSISTANTS else None
+    return DrafterKind.MTP if model_type.endswith("_mtp") or model_type in drafter_needs.ASSISTANTS else None
 
 
 def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) -> BlockConfig:
@@ -183,9 +180,6 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
     if not 0 <= mask < vocabulary:
         raise FileError(f"config.json: mask_token_id {mask} of {vocabulary} tokens")
     windows = _windows(flat, backbone.layers)
-    head = str(flat.get("markov_head_type") or "vanilla")
-    if kind is DrafterKind.DSPARK and head not in _MARKOV_HEADS:
-        raise FileError(f"config.json: markov_head_type {head[:40]}")
     return BlockConfig(
         info=_info(kind, flat, backbone, layers),
         backbone=backbone,
@@ -199,7 +193,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         output_scale=real(flat, "output_multiplier", 1.0),
         embedding_scale=real(flat, "input_embedding_scale", 1.0),
         markov_rank=whole(flat, "markov_rank") if kind is DrafterKind.DSPARK else 0,
-        markov_gated=head == "gated",
+        markov_gated=flat.get("markov_head_type") == "gated",
         confidence="confidence_head.proj.weight" in {name.removeprefix("model.") for name in tensors}
         if tensors
         else bool(flat.get("enable_confidence_head")),
@@ -283,8 +277,6 @@ def _mtp(config: JsonObject, tensors: Collection[str], *, in_main: bool = False)
 
 def _assistant(config: JsonObject) -> AssistantConfig:
     text = object_at(config, "text_config")
-    if lacking := next((key for key in _ASSISTANT_LACKS if text.get(key)), ""):
-        raise FileError(f"config.json: an assistant with {lacking}")
     types = tuple(map(str, entries(text, "layer_types")))
     if not types or len(types) != whole(text, "num_hidden_layers") or not set(types) <= {_FULL_LAYER, _SLIDING_LAYER}:
         raise FileError(f"config.json: layer_types {str(types)[:80]}")
@@ -299,7 +291,7 @@ def _assistant(config: JsonObject) -> AssistantConfig:
         raise FileError(f"config.json: {lacking}")
     return AssistantConfig(
         DrafterInfo(DrafterKind.MTP, positive(config, "backbone_hidden_size"), 0, rows, ()),
-        {**text, **dict.fromkeys(_ASSISTANT_LACKS, 0), "num_kv_shared_layers": len(types)},
+        {**text, **dict.fromkeys(drafter_needs.ASSISTANT_LACKS, 0), "num_kv_shared_layers": len(types)},
         types,
         clusters,
         likeliest,

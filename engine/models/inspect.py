@@ -22,7 +22,7 @@ from engine.api.types import DrafterKind, ModelInfo
 from engine.models.about import read_about
 from engine.models.architectures import is_known
 from engine.models.cache_sizes import cache_sizes
-from engine.models.drafter_needs import unmet_need
+from engine.models.drafter_needs import assistant_need, unmet_need
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind, own_drafter_config
 from engine.models.families import family_for
@@ -152,7 +152,7 @@ def check_config(folder: str, config: JsonObject) -> None:
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
     kind = drafter_kind(config)
-    if kind is not None and kind is not DrafterKind.MTP and (need := unmet_need(config)):
+    if kind is not None and (need := assistant_need(config) if kind is DrafterKind.MTP else unmet_need(config)):
         raise DrafterUnsupported(folder, need)
     if kind is not None:
         return  # its numbers are looked at when it is read

@@ -261,7 +261,7 @@ class Scheduler:
     def _leave_to_read(self, replies: Sequence[Reply]) -> None:
         """Whose draft was asked for and lags is not written on meanwhile; the others are."""
         self._leave_batch([reply for reply in replies if reply in self._batch.replies])
-        for reply in replies:
+        for reply in [reply for reply in self._writing if reply in replies]:  # all, unless the batch broke
             self._writing.remove(reply)
             self._reading.append(reply)
 

@@ -306,3 +306,41 @@ def test_a_number_that_was_asked_for_is_drafted_from_the_first_round_on_in_compa
         assert reply.tokens == alone("qwen3", one).tokens
         assert [len(done.drafted) for done in reply.finished.rounds][:3] == [0, 3, 3]
     assert long.finished.stats.shared_rounds > 3
+
+
+@pytest.mark.parametrize("meddling", ["cancel", "another draft", "no draft", "off"])
+def test_a_reply_whose_draft_lags_can_be_meddled_with(meddling: str) -> None:
+    asked = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 1100))]
+    harness = Harness(model("qwen3"), draft())
+    other, long = heard = [harness.submit(one) for one in asked]
+    harness.until_written(long, 1)
+    harness.scheduler.step()
+    assert long.reply in harness.scheduler._reading
+    if meddling == "cancel":
+        harness.scheduler.cancel(long.queued.id)
+    elif meddling == "off":
+        harness.scheduler.set_speculation(long.queued.id, Speculation.off())
+    else:
+        harness.scheduler.set_draft(replace(draft(), identity="other") if meddling == "another draft" else None)
+    harness.run_dry()
+    for reply, one in zip(heard, asked, strict=True):
+        whole = alone("qwen3", one).tokens
+        assert reply.tokens == (whole[:1] if meddling == "cancel" and reply is long else whole)
+    assert other.finished.reason is FinishReason.LENGTH
+
+
+@pytest.mark.expect_log("a reply failed")
+def test_a_batch_that_breaks_where_a_lagging_reply_leaves_it_ends_those_in_it_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(asking(prompt(length, salt), 30)) for salt, length in enumerate((20, 1100))]
+    harness.until_written(heard[1], 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Batch, "release", lambda *_: 1 // 0)
+        while not all(reply.ended for reply in heard):
+            harness.scheduler.step()
+    assert {type(reply.failed.error) for reply in heard} == {InternalError}
+    later = harness.submit(asking(prompt(5), 4))
+    harness.run_dry()
+    assert later.tokens == alone("qwen3", asking(prompt(5), 4)).tokens

@@ -102,6 +102,21 @@ def test_where_nobody_drafts_from_states_none_are_kept() -> None:
     assert sequence.hidden_states is None
 
 
+@pytest.mark.expect_log("failed; the reply goes on plainly")
+def test_once_all_that_listened_have_failed_none_are_kept_any_more() -> None:
+    network, first, second = build(qwen3_config()), Listening(), AlsoListening()
+    sequence, made = over(network), drafting(Recording(), first, second)
+    made.keep_hidden_states(sequence)
+    for proposer, kept in ((second, True), (first, False)):
+        made._proposers[proposer.name].fail(RuntimeError("broken on purpose"))
+        with sequence.hidden_states.step():
+            network(mx.array([[1, 2, 3]]))
+        sequence.hidden_states.keep(0, 3)
+        made.pass_hidden_states(sequence)
+        assert (sequence.hidden_states is not None) is kept
+    assert len(first.heard) == 1
+
+
 class Stateless(nn.Module):  # type: ignore[misc]
     """A main model that never calls its layers."""
 

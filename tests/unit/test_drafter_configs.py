@@ -222,9 +222,6 @@ def test_an_assistant_names_its_main_models_width_and_not_its_layers(model_type:
             for change in (
                 {"layer_types": ["chunked_attention"] * 4},
                 {"num_hidden_layers": 5},
-                {"hidden_size_per_layer_input": 8},
-                {"enable_moe_block": True},
-                {"use_double_wide_mlp": True},
                 {"vocab_size": None},
                 {"rope_parameters": {"rope_theta": 10_000.0}},
                 {"rope_parameters": {"full_attention": {"rope_theta": 10_000.0}}},
@@ -294,6 +291,11 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (Z_LAB | {"hidden_act": "gelu"}, "hidden_act gelu"),
         (SPECULATORS | {"transformer_layer_config": SIZES | {"hidden_act": "relu2"}}, "hidden_act relu2"),
         (EAGLE | {"hidden_activation": "gelu_pytorch_tanh"}, "hidden_activation gelu_pytorch_tanh"),
+        (DEEPSPEC | {"markov_head_type": "rnn"}, "markov_head_type rnn"),
+        *(
+            (ASSISTANT | {"text_config": ASSISTANT["text_config"] | {key: 1}}, key)
+            for key in ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")
+        ),
     ],
 )
 def test_layers_that_are_not_computed_here_are_refused_by_name(config: dict[str, Any], need: str) -> None:
