@@ -121,6 +121,14 @@ def test_each_limit_reaches_the_hub(harness: AppHarness, panel: DiscoverPanel) -
     assert 0 < query.most_bytes <= 2 * 10**9
 
 
+def test_small_quantizations_can_be_looked_for(harness: AppHarness, panel: DiscoverPanel) -> None:
+    """Of a large model the one with three bits may be the only one that fits."""
+    for bits in (2, 3):
+        panel.bits._choose(bits)
+        assert harness.store.queries[-1].bits == bits
+        assert panel.bits.text() == f"{bits}-bit"
+
+
 def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.store.on_hub = [HubModel("z-lab/Main-4B-DFlash", drafter=DrafterKind.DFLASH)]
     panel.show_drafts_for(MAIN)
