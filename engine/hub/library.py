@@ -40,7 +40,7 @@ class Places:
 
 def default_hub_cache() -> Path:
     """Where huggingface_hub keeps its files, by its own rules."""
-    if folder := os.environ.get("HF_HUB_CACHE"):
+    if folder := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
         return _expanded(folder)
     if folder := os.environ.get("HF_HOME"):
         return _expanded(folder) / "hub"
@@ -48,11 +48,12 @@ def default_hub_cache() -> Path:
 
 
 def _expanded(folder: str) -> Path:
-    """With the home folder in place of `~`; as it is where nobody has that name."""
+    """With the environment's variables, and the home folder in place of `~`; as it is where nobody has that name."""
+    told = Path(os.path.expandvars(folder))
     try:
-        return Path(folder).expanduser()
+        return told.expanduser()
     except RuntimeError:
-        return Path(folder)
+        return told
 
 
 def scan(places: Places, inspected: Inspected | None = None) -> tuple[InstalledModel, ...]:
