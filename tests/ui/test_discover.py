@@ -243,6 +243,17 @@ def test_a_page_tells_what_its_draft_may_bring_here_once_such_a_model_was_measur
     assert not panel.page.drafts.isVisibleTo(panel.page)
 
 
+def test_a_page_of_what_cannot_be_installed_says_so_and_lists_no_files(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    page = replace(page_of(MODEL), files=(HubFile("model.gguf", 9, False),))
+    harness.store.pages = {MODEL.repository: page}
+    panel.list.chosen.emit(MODEL.repository)
+    qtbot.waitUntil(lambda: panel.page.install_button.text() == "Nothing to install")
+    assert not panel.page.install_button.isEnabled()
+    assert not panel.page.files.isVisible()
+
+
 def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     """The tests' audit hook would tell of a connection."""
     harness.store.pages[MODEL.repository] = page_of(MODEL)
