@@ -3732,6 +3732,10 @@
         <translation>4 言語の例文は同じトークンに分割されます</translation>
     </message>
     <message>
+        <source>How they cut texts into tokens could not be compared</source>
+        <translation>テキストのトークン分割は比較できませんでした</translation>
+    </message>
+    <message>
         <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
         <translation>例文（%1）：どちらも %2 トークンですが、内容は異なります</translation>
     </message>

@@ -3732,6 +3732,10 @@
         <translation>네 언어의 예문을 두 모델이 같은 토큰으로 나눠요</translation>
     </message>
     <message>
+        <source>How they cut texts into tokens could not be compared</source>
+        <translation>글을 토큰으로 나누는 방식은 비교하지 못했어요</translation>
+    </message>
+    <message>
         <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
         <translation>예문(%1): 두 모델 모두 토큰 %2개지만 서로 달라요</translation>
     </message>

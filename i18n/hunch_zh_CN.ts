@@ -3732,6 +3732,10 @@
         <translation>两个模型将四种语言的示例文本切分为相同的 token</translation>
     </message>
     <message>
+        <source>How they cut texts into tokens could not be compared</source>
+        <translation>未能比较两者切分文本的方式</translation>
+    </message>
+    <message>
         <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
         <translation>示例文本（%1）：两者都是 %2 个 token，但不相同</translation>
     </message>

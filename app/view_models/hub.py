@@ -26,7 +26,7 @@ __all__ = [
 
 Index = QModelIndex | QPersistentModelIndex
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
-BITS = (4, 5, 6, 8, 16)
+BITS = (2, 3, 4, 5, 6, 8, 16)
 GIGABYTES = (2, 4, 8, 16, 32, 64)
 
 

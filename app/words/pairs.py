@@ -93,6 +93,8 @@ def _vocabulary_lines(found: Vocabularies) -> list[str]:
         rules = QCoreApplication.translate("Pairs", "Both cut texts into tokens alike")
         samples = QCoreApplication.translate("Pairs", "Both cut sample texts in four languages into the same tokens")
         lines.append(samples if found.probes else rules)
+    elif found.cut_alike is None and found.shared_tokens > 0:
+        lines.append(QCoreApplication.translate("Pairs", "How they cut texts into tokens could not be compared"))
     return [*lines, *(_probe_line(each) for each in found.probes if not each.alike)]
 
 

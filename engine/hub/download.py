@@ -113,7 +113,7 @@ class Download:
 
     def _check_way(self) -> None:
         """Before anything is fetched: no file of somebody's lies where a folder is to be. A link in its place goes."""
-        for path in (self._root, self.target.parent, self.target):
+        for path in (self._root, self.staging.parent, self.target.parent, self.target):
             replaced = path == self.target and path.is_symlink()
             if os.path.lexists(path) and not path.is_dir() and not replaced:
                 raise StorageFailed(self.repository, str(path), "a file is in the way", in_the_way=True)

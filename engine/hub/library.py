@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
@@ -40,7 +40,7 @@ class Places:
 
 def default_hub_cache() -> Path:
     """Where huggingface_hub keeps its files, by its own rules."""
-    if folder := os.environ.get("HF_HUB_CACHE"):
+    if folder := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
         return _expanded(folder)
     if folder := os.environ.get("HF_HOME"):
         return _expanded(folder) / "hub"
@@ -48,11 +48,12 @@ def default_hub_cache() -> Path:
 
 
 def _expanded(folder: str) -> Path:
-    """With the home folder in place of `~`; as it is where nobody has that name."""
+    """With the environment's variables, and the home folder in place of `~`; as it is where nobody has that name."""
+    told = Path(os.path.expandvars(folder))
     try:
-        return Path(folder).expanduser()
+        return told.expanduser()
     except RuntimeError:
-        return Path(folder)
+        return told
 
 
 def scan(places: Places, inspected: Inspected | None = None) -> tuple[InstalledModel, ...]:
@@ -147,12 +148,17 @@ def _weights_alone_in(folder: Path) -> Iterator[Path]:
     own = [child for child in _folders(folder) if not child.name.startswith("models--")]
     children = [child for child in own if not _is_model(child)]
     for place in (folder, *children, *chain.from_iterable(map(_folders, children))):
-        if not _is_model(place) and not is_drafter_folder(place.name) and _entries(place, _are_weights):
+        if not _is_model(place) and not is_drafter_folder(place.name) and _has_weights(place):
             yield place
 
 
-def _are_weights(name: str) -> bool:
-    return name.endswith((".safetensors", ".gguf"))
+def _has_weights(folder: Path) -> bool:
+    """Looks at names alone, and no further than the first that tells."""
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith((".safetensors", ".gguf")) for entry in islice(entries, MAX_ENTRIES))
+    except OSError:
+        return False
 
 
 def _model_with_drafters(folder: Path) -> Iterator[Path]:

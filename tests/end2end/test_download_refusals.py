@@ -61,7 +61,7 @@ def test_a_listed_file_that_the_hub_does_not_have_is_named(
     assert notice_for(error).sentence == f"The hub lists model.safetensors of {REPO}, but does not have it."
 
 
-@pytest.mark.parametrize("place", ["models", "models/org", f"models/{REPO}"])
+@pytest.mark.parametrize("place", ["models", "models/.downloads", "models/org", f"models/{REPO}"])
 def test_a_file_in_the_way_of_the_folder_is_told_before_the_hub_is_asked_and_stays(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder, place: str
 ) -> None:

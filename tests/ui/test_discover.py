@@ -121,6 +121,14 @@ def test_each_limit_reaches_the_hub(harness: AppHarness, panel: DiscoverPanel) -
     assert 0 < query.most_bytes <= 2 * 10**9
 
 
+def test_small_quantizations_can_be_looked_for(harness: AppHarness, panel: DiscoverPanel) -> None:
+    """Of a large model the one with three bits may be the only one that fits."""
+    for bits in (2, 3):
+        panel.bits._choose(bits)
+        assert harness.store.queries[-1].bits == bits
+        assert panel.bits.text() == f"{bits}-bit"
+
+
 def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
     harness.store.on_hub = [HubModel("z-lab/Main-4B-DFlash", drafter=DrafterKind.DFLASH)]
     panel.show_drafts_for(MAIN)
@@ -233,6 +241,17 @@ def test_a_page_tells_what_its_draft_may_bring_here_once_such_a_model_was_measur
     harness.models.discover.read_page("org/Model-0")
     assert not panel.page.partner.isVisibleTo(panel.page)
     assert not panel.page.drafts.isVisibleTo(panel.page)
+
+
+def test_a_page_of_what_cannot_be_installed_says_so_and_lists_no_files(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    page = replace(page_of(MODEL), files=(HubFile("model.gguf", 9, False),))
+    harness.store.pages = {MODEL.repository: page}
+    panel.list.chosen.emit(MODEL.repository)
+    qtbot.waitUntil(lambda: panel.page.install_button.text() == "Nothing to install")
+    assert not panel.page.install_button.isEnabled()
+    assert not panel.page.files.isVisible()
 
 
 def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

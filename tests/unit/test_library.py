@@ -343,6 +343,8 @@ def test_one_leftover_that_cannot_be_deleted_does_not_keep_the_others(
     [
         ({"HF_HUB_CACHE": "/x/cache", "HF_HOME": "/y"}, "/x/cache"),
         ({"HF_HOME": "/y"}, "/y/hub"),
+        ({"HUGGINGFACE_HUB_CACHE": "/x/former", "HF_HOME": "/y"}, "/x/former"),
+        ({"HF_HOME": "$HOME/models", "HOME": "/home/me"}, "/home/me/models/hub"),
         ({"XDG_CACHE_HOME": "/z"}, "/z/huggingface/hub"),
         ({"HOME": "/home/me"}, "/home/me/.cache/huggingface/hub"),
     ],
@@ -351,7 +353,7 @@ def test_one_leftover_that_cannot_be_deleted_does_not_keep_the_others(
 def test_the_cache_is_where_the_hubs_own_library_has_it(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: str
 ) -> None:
-    for name in ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

@@ -168,6 +168,7 @@ def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeyp
     assert found[0].error is None
     assert found[0].vocabularies is not None
     assert (found[0].vocabularies.cut_alike, found[0].vocabularies.probes) == (None, ())
+    assert "How they cut texts into tokens could not be compared" in pair_details(found[0])
 
 
 def test_ends_and_templates_are_compared_by_what_they_say(tmp_path: Path) -> None:

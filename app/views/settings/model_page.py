@@ -91,8 +91,9 @@ class ModelPage(Translated, Page):
         """As much as is known: without its page what a list told, why there is no more, and what can be done."""
         page, entry = self._discover.page, self._discover.page_entry
         self.title.setText(self._discover.page_of)
-        for widget in (self._files_heading, self._files_card, self.hub_button):
-            widget.setVisible(page is not None)
+        self.hub_button.setVisible(page is not None)
+        for widget in (self._files_heading, self._files_card):
+            widget.setVisible(page is not None and page.download_bytes > 0)
         has_card = page is not None and bool(page.card.strip())
         self._card_heading.setVisible(has_card)
         self._card_box.setVisible(has_card)
