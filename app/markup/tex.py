@@ -9,6 +9,8 @@ import re
 # In the order of the text: escaped characters first, so that `\\{` and `\{` are told apart.
 _TOKENS = re.compile(r"\\(?:begin|end)\s*\{([^{}]*)\}|\\.|[{}]", re.DOTALL)
 _DEFINITION = re.compile(r"\\(?:def|gdef|edef|let|newcommand|renewcommand|providecommand|newenvironment)(?![A-Za-z])")
+# Lines between the rows and columns of a table, which ziamath draws without them.
+_RULE = re.compile(r"\\(?:hline|hdashline|cline)(?![A-Za-z])|\\begin\s*\{array\}\s*(?:\[\w*\]\s*)?\{[^}]*[|:]")
 _INVISIBLE = re.compile(r"\\label\s*\{[^{}]*\}|\\mathop(?![A-Za-z])|\\(?:nonumber|notag)(?![A-Za-z])")
 # What is words and not mathematics. latex2mathml hands it on as XML, of which a comment or a tag would be left out.
 _WORDS = re.compile(
@@ -42,7 +44,7 @@ class NotWhole(ValueError):
 
 def prepared(tex: str) -> str:
     """The same formula for ziamath; raises NotWhole for one that it would draw only a part of."""
-    if _DEFINITION.search(tex):
+    if _DEFINITION.search(tex) or _RULE.search(tex):
         raise NotWhole
     tex = _WORDS.sub(_as_they_are, _INVISIBLE.sub("", tex))
     opened: list[tuple[str, int]] = []  # braces and environments, with where they begin in the result

@@ -16,6 +16,7 @@ WHOLE = (
     r"\begin{align} a &= b \label{eq:1} \\ c &= d \nonumber \end{align}",
     r"f(x)=\begin{cases} 1 & x>0 \\ 0 & \text{otherwise} \end{cases}",
     r"\begin{cases}\begin{pmatrix}1\end{pmatrix}^2\\b\end{cases}^2",
+    r"\begin{array}{rl} |x| & y \\ z & |w| \end{array}",
     r"\begin{gather} x \\ y \end{gather}",
     r"\begin{equation} \mathop{\mathrm{tr}} A \end{equation}",
     r"\{ a \}\_\% \left\{ x \right.",
@@ -36,6 +37,9 @@ HALF = (
     r"\def\x{\x\x}\x",
     r"\input{/etc/passwd}",
     r"\hbox{if $a<b$ <!-- not -->}",
+    r"\left[\begin{array}{cc|c} 1 & 2 & 3 \\ 4 & 5 & 6 \end{array}\right]",
+    r"\begin{array}[t]{|c|} a \end{array}",
+    r"\begin{array}{cc} p & q \\ \hline 0 & 1 \end{array}",
 )
 
 
