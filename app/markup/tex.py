@@ -35,6 +35,9 @@ _SAME_AS = {
     "gather*": _ONE_COLUMN,
     "gathered": _ONE_COLUMN,
 }
+# WORKAROUND: the stroke of \not stands before a plain sign, not through it.
+_NEGATED = re.compile(r"\\not\s*([=<>])")
+_NEGATIONS = {"=": r"\neq ", "<": r"\nless ", ">": r"\ngtr "}
 UNKNOWN_COMMAND = re.compile(r"\\[A-Za-z]")
 
 
@@ -47,6 +50,7 @@ def prepared(tex: str) -> str:
     if _DEFINITION.search(tex) or _RULE.search(tex):
         raise NotWhole
     tex = _WORDS.sub(_as_they_are, _INVISIBLE.sub("", tex))
+    tex = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], tex)
     opened: list[tuple[str, int]] = []  # braces and environments, with where they begin in the result
     result: list[str] = []
     end = 0

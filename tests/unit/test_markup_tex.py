@@ -53,6 +53,14 @@ def test_what_would_be_drawn_in_part_is_not_drawn(tex: str) -> None:
     assert draw(FormulaKey(tex, 16, "#000000", display=True)) is None
 
 
+def test_a_plain_sign_is_struck_through_where_it_is_denied() -> None:
+    """The stroke stood before it: "/=" is another sign."""
+    assert prepared(r"a \not= b \not < c \not\in D \notin E") == r"a \neq  b \nless  c \not\in D \notin E"
+    drawn, meant = (draw(FormulaKey(f"a {sign} b", 16, "#000000", display=True)) for sign in (r"\not=", r"\neq"))
+    assert drawn is not None
+    assert drawn == meant
+
+
 def test_an_exponent_of_a_matrix_makes_it_a_group() -> None:
     assert prepared(r"\begin{pmatrix}a\end{pmatrix}^T") == r"{\begin{pmatrix}a\end{pmatrix}}^T"
     assert prepared(r"\begin{pmatrix}a\end{pmatrix} + b") == r"\begin{pmatrix}a\end{pmatrix} + b"
