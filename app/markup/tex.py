@@ -35,6 +35,8 @@ _SAME_AS = {
     "gather*": _ONE_COLUMN,
     "gathered": _ONE_COLUMN,
 }
+# WORKAROUND: ziamath makes a formula with a tag as wide as a page, with the tag at its end.
+_TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
 # WORKAROUND: the stroke of \not stands before a plain sign, not through it.
 _NEGATED = re.compile(r"\\not\s*([=<>])")
 _NEGATIONS = {"=": r"\neq ", "<": r"\nless ", ">": r"\ngtr "}
@@ -50,6 +52,7 @@ def prepared(tex: str) -> str:
     if _DEFINITION.search(tex) or _RULE.search(tex):
         raise NotWhole
     tex = _WORDS.sub(_as_they_are, _INVISIBLE.sub("", tex))
+    tex = _TAG.sub(_behind, tex)
     tex = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], tex)
     opened: list[tuple[str, int]] = []  # braces and environments, with where they begin in the result
     result: list[str] = []
@@ -67,6 +70,12 @@ def _as_they_are(words: re.Match[str]) -> str:
     if "$" in words[0] and words[0].startswith(r"\hbox") and _SIGN.search(words[0]):
         raise NotWhole  # behind a dollar is mathematics again, there alone
     return _SIGN.sub(lambda sign: "&#x3C;" if sign[0] == "<" else "&#x26;", words[0])
+
+
+def _behind(tag: re.Match[str]) -> str:
+    """Close behind the formula."""
+    words = tag[2] if tag[1] else f"({tag[2]})"
+    return rf"\qquad\text{{{words}}}"
 
 
 def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result: list[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.markup.formula import FormulaKey, draw
@@ -59,6 +61,25 @@ def test_a_plain_sign_is_struck_through_where_it_is_denied() -> None:
     drawn, meant = (draw(FormulaKey(f"a {sign} b", 16, "#000000", display=True)) for sign in (r"\not=", r"\neq"))
     assert drawn is not None
     assert drawn == meant
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\overline{x}", r"\underline{x}", r"\rule{1em}{1em}", r"\textcolor{black}{x}", r"x \tag{1}"]
+)
+def test_nothing_of_a_formula_is_black_on_a_dark_ground(tex: str) -> None:
+    drawing = draw(FormulaKey(tex, 16, "#f2f2f3", display=True))
+    assert drawing is not None
+    assert set(re.findall(rb'(?:fill|stroke)="([^"]*)"', drawing.svg)) == {b"#f2f2f3"}
+
+
+@pytest.mark.parametrize(("tag", "words"), [(r"\tag{1}", "(1)"), (r"\tag*{A}", "A"), (r"\tag{$\ast$}", r"($\ast$)")])
+def test_a_tag_stands_close_behind_its_formula(tag: str, words: str) -> None:
+    """It stood at the end of a page's width, and the formula at its beginning."""
+    assert prepared("x " + tag) == rf"x \qquad\text{{{words}}}"
+    plain, tagged = (draw(FormulaKey("x" + end, 16, "#000000", display=True)) for end in ("", tag))
+    assert plain is not None
+    assert tagged is not None
+    assert plain.width_px < tagged.width_px < 150
 
 
 def test_an_exponent_of_a_matrix_makes_it_a_group() -> None:
