@@ -73,9 +73,10 @@ def _as_they_are(words: re.Match[str]) -> str:
 
 
 def _behind(tag: re.Match[str]) -> str:
-    """Close behind the formula."""
+    """Close behind the formula; between dollars it is mathematics."""
     words = tag[2] if tag[1] else f"({tag[2]})"
-    return rf"\qquad\text{{{words}}}"
+    parts = (f"{{{each}}}" if at % 2 else rf"\text{{{each}}}" for at, each in enumerate(words.split("$")) if each)
+    return r"\qquad" + "".join(parts)
 
 
 def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result: list[str]) -> None:
