@@ -35,6 +35,8 @@ _SAME_AS = {
     "gather*": _ONE_COLUMN,
     "gathered": _ONE_COLUMN,
 }
+# WORKAROUND: the space after a row, as in `\\[4pt]`, would be drawn as the words "[4pt]".
+_ROW_END = re.compile(r"\\\\\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|pc|sp|bp)\s*\]")
 # WORKAROUND: ziamath makes a formula with a tag as wide as a page, with the tag at its end.
 _TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
 # WORKAROUND: the stroke of \not stands before a plain sign, not through it.
@@ -52,7 +54,7 @@ def prepared(tex: str) -> str:
     if _DEFINITION.search(tex) or _RULE.search(tex):
         raise NotWhole
     tex = _WORDS.sub(_as_they_are, _INVISIBLE.sub("", tex))
-    tex = _TAG.sub(_behind, tex)
+    tex = _TAG.sub(_behind, _ROW_END.sub(r"\\\\", tex))
     tex = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], tex)
     opened: list[tuple[str, int]] = []  # braces and environments, with where they begin in the result
     result: list[str] = []
