@@ -35,8 +35,8 @@ _SAME_AS = {
     "gather*": _ONE_COLUMN,
     "gathered": _ONE_COLUMN,
 }
-# WORKAROUND: the space after a row, as in `\\[4pt]`, would be drawn as the words "[4pt]".
-_ROW_END = re.compile(r"\\\\\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|pc|sp|bp)\s*\]")
+# WORKAROUND: the space after a row, as in `\\[4pt]`, would be drawn as the words "[4pt]", and the star of `\\*` as one.
+_ROW_END = re.compile(r"\\\\(?:\*?\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|pc|sp|bp)\s*\]|\*)")
 # WORKAROUND: ziamath makes a formula with a tag as wide as a page, with the tag at its end.
 _TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
 # WORKAROUND: the stroke of \not stands before a plain sign, not through it.

@@ -85,7 +85,7 @@ def test_a_tag_stands_close_behind_its_formula(tag: str, words: str) -> None:
     assert plain.width_px < tagged.width_px < 150
 
 
-@pytest.mark.parametrize("space", ["[4pt]", "[0.5em]", " [ -2 mm ]", "[1ex]"])
+@pytest.mark.parametrize("space", ["[4pt]", "[0.5em]", " [ -2 mm ]", "[1ex]", "*", "*[2pt]"])
 def test_the_space_after_a_row_is_not_drawn_as_words(space: str) -> None:
     rows = r"\begin{align*} a &= b \\%s c &= d \end{align*}"
     spaced, plain = (draw(FormulaKey(rows % each, 16, "#000000", display=True)) for each in (space, ""))
