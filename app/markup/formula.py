@@ -137,7 +137,8 @@ def _draw(key: FormulaKey) -> Drawing:
     formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
     if any(UNKNOWN_COMMAND.match(element.text or "") for element in formula.element.iter()):
         raise NotWhole
-    svg, letters = take_letters(formula.svg(), characters)
+    # WORKAROUND: ziamath draws bars and tags in black whatever the colour, which nobody sees on a dark ground.
+    svg, letters = take_letters(formula.svg().replace('"black"', f'"{key.color}"'), characters)
     left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
     return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)
 

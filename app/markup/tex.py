@@ -9,6 +9,8 @@ import re
 # In the order of the text: escaped characters first, so that `\\{` and `\{` are told apart.
 _TOKENS = re.compile(r"\\(?:begin|end)\s*\{([^{}]*)\}|\\.|[{}]", re.DOTALL)
 _DEFINITION = re.compile(r"\\(?:def|gdef|edef|let|newcommand|renewcommand|providecommand|newenvironment)(?![A-Za-z])")
+# Lines between the rows and columns of a table, which ziamath draws without them.
+_RULE = re.compile(r"\\(?:hline|hdashline|cline)(?![A-Za-z])|\\begin\s*\{array\}\s*(?:\[\w*\]\s*)?\{[^}]*[|:]")
 _INVISIBLE = re.compile(r"\\label\s*\{[^{}]*\}|\\mathop(?![A-Za-z])|\\(?:nonumber|notag)(?![A-Za-z])")
 # What is words and not mathematics. latex2mathml hands it on as XML, of which a comment or a tag would be left out.
 _WORDS = re.compile(
@@ -33,6 +35,13 @@ _SAME_AS = {
     "gather*": _ONE_COLUMN,
     "gathered": _ONE_COLUMN,
 }
+# WORKAROUND: the space after a row, as in `\\[4pt]`, would be drawn as the words "[4pt]", and the star of `\\*` as one.
+_ROW_END = re.compile(r"\\\\(?:\*?\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|pc|sp|bp)\s*\]|\*)")
+# WORKAROUND: ziamath makes a formula with a tag as wide as a page, with the tag at its end.
+_TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
+# WORKAROUND: the stroke of \not stands before a plain sign, not through it.
+_NEGATED = re.compile(r"\\not\s*([=<>])")
+_NEGATIONS = {"=": r"\neq ", "<": r"\nless ", ">": r"\ngtr "}
 UNKNOWN_COMMAND = re.compile(r"\\[A-Za-z]")
 
 
@@ -42,9 +51,11 @@ class NotWhole(ValueError):
 
 def prepared(tex: str) -> str:
     """The same formula for ziamath; raises NotWhole for one that it would draw only a part of."""
-    if _DEFINITION.search(tex):
+    if _DEFINITION.search(tex) or _RULE.search(tex):
         raise NotWhole
     tex = _WORDS.sub(_as_they_are, _INVISIBLE.sub("", tex))
+    tex = _TAG.sub(_behind, _ROW_END.sub(r"\\\\", tex))
+    tex = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], tex)
     opened: list[tuple[str, int]] = []  # braces and environments, with where they begin in the result
     result: list[str] = []
     end = 0
@@ -61,6 +72,13 @@ def _as_they_are(words: re.Match[str]) -> str:
     if "$" in words[0] and words[0].startswith(r"\hbox") and _SIGN.search(words[0]):
         raise NotWhole  # behind a dollar is mathematics again, there alone
     return _SIGN.sub(lambda sign: "&#x3C;" if sign[0] == "<" else "&#x26;", words[0])
+
+
+def _behind(tag: re.Match[str]) -> str:
+    """Close behind the formula; between dollars it is mathematics."""
+    words = tag[2] if tag[1] else f"({tag[2]})"
+    parts = (f"{{{each}}}" if at % 2 else rf"\text{{{each}}}" for at, each in enumerate(words.split("$")) if each)
+    return r"\qquad" + "".join(parts)
 
 
 def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result: list[str]) -> None:

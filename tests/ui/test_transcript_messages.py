@@ -25,7 +25,7 @@ from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TablePart, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
-from engine import InvalidRequest
+from engine import DraftingState, InvalidRequest
 from tests.helpers.transcript_harness import STATS, TranscriptHarness, long_chat, question, reply
 
 Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
@@ -407,6 +407,39 @@ def test_the_model_s_name_stands_below_statistics_that_fill_the_row(
     area = QRect(0, seen[0].height() - row_px, *last_row)
     assert seen[0].copy(area) != seen[1].copy(area)
     assert seen[2].copy(icons, area.y(), *last_row) == seen[3].copy(icons, area.y(), *last_row)
+
+
+def inked(footer: MessageFooter) -> list[int]:
+    """The columns in which something is painted."""
+    picture = footer.grab().toImage()
+    ground = picture.pixelColor(picture.width() - 1, picture.height() - 1)
+    rows = range(picture.height())
+    return [x for x in range(picture.width()) if any(picture.pixelColor(x, y) != ground for y in rows)]
+
+
+def test_a_narrow_footer_says_all_of_it_in_more_lines(open_transcript: Opener) -> None:
+    """The last of its details, why nothing is drafted, was an ellipsis."""
+    harness = open_transcript([question(1), reply(2, "Answer")])
+    harness.view.resize(260, 600)
+    seen = []
+    for drafting in (DraftingState.PARKED, DraftingState.FAILED):
+        harness.model.change(2, stats=replace(STATS, drafting=drafting))
+        QApplication.processEvents()
+        seen.append(footer_of(harness, 2).grab().toImage())
+    assert seen[0].size() == seen[1].size()
+    assert seen[0] != seen[1]
+
+
+def test_the_link_stands_where_the_figures_end(open_transcript: Opener) -> None:
+    """It stood as far away as if all of them were bold, over the dot before the model's name."""
+    cost = replace(STATS, plain_rounds=329.0)
+    harness = open_transcript([question(1), replace(reply(2, "Answer"), stats=cost)])
+    harness.view.resize(900, 600)
+    QApplication.processEvents()
+    footer = footer_of(harness, 2)
+    assert footer.link.isVisible()
+    footer.link.hide()
+    assert 0 <= footer.link.x() - max(inked(footer)) <= 3
 
 
 def test_versions_are_always_in_sight(open_transcript: Opener, qtbot: QtBot) -> None:

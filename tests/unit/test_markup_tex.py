@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from app.markup.formula import FormulaKey, draw
@@ -16,6 +18,7 @@ WHOLE = (
     r"\begin{align} a &= b \label{eq:1} \\ c &= d \nonumber \end{align}",
     r"f(x)=\begin{cases} 1 & x>0 \\ 0 & \text{otherwise} \end{cases}",
     r"\begin{cases}\begin{pmatrix}1\end{pmatrix}^2\\b\end{cases}^2",
+    r"\begin{array}{rl} |x| & y \\ z & |w| \end{array}",
     r"\begin{gather} x \\ y \end{gather}",
     r"\begin{equation} \mathop{\mathrm{tr}} A \end{equation}",
     r"\{ a \}\_\% \left\{ x \right.",
@@ -36,6 +39,9 @@ HALF = (
     r"\def\x{\x\x}\x",
     r"\input{/etc/passwd}",
     r"\hbox{if $a<b$ <!-- not -->}",
+    r"\left[\begin{array}{cc|c} 1 & 2 & 3 \\ 4 & 5 & 6 \end{array}\right]",
+    r"\begin{array}[t]{|c|} a \end{array}",
+    r"\begin{array}{cc} p & q \\ \hline 0 & 1 \end{array}",
 )
 
 
@@ -47,6 +53,45 @@ def test_these_are_drawn(tex: str) -> None:
 @pytest.mark.parametrize("tex", HALF)
 def test_what_would_be_drawn_in_part_is_not_drawn(tex: str) -> None:
     assert draw(FormulaKey(tex, 16, "#000000", display=True)) is None
+
+
+def test_a_plain_sign_is_struck_through_where_it_is_denied() -> None:
+    """The stroke stood before it: "/=" is another sign."""
+    assert prepared(r"a \not= b \not < c \not\in D \notin E") == r"a \neq  b \nless  c \not\in D \notin E"
+    drawn, meant = (draw(FormulaKey(f"a {sign} b", 16, "#000000", display=True)) for sign in (r"\not=", r"\neq"))
+    assert drawn is not None
+    assert drawn == meant
+
+
+@pytest.mark.parametrize(
+    "tex", [r"\overline{x}", r"\underline{x}", r"\rule{1em}{1em}", r"\textcolor{black}{x}", r"x \tag{1}"]
+)
+def test_nothing_of_a_formula_is_black_on_a_dark_ground(tex: str) -> None:
+    drawing = draw(FormulaKey(tex, 16, "#f2f2f3", display=True))
+    assert drawing is not None
+    assert set(re.findall(rb'(?:fill|stroke)="([^"]*)"', drawing.svg)) == {b"#f2f2f3"}
+
+
+@pytest.mark.parametrize(
+    ("tag", "words"),
+    [(r"\tag{1}", r"\text{(1)}"), (r"\tag*{A}", r"\text{A}"), (r"\tag{$\ast$}", r"\text{(}{\ast}\text{)}")],
+)
+def test_a_tag_stands_close_behind_its_formula(tag: str, words: str) -> None:
+    """It stood at the end of a page's width, and the formula at its beginning."""
+    assert prepared("x " + tag) == rf"x \qquad{words}"
+    plain, tagged = (draw(FormulaKey("x" + end, 16, "#000000", display=True)) for end in ("", tag))
+    assert plain is not None
+    assert tagged is not None
+    assert plain.width_px < tagged.width_px < 150
+
+
+@pytest.mark.parametrize("space", ["[4pt]", "[0.5em]", " [ -2 mm ]", "[1ex]", "*", "*[2pt]"])
+def test_the_space_after_a_row_is_not_drawn_as_words(space: str) -> None:
+    rows = r"\begin{align*} a &= b \\%s c &= d \end{align*}"
+    spaced, plain = (draw(FormulaKey(rows % each, 16, "#000000", display=True)) for each in (space, ""))
+    assert spaced is not None
+    assert spaced == plain
+    assert prepared(r"a \\ [b] \\[c]") == r"a \\ [b] \\[c]"
 
 
 def test_an_exponent_of_a_matrix_makes_it_a_group() -> None:

@@ -65,7 +65,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._content = FooterContent()
         self._line: FooterLine | None = None
         self._set_fonts()
-        self._text_px = 0  # the statistics and the link
+        self._figures_px = 0  # the statistics in one row
+        self._text_px = 0  # with the link
         self._icons_px = 0
         self._pressed_at = QPointF()
         self.link = FooterLink(context, self)
@@ -151,8 +152,20 @@ class MessageFooter(Hovered, Translated, QWidget):
         return versions + (self._possible_acts() if self._content.highlighted else [])
 
     def _height(self, width_px: int) -> int:
-        rows = 2 if self._is_narrow(width_px) else 1
-        return self._context.theme.px(ROW_PX) * (rows + self._wraps(width_px))
+        return self._icons_top(width_px) + self._context.theme.px(ROW_PX)
+
+    def _icons_top(self, width_px: int) -> int:
+        """Below the text, where one row cannot hold both."""
+        row = self._context.theme.px(ROW_PX)
+        if not self._wraps(width_px):
+            return row if self._is_narrow(width_px) else 0
+        assert self._line is not None
+        lines = len(self._details_in_lines(width_px)) + bool(self._line.gain)
+        return 2 * row + (lines - 2) * self._line_px()
+
+    def _line_px(self) -> int:
+        """From one line of the text to the next."""
+        return round(self._context.theme.px(ROW_PX) * 0.75)
 
     def _set_fonts(self) -> None:
         medium = self._line is not None and self._line.tone in (Tone.GAIN, Tone.COST)
@@ -163,13 +176,33 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _measure(self) -> None:
         self._set_fonts()
         footer = self._line
-        self._text_px = QFontMetrics(self._bold).horizontalAdvance(footer.text) + self._link_width() if footer else 0
+        self._figures_px = self._gain_px() + QFontMetrics(self._plain).horizontalAdvance(self._rest()) if footer else 0
+        self._text_px = self._figures_px + self._link_width()
         side = self._context.theme.px(_BUTTON_PX)
         self._icons_px = side * (len(self._possible_acts()) + 1) + self._versions_width()
+
+    def _gain_px(self) -> int:
+        return QFontMetrics(self._bold).horizontalAdvance(self._line.gain) if self._line else 0
+
+    def _rest(self) -> str:
+        """The details as they stand behind the gain."""
+        footer = self._line
+        return (SEPARATOR + footer.details if footer.gain and footer.details else footer.details) if footer else ""
 
     def _wraps(self, width_px: int) -> bool:
         """True when the details do not fit beside the gain and go below it."""
         return self._text_px > width_px
+
+    def _details_in_lines(self, width_px: int) -> list[str]:
+        """Broken between figures, so that the last of them, why a draft rests, is read whole as well."""
+        lines: list[str] = []
+        for each in self._line.details.split(SEPARATOR) if self._line else []:
+            longer = SEPARATOR.join([*lines[-1:], each])
+            if lines and QFontMetrics(self._plain).horizontalAdvance(longer) <= width_px:
+                lines[-1] = longer
+            else:
+                lines.append(each)
+        return lines
 
     def _is_narrow(self, width_px: int) -> bool:
         """True when one row cannot hold both text and icons, so that the icons go below."""
@@ -190,7 +223,7 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _arrange(self, width_px: int) -> None:
         """Places the version switch at the right edge, where it is always in sight, and the actions left of it."""
         side, row = self._context.theme.px(_BUTTON_PX), self._context.theme.px(ROW_PX)
-        y = (row - side) // 2 + row * (self._is_narrow(width_px) + self._wraps(width_px))
+        y = (row - side) // 2 + self._icons_top(width_px)
         x = width_px - side * len(self._possible_acts()) - self._versions_width()
         for act in self._possible_acts():
             self.buttons[act].setGeometry(x, y, side, side)
@@ -206,8 +239,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         if footer is None or not footer.link:
             return
         size = self.link.sizeHint()
-        words = footer.gain if self._wraps(width_px) else footer.text
-        x = min(QFontMetrics(self._bold).horizontalAdvance(words), width_px - size.width())
+        words_px = self._gain_px() if self._wraps(width_px) else self._figures_px
+        x = min(words_px, width_px - size.width())
         self.link.setGeometry(x, (self._context.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
 
     def _retranslate(self) -> None:
@@ -260,27 +293,28 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _paint_footer(self, painter: QPainter, footer: FooterLine) -> int:
         """Returns where it ends."""
         row = QRect(0, 0, self.width(), self._context.theme.px(ROW_PX))
-        details = footer.details
-        if footer.gain:
-            after = self._paint_words(painter, row, footer.gain, self._bold, self._tone_color(footer.tone))
-            if self._wraps(self.width()):
-                row.translate(0, round(row.height() * 0.75))
-            else:
-                row.setLeft(after)
-                details = SEPARATOR + details if details else ""
-        return self._paint_words(painter, row, details, self._plain, self._faint())
+        end_px = self._paint_words(painter, row, footer.gain, self._bold, self._tone_color(footer.tone))
+        if not self._wraps(self.width()):
+            row.setLeft(end_px)
+            return self._paint_words(painter, row, self._rest(), self._plain, self._faint())
+        row.translate(0, self._line_px() if footer.gain else 0)
+        for line in self._details_in_lines(self.width()):
+            end_px = self._paint_words(painter, row, line, self._plain, self._faint())
+            row.translate(0, self._line_px())
+        return end_px
 
     def _paint_model(self, painter: QPainter, left: int) -> None:
         """Who wrote it: behind the statistics, or left of the icons where those stand below and it does not fit."""
         if not self._content.model:
             return
-        left += self._link_width()
+        left = max(left, self.link.geometry().right() + 1 if self._link_width() else 0)
         below, wraps = self._is_narrow(self.width()), self._wraps(self.width())
         row_px = self._context.theme.px(ROW_PX)
         metrics, separator = QFontMetrics(self._plain), SEPARATOR if left else ""
         row = QRect(left, 0, self.width() - left - (0 if below else self._shown_icons_px()), row_px)
         if below and (wraps or row.width() < metrics.horizontalAdvance(separator + self._content.model)):
-            separator, row = "", QRect(0, row_px * (1 + wraps), self.width() - self._shown_icons_px(), row_px)
+            below_px = self._icons_top(self.width())
+            separator, row = "", QRect(0, below_px, self.width() - self._shown_icons_px(), row_px)
         if row.width() >= metrics.horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX):
             self._paint_words(painter, row, separator + self._content.model, self._plain, self._faint())
 
