@@ -231,7 +231,17 @@ class Scheduler:
             queued.fail(error)
 
     def _line_up(self, reply: Reply) -> None:
-        (self._reading if reply.reading or reply.draft_lags else self._writing).append(reply)
+        reads = reply.reading or self._lags(reply)
+        if not reply.ended:
+            (self._reading if reads else self._writing).append(reply)
+
+    def _lags(self, reply: Reply) -> bool:
+        """Whether its draft has to read on; a reply of which nobody can tell ends."""
+        try:
+            return reply.draft_lags
+        except BaseException as error:  # noqa: BLE001  as in `_step`
+            reply.fail(error)
+            return False
 
     def _read(self) -> None:
         reply = self._reading.popleft()
@@ -248,7 +258,8 @@ class Scheduler:
             return
         started, before = time.perf_counter(), sum(len(reply.sequence.tokens) for reply in replies)
         way = self._way(replies)
-        if way is Way.DRAFTED and (lagging := [reply for reply in replies if reply.draft_lags]):
+        lagging = [reply for reply in replies if self._lags(reply)] if way is Way.DRAFTED else []
+        if lagging or any(reply.ended for reply in replies):
             self._leave_to_read(lagging)
             return
         if way is Way.TURNS:
@@ -259,11 +270,12 @@ class Scheduler:
         self._sharing.observe(way, len(replies), written, time.perf_counter() - started)
 
     def _leave_to_read(self, replies: Sequence[Reply]) -> None:
-        """Whose draft was asked for and lags is not written on meanwhile; the others are."""
-        self._leave_batch([reply for reply in replies if reply in self._batch.replies])
-        for reply in [reply for reply in self._writing if reply in replies]:  # all, unless the batch broke
-            self._writing.remove(reply)
-            self._reading.append(reply)
+        """Whose draft was asked for and lags is not written on meanwhile; the others are. Who has ended goes."""
+        self._leave_batch([reply for reply in self._batch.replies if reply in replies or reply.ended])
+        written, self._writing = self._writing, deque[Reply]()
+        for reply in written:
+            if not reply.ended:
+                (self._reading if reply in replies else self._writing).append(reply)
 
     def _write_by_turns(self) -> None:
         self._leave_batch(list(self._batch.replies))

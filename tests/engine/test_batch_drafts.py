@@ -12,6 +12,7 @@ from engine.decoding.accept import ROOT, Draft
 from engine.drafting.controller import History
 from engine.drafting.costs import Calibration
 from engine.runtime.batch import Batch
+from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
 from engine.runtime.sharing import Sharing, Way
 from tests.engine.batch_harness import (
@@ -344,3 +345,27 @@ def test_a_batch_that_breaks_where_a_lagging_reply_leaves_it_ends_those_in_it_an
     later = harness.submit(asking(prompt(5), 4))
     harness.run_dry()
     assert later.tokens == alone("qwen3", asking(prompt(5), 4)).tokens
+
+
+@pytest.mark.parametrize("asked_when", [1, 2, 4])
+@pytest.mark.expect_log("a reply failed")
+def test_a_reply_of_which_nobody_can_tell_whether_its_draft_lags_ends_alone(
+    monkeypatch: pytest.MonkeyPatch, asked_when: int
+) -> None:
+    """As it is lined up, and later in company."""
+    requests = [asking(prompt(length, salt), 30) for salt, length in enumerate((20, 600))]
+    harness = Harness(model("qwen3"), draft())
+    other, broken = [harness.submit(one) for one in requests]
+    asked = iter(range(1, 1000))
+    tell = Reply.draft_lags.fget
+
+    def draft_lags(reply: Reply) -> bool:
+        if reply is broken.reply and reply._emitted and next(asked) >= asked_when:
+            raise SystemExit("here")
+        return tell(reply)
+
+    monkeypatch.setattr(Reply, "draft_lags", property(draft_lags))
+    harness.run_dry()
+    assert isinstance(broken.failed.error, InternalError)
+    assert len(broken.terminal) == 1
+    assert other.tokens == alone("qwen3", requests[0]).tokens
