@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import mlx.core as mx
@@ -357,7 +358,7 @@ def test_a_reply_of_which_nobody_can_tell_whether_its_draft_lags_ends_alone(
     harness = Harness(model("qwen3"), draft())
     other, broken = [harness.submit(one) for one in requests]
     asked = iter(range(1, 1000))
-    tell = Reply.draft_lags.fget
+    tell: Callable[[Reply], bool] = vars(Reply)["draft_lags"].fget
 
     def draft_lags(reply: Reply) -> bool:
         if reply is broken.reply and reply._emitted and next(asked) >= asked_when:
