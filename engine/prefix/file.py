@@ -14,6 +14,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import count, takewhile
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import mlx.core as mx
@@ -69,7 +70,7 @@ def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -
         "checkpoint": json.dumps(layout),
         "caches": str(len(rows)),
     }
-    part = stretch.path.with_name(f"{stretch.path.stem}.{os.getpid()}{PART_SUFFIX}")
+    part = stretch.path.with_name(f"{stretch.path.stem}.{get_ident()}.{os.getpid()}{PART_SUFFIX}")
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE), "wb") as file:  # noqa: PTH123
             header = _header(tensors, metadata)

@@ -6,6 +6,7 @@ import json
 import os
 import struct
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mlx.core as mx
@@ -32,6 +33,19 @@ def test_a_step_writes_one_tensor_and_half_a_file_is_removed(tmp_path: Path) -> 
     assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
     steps.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_engines_may_write_one_stretch_at_the_same_time(tmp_path: Path) -> None:
+    """Of one process: each on its own thread."""
+    rows, stretch = [[mx.ones((1, 2, 3, 4)), mx.ones((1, 2, 3, 4))]], stretch_at(tmp_path / "a.safetensors")
+    mx.eval(rows)
+    steps = write_stretch(stretch, rows, None)
+    next(steps)
+    with ThreadPoolExecutor(1) as other:
+        other.submit(lambda: list(write_stretch(stretch, rows, None))).result()
+    list(steps)
+    assert mx.array_equal(read_stretch(stretch.path)[0][0][0], mx.ones((1, 2, 3, 4)))
+    assert list(tmp_path.iterdir()) == [stretch.path]
 
 
 @pytest.mark.parametrize("tokens", range(1, 9))
