@@ -502,8 +502,9 @@ def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
     begun_again = Context._begun_again
 
     def counted(context: Context) -> Any:
-        readings.append(told)
-        return begun_again(context)
+        again = begun_again(context)
+        readings.append(again[0].caches.position)
+        return again
 
     def meddle(event: Any) -> None:
         nonlocal told
@@ -514,6 +515,7 @@ def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
     monkeypatch.setattr(Context, "_begun_again", counted)
     reply = meddled(client, asked(FIRST, GREEDY, 40), meddle)
     assert len(readings) == 1
+    assert readings[0] >= len(FIRST) - 1
     assert reply.rounds[-3].drafted
     assert reply.tokens == client.run(asked(FIRST, GREEDY, 40, drafts=False)).finished.tokens
 

@@ -146,13 +146,17 @@ class Context:
     def _spared(self) -> int:
         """Up to where the main model need not read again: its rows of that are at hand, and nobody lacks the states."""
         held, chat = self.caches.position, self._chat
-        at_hand = chat is not None and held <= chat.caches.position and not needs_checkpoints(chat.caches)
-        return held if at_hand else 0
+        if chat is None or held > chat.caches.position:
+            return 0
+        if not needs_checkpoints(chat.caches):
+            return held
+        return max((at for at in chat.checkpoints if at <= held), default=0)
 
     def _begun_again(self) -> tuple[Sequence, HiddenStates]:
         sequence = Sequence(self._main, list(self._tokens))
-        if self._chat is not None and (spared := self._spared()):
-            append_rows(sequence.caches, [rows_between(self._chat.caches, 0, spared)], spared, None)
+        if (chat := self._chat) is not None and (spared := self._spared()):
+            rows = rows_between(chat.caches, 0, spared)
+            append_rows(sequence.caches, [rows], spared, chat.checkpoints.get(spared))
         sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers)
         return sequence, kept
 
