@@ -19,6 +19,7 @@ from mlx.utils import tree_flatten
 from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelUnsupported
 from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
+from engine.decoding.sequence import Sequence as TokenSequence
 from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.base import Broken, Proposer
 from engine.drafting.proposers.chain import ChainProposer
@@ -53,7 +54,7 @@ _CONFIG_LIMIT_BYTES = 1 << 20
 
 
 class DrafterProposer(Proposer, Protocol):
-    def begin(self, turn_end: int, tokens: Sequence[int]) -> None:
+    def begin(self, turn_end: int, tokens: Sequence[int], chat: TokenSequence | None) -> None:
         """Says, before anything else, what the prompt is, and where in it the turn ends that the reply answers."""
 
 
@@ -91,9 +92,16 @@ def loading_any_draft(folder: Path | str, main: LoadedModel, aborted: Question =
 
 
 def proposer_of(
-    draft: LoadedModel, main: LoadedModel, store: PrefixStore, turn_end: int, tokens: Sequence[int] = ()
+    draft: LoadedModel,
+    main: LoadedModel,
+    store: PrefixStore,
+    turn_end: int,
+    tokens: Sequence[int] = (),
+    chat: TokenSequence | None = None,
 ) -> Proposer:
     """Who drafts with `draft` for one reply of `main`, whose `tokens` are all that there is so far, now and later.
+
+    `chat` is the sequence of them in the main model, whose rows can spare it a reading.
 
     One that cannot begin costs the reply no more than one that fails later.
     """
@@ -101,7 +109,7 @@ def proposer_of(
         return DraftModelProposer(draft, store, turn_end)
     try:
         proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
-        proposer.begin(turn_end, tokens)
+        proposer.begin(turn_end, tokens, chat)
     except Exception as error:  # noqa: BLE001  of a stranger's drafter
         return Broken(draft.source, error)
     return proposer

@@ -75,6 +75,10 @@ class PrefixDisk:
         if route.end > sequence.caches.position:
             self._follow(route, sequence.caches)
 
+    def reach(self, model: str, tokens: Tokens[int], caches: CacheSet) -> int:
+        """Up to where fresh `caches` could hold `tokens` by what is here."""
+        return self._route(model, tokens, caches).end
+
     def write(self, sequence: Sequence) -> Generator[None]:
         """Each step writes one tensor of what is not here yet. The caches must not change until the last.
 

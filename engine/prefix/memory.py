@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
@@ -76,9 +77,10 @@ class PrefixStore:
     def take(self, model: LoadedModel, tokens: list[int], least: int = 0) -> Sequence:
         """A sequence over `tokens` whose cache already holds as much of them as any kept one can give.
 
-        `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without.
+        `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without;
+        unless the disk has it as well.
         """
-        best, position = self._best(model, tokens, least)
+        best, position = self._best(model, tokens, least if least > self._on_disk(model, tokens, least) else 0)
         sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, model, tokens)
         try:
             if self._disk is not None:
@@ -152,6 +154,14 @@ class PrefixStore:
         if old.last_state is not None and old.last_state[0] == position:
             sequence.last_state = old.last_state
         return sequence
+
+    def _on_disk(self, model: LoadedModel, tokens: list[int], wanted: int) -> int:
+        """How much of `tokens` the disk has; 0 as well where nothing is wanted."""
+        if self._disk is None or not wanted:
+            return 0
+        with suppress(OSError):  # it is told when it is read
+            return self._disk.reach(model.identity, tokens, model.make_caches())
+        return 0
 
     def _has_written(self, kept: Kept) -> None:
         self._writing, kept.written = None, True

@@ -371,7 +371,7 @@ class Scheduler:
         proposers: list[Proposer] = [LookupProposer(main.ends)]
         if self.draft is not None:
             chat = reply.sequence
-            proposers.insert(0, proposer_of(self.draft, main, self._store, chat.turn_end, chat.tokens))
+            proposers.insert(0, proposer_of(self.draft, main, self._store, chat.turn_end, chat.tokens, chat))
         controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller), self._history)
 

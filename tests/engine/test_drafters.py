@@ -472,16 +472,39 @@ def test_cleared_and_chosen_again_between_turns_it_goes_on_from_what_it_had_read
 
 
 @in_company
-def test_chosen_again_in_mid_reply_it_has_the_chat_read_again_once(
+def test_of_a_turn_without_drafts_no_more_is_read_again_than_that_turn(
+    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the main model's rows of what comes before can be cut there; else all of it."""
+    first = client.run(asked(FIRST, GREEDY)).finished
+    turn = (*FIRST, *first.tokens, *QUESTION)
+    second = client.run(asked(turn, GREEDY, drafts=False)).finished
+    begun, begun_again = list[int](), Context._begun_again
+
+    def noted(context: Context) -> Any:
+        again = begun_again(context)
+        begun.append(again[0].caches.position)
+        return again
+
+    monkeypatch.setattr(Context, "_begun_again", noted)
+    check(client, (*turn, *second.tokens, *QUESTION), GREEDY)
+    assert len(begun) == 1
+    assert (begun[0] > len(FIRST)) is (pair.main.name == "dense")
+    whole(pair, drafts)
+
+
+@in_company
+def test_chosen_again_in_mid_reply_it_has_what_it_missed_read_again_once(
     client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The step that was in flight is taken back: without its states all would be read once more."""
+    """The step that was in flight is taken back: without its states there would be a gap once more."""
     told, readings = 0, list[int]()
     begun_again = Context._begun_again
 
     def counted(context: Context) -> Any:
-        readings.append(told)
-        return begun_again(context)
+        again = begun_again(context)
+        readings.append(again[0].caches.position)
+        return again
 
     def meddle(event: Any) -> None:
         nonlocal told
@@ -492,6 +515,7 @@ def test_chosen_again_in_mid_reply_it_has_the_chat_read_again_once(
     monkeypatch.setattr(Context, "_begun_again", counted)
     reply = meddled(client, asked(FIRST, GREEDY, 40), meddle)
     assert len(readings) == 1
+    assert readings[0] >= len(FIRST) - 1
     assert reply.rounds[-3].drafted
     assert reply.tokens == client.run(asked(FIRST, GREEDY, 40, drafts=False)).finished.tokens
 

@@ -17,6 +17,7 @@ from mlx_lm.models.cache import KVCache
 from engine.api.types import MAX_DRAFT_TOKENS, ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
+from engine.decoding.sequence import Sequence
 from engine.drafting.plans import Offer
 from engine.drafting.proposers import features
 from engine.drafting.proposers.features import Context, FeatureProposer
@@ -230,6 +231,34 @@ def test_a_chat_that_grows_while_it_is_read_again_is_read_again_once_more() -> N
             kept.read_again()
     kept.read()
     check(kept, CHAT, 699)
+
+
+@pytest.mark.parametrize(("held", "missing"), [(0, 49), (20, 29), (40, 9)])
+def test_rows_that_the_main_model_has_of_the_chat_spare_it_a_reading(held: int, missing: int) -> None:
+    kept = context()
+    chat = Sequence(kept._main, CHAT[:50])
+    chat.prefill_chunk()
+    kept.begin(0, CHAT[:50], chat)
+    kept.follow(CHAT[:50])
+    if held:
+        kept.receive(0, positions(0, held))
+        kept.read()
+    assert kept.missing() == missing
+    kept.read_again()
+    assert kept.missing() == 0
+    kept.read()
+    check(kept, CHAT, 49)
+    assert chat.caches.position == 49
+
+
+def test_where_the_main_model_shares_its_forwards_all_is_read_again() -> None:
+    """Its own rows of the chat are among others then."""
+    kept = context()
+    kept.begin(0, CHAT[:50], Sequence(kept._main, CHAT[:50]))
+    kept.follow(CHAT[:50])
+    kept.receive(0, positions(0, 20))
+    kept.read()
+    assert kept.missing() == 49
 
 
 def test_before_the_first_look_nothing_is_followed() -> None:

@@ -381,6 +381,21 @@ def test_a_model_that_is_read_anew_goes_on_from_the_rows_that_it_left(
     assert mx.array_equal(taken.feed(mx.array([6])), whole.feed(mx.array([6])))
 
 
+@pytest.mark.parametrize("written", [True, False])
+def test_nobody_is_robbed_of_rows_that_the_disk_has_as_well(
+    dense: LoadedModel, tmp_path: Path, *, written: bool
+) -> None:
+    """A drafter cannot do without the first 15; where they are on the disk, the longer chat keeps its own."""
+    kept = read(dense, chat(10, 60))
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    store.put(kept)
+    while written and store.has_unwritten:
+        store.write_step()
+    taken = store.take(dense, [*chat(10, 60)[:15], *chat(200)], least=15)
+    assert taken.caches.position == 15
+    assert [left.sequence for left in store._kept] == ([kept] if written else [])
+
+
 @pytest.mark.expect_log("no longer kept on disk")
 def test_rows_that_can_no_longer_be_written_go_with_their_model(dense: LoadedModel, tmp_path: Path) -> None:
     store = PrefixStore(disk=PrefixDisk(tmp_path))

@@ -13,7 +13,7 @@ import mlx.core as mx
 
 from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
-from engine.caches.checkpoints import needs_checkpoints
+from engine.caches.checkpoints import append_rows, needs_checkpoints, rows_between
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
@@ -51,6 +51,7 @@ class Context:
         self._store = store
         self.turn_end = 0  # the main model's sequence's, so that what both have is kept or taken alike
         self._tokens: Tokens[int] = ()
+        self._chat: Sequence | None = None  # the main model's, of the same reply
         self._sequence: Sequence | None = None  # over the tokens that its rows depend on
         self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
         self._waiting_bytes = 0
@@ -68,9 +69,12 @@ class Context:
         """Of states that wait to be read."""
         return self._waiting_bytes
 
-    def begin(self, turn_end: int, tokens: Tokens[int]) -> None:
-        """Before anything else: of which chat the first states will be, so that not all of a prompt's have to wait."""
-        self.turn_end, self._tokens = turn_end, tokens
+    def begin(self, turn_end: int, tokens: Tokens[int], chat: Sequence | None = None) -> None:
+        """Before anything else: of which chat the first states will be, so that not all of a prompt's have to wait.
+
+        `chat` is the main model's sequence: with its rows, what is missing at a chat's end is read without the rest.
+        """
+        self.turn_end, self._tokens, self._chat = turn_end, tokens, chat
 
     def follow(self, tokens: Tokens[int]) -> None:
         """Take in what was committed since the last look."""
@@ -124,7 +128,9 @@ class Context:
     def missing(self) -> int:
         """How many tokens the main model has to read again before a draft can be made; 0: none."""
         end = self._gap_end(len(self._tokens) - 1)
-        return 0 if end is None else end - (self._again[0].caches.position if self._again is not None else 0)
+        if end is None:
+            return 0
+        return end - (self._spared() if self._again is None else self._again[0].caches.position)
 
     def read_again(self) -> None:
         """A chunk of what is missing."""
@@ -137,8 +143,20 @@ class Context:
         if self._gap_end(len(self._tokens) - 1) is None or sequence.unread <= 1:
             self._again = None
 
+    def _spared(self) -> int:
+        """Up to where the main model need not read again: its rows of that are at hand, and nobody lacks the states."""
+        held, chat = self.caches.position, self._chat
+        if chat is None or held > chat.caches.position:
+            return 0
+        if not needs_checkpoints(chat.caches):
+            return held
+        return max((at for at in chat.checkpoints if at <= held), default=0)
+
     def _begun_again(self) -> tuple[Sequence, HiddenStates]:
         sequence = Sequence(self._main, list(self._tokens))
+        if (chat := self._chat) is not None and (spared := self._spared()):
+            rows = rows_between(chat.caches, 0, spared)
+            append_rows(sequence.caches, [rows], spared, chat.checkpoints.get(spared))
         sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers)
         return sequence, kept
 
@@ -224,9 +242,9 @@ class FeatureProposer:
         self._room = drafter.info.context_tokens
         self._missing = 0
 
-    def begin(self, turn_end: int, tokens: Tokens[int] = ()) -> None:
+    def begin(self, turn_end: int, tokens: Tokens[int] = (), chat: Sequence | None = None) -> None:
         """Says of which chat the states will be, and where the turn ends that the reply answers."""
-        self._context.begin(turn_end, tokens)
+        self._context.begin(turn_end, tokens, chat)
 
     def receive_states(self, position: int, states: mx.array) -> None:
         self._context.receive(position, states)
