@@ -35,6 +35,7 @@ from engine import (
     Sampling,
     Speculation,
     SpeculationMode,
+    model_name,
     write_atomically,
 )
 
@@ -138,10 +139,14 @@ class TuningController(QObject):
         self.changed.emit()
 
     def as_json(self) -> str:
-        """What is known of the chosen pair, for a file."""
+        """What is known of the chosen pair, for a file that may be passed on: it does not say where the two lie."""
         main, draft = self._chosen
         record = self._records.get(main, draft)
-        return json.dumps({"main": main, "draft": draft, **asdict(record)}, ensure_ascii=False, indent=2) + "\n"
+        pair = {"main": self._called(main), "draft": self._called(draft)}
+        return json.dumps({**pair, **asdict(record)}, ensure_ascii=False, indent=2) + "\n"
+
+    def _called(self, folder: str) -> str:
+        return self._models.library.repository(folder) or model_name(Path(folder))
 
     def export(self, file: Path) -> None:
         """Where it raises OSError, what was there stays. A folder that has gone is not made anew."""

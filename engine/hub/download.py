@@ -112,10 +112,13 @@ class Download:
         return self.target
 
     def _check_way(self) -> None:
-        """Before anything is fetched: no file of somebody's lies where a folder is to be. A link in its place goes."""
-        for path in (self._root, self.staging.parent, self.target.parent, self.target):
-            replaced = path == self.target and path.is_symlink()
-            if os.path.lexists(path) and not path.is_dir() and not replaced:
+        """Before anything is fetched: no file of somebody's lies where a folder is to be.
+
+        A link in the place of the model itself may lead anywhere: it is replaced, and what it leads to stays.
+        """
+        target = () if self.target.is_symlink() else (self.target,)
+        for path in (self._root, self.staging.parent, self.target.parent, *target):
+            if os.path.lexists(path) and not path.is_dir():
                 raise StorageFailed(self.repository, str(path), "a file is in the way", in_the_way=True)
 
     @property

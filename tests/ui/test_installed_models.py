@@ -30,6 +30,7 @@ from engine import (
     ForwardTimes,
     HubUnreachable,
     ModelAbout,
+    ModelHasNoConfig,
     ModelMeasured,
     ModelSource,
     ModelVerified,
@@ -139,6 +140,18 @@ def test_what_is_known_of_a_model_is_one_click_away(page: ModelsPage) -> None:
     assert "apache-2.0" in texts(row(page, "Other-4B"))
     click(row(page, "Other-4B").more_button)
     assert "apache-2.0" not in texts(row(page, "Other-4B"))
+
+
+def test_a_model_that_cannot_be_used_says_why_and_what_to_do(
+    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+) -> None:
+    lacking = replace(installed(OTHER), info=None, error=ModelHasNoConfig(OTHER.folder))
+    harness.store._models = [lacking if each.folder == OTHER.folder else each for each in MODELS]
+    harness.store.scan()
+    qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisibleTo(row(page, "Other-4B")))
+    said = texts(row(page, "Other-4B"))
+    assert "has weights, but no config.json" in said
+    assert "Put its config.json and tokenizer beside them" in said
 
 
 def test_a_model_is_used_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:

@@ -16,7 +16,7 @@ from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.words.formats import fill
 from app.words.models import fit_text, model_details, parameters_text, precision_text
-from app.words.notices_for_errors import notice_for
+from app.words.notices_for_errors import reason_text
 
 _FIRST = ("more_button", "use_button", "reload_button", "delete_button")
 _MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
@@ -128,7 +128,7 @@ class ModelRow(QWidget):
         words.addWidget(self.reload_button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if self._entry.error is not None:
             problem = TextLabel(self._theme, TextStyle.FAULT)
-            problem.setText(notice_for(self._entry.error).sentence)
+            problem.setText(reason_text(self._entry.error))
             words.addWidget(problem)
         return words
 
