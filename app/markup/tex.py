@@ -40,6 +40,9 @@ _SAME_AS = {
 _ROW_END = re.compile(r"\\\\(?:\*?\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|pc|sp|bp)\s*\]|\*)")
 # WORKAROUND: ziamath makes a formula with a tag as wide as a page, with the tag at its end.
 _TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
+# WORKAROUND: ziamath sets rows as close as their ink allows; of equations below one another each gets a line's height.
+_STRUT, _IN_LINES = r"\vphantom{(}", frozenset({"align", "align*", "aligned", "split"})
+_NO_ROW = re.compile(r"\s*(?:\\end|\[)")
 # WORKAROUND: ziamath sets no space around this one: "amodb".
 _MODULO = re.compile(r"\\bmod(?![A-Za-z])")
 # WORKAROUND: the stroke of \not stands before a plain sign, not through it.
@@ -92,6 +95,7 @@ def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result:
             raise NotWhole
         opened.append((name, len(result)))
         result.append(_written(name)[0])
+        result.append(_strut(tex, token.end(), name))
     elif name is not None:
         begin = _closed(opened, name)
         result.append(_written(name)[1])
@@ -105,6 +109,13 @@ def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result:
         elif token[0] == "}":
             _closed(opened, "{")
         result.append(token[0])
+        if token[0] == r"\\" and opened:
+            result.append(_strut(tex, token.end(), opened[-1][0]))
+
+
+def _strut(tex: str, at: int, environment: str) -> str:
+    """What begins a row there; nothing where none does, or an option of the environment stands."""
+    return _STRUT if environment in _IN_LINES and not _NO_ROW.match(tex, at) else ""
 
 
 def _closed(opened: list[tuple[str, int]], name: str) -> int:
