@@ -22,7 +22,7 @@ _ENVIRONMENTS = frozenset(
     {
         *(f"{kind}matrix{star}" for kind in ("", "p", "b", "B", "v", "V") for star in ("", "*")),
         *(f"{name}{star}" for name in ("align", "equation", "gather") for star in ("", "*")),
-        *("smallmatrix", "array", "cases", "split", "aligned", "gathered", "substack"),
+        *("smallmatrix", "array", "cases", "dcases", "split", "aligned", "gathered", "substack"),
     }
 )
 # Written in another way that looks the same: nothing in a reply refers to the number of a formula.
@@ -34,11 +34,17 @@ _SAME_AS = {
     "gather": _ONE_COLUMN,
     "gather*": _ONE_COLUMN,
     "gathered": _ONE_COLUMN,
+    "dcases": (r"\begin{cases}", r"\end{cases}"),
 }
 # WORKAROUND: the space after a row, as in `\\[4pt]`, would be drawn as the words "[4pt]", and the star of `\\*` as one.
 _ROW_END = re.compile(r"\\\\(?:\*?\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|pc|sp|bp)\s*\]|\*)")
 # WORKAROUND: ziamath makes a formula with a tag as wide as a page, with the tag at its end.
 _TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
+# WORKAROUND: ziamath sets rows as close as their ink allows; of equations below one another each gets a line's height.
+_STRUT, _IN_LINES = r"\vphantom{(}", frozenset({"align", "align*", "aligned", "split"})
+_NO_ROW = re.compile(r"\s*(?:\\end|\[)")
+# WORKAROUND: ziamath sets no space around this one: "amodb".
+_MODULO = re.compile(r"\\bmod(?![A-Za-z])")
 # WORKAROUND: the stroke of \not stands before a plain sign, not through it.
 _NEGATED = re.compile(r"\\not\s*([=<>])")
 _NEGATIONS = {"=": r"\neq ", "<": r"\nless ", ">": r"\ngtr "}
@@ -55,6 +61,7 @@ def prepared(tex: str) -> str:
         raise NotWhole
     tex = _WORDS.sub(_as_they_are, _INVISIBLE.sub("", tex))
     tex = _TAG.sub(_behind, _ROW_END.sub(r"\\\\", tex))
+    tex = _MODULO.sub(r"\\;\\mathrm{mod}\\;", tex)
     tex = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], tex)
     opened: list[tuple[str, int]] = []  # braces and environments, with where they begin in the result
     result: list[str] = []
@@ -88,6 +95,7 @@ def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result:
             raise NotWhole
         opened.append((name, len(result)))
         result.append(_written(name)[0])
+        result.append(_strut(tex, token.end(), name))
     elif name is not None:
         begin = _closed(opened, name)
         result.append(_written(name)[1])
@@ -101,6 +109,13 @@ def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result:
         elif token[0] == "}":
             _closed(opened, "{")
         result.append(token[0])
+        if token[0] == r"\\" and opened:
+            result.append(_strut(tex, token.end(), opened[-1][0]))
+
+
+def _strut(tex: str, at: int, environment: str) -> str:
+    """What begins a row there; nothing where none does, or an option of the environment stands."""
+    return _STRUT if environment in _IN_LINES and not _NO_ROW.match(tex, at) else ""
 
 
 def _closed(opened: list[tuple[str, int]], name: str) -> int:

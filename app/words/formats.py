@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
+from itertools import accumulate
+from unicodedata import east_asian_width
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 _PLACEHOLDER = re.compile(r"%([1-9])")
 _ENDS = ".!?…。！？"
-_MENU_CHARACTERS = 60
+_MENU_COLUMNS = 60  # of which a wide character takes two
 _QUOTES = {QLocale.Language.Korean: ("‘", "’"), QLocale.Language.Japanese: ("「", "」")}
 
 
@@ -23,8 +26,10 @@ def fill(sentence: str, *values: str) -> str:
 
 def in_menu(name: str) -> str:
     """A name that somebody gave: a menu is as wide as its longest entry, and takes "&" for the mark of a key."""
-    shown = name if len(name) <= _MENU_CHARACTERS else name[: _MENU_CHARACTERS - 1].rstrip() + "…"
-    return shown.replace("&", "&&")
+    ends = list(accumulate(2 if east_asian_width(char) in "WF" else 1 for char in name))
+    shown = bisect_right(ends, _MENU_COLUMNS)
+    kept = name if shown == len(name) else name[: shown - 1].rstrip() + "…"
+    return kept.replace("&", "&&")
 
 
 def sentences(*texts: str) -> str:

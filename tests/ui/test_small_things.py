@@ -18,7 +18,7 @@ from app.view_models.request_table import RequestTableModel
 from app.views.settings.request_table import RequestTable
 from app.views.shell.header import Header
 from app.views.widgets.banner import BannerText
-from app.words.formats import percent
+from app.words.formats import in_menu, percent
 from app.words.languages import LANGUAGES
 from app.words.models import name_beside
 from app.words.requests import RequestColumn, all_state_words, cell_text, second_line
@@ -245,6 +245,20 @@ def test_the_chip_names_both_models_where_there_is_little_room(harness: AppHarne
     assert "Hunch Starter Draft" in header.chip.accessibleName()
     harness.application.settings.text_scale = 1.0
     qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a" * 60, "a" * 60),
+        ("a" * 61, "a" * 59 + "…"),
+        ("가" * 30, "가" * 30),
+        ("가" * 31, "가" * 29 + "…"),
+        ("R&D", "R&&D"),
+    ],
+)
+def test_a_name_in_a_menu_is_cut_by_how_wide_it_is(name: str, shown: str) -> None:
+    assert in_menu(name) == shown
 
 
 def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) -> None:

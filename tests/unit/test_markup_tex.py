@@ -19,6 +19,7 @@ WHOLE = (
     r"f(x)=\begin{cases} 1 & x>0 \\ 0 & \text{otherwise} \end{cases}",
     r"\begin{cases}\begin{pmatrix}1\end{pmatrix}^2\\b\end{cases}^2",
     r"\begin{array}{rl} |x| & y \\ z & |w| \end{array}",
+    r"\begin{dcases} \frac{a}{b} & x>0 \\ 0 & x=0 \end{dcases}",
     r"\begin{gather} x \\ y \end{gather}",
     r"\begin{equation} \mathop{\mathrm{tr}} A \end{equation}",
     r"\{ a \}\_\% \left\{ x \right.",
@@ -92,6 +93,27 @@ def test_the_space_after_a_row_is_not_drawn_as_words(space: str) -> None:
     assert spaced is not None
     assert spaced == plain
     assert prepared(r"a \\ [b] \\[c]") == r"a \\ [b] \\[c]"
+
+
+@pytest.mark.parametrize("name", ["align", "align*", "aligned", "split"])
+def test_equations_below_one_another_are_a_line_apart(name: str) -> None:
+    """They stood as close as their ink allowed."""
+    one, two, ended = (
+        draw(FormulaKey(rf"\begin{{{name}}} {rows} \end{{{name}}}", 16, "#000000", display=True))
+        for rows in ("a &= b", r"a &= b \\ c &= d", r"a &= b \\ c &= d \\")
+    )
+    assert one is not None
+    assert two is not None
+    assert ended is not None
+    assert two.height_px - one.height_px > 1.15 * 16
+    assert ended.height_px - two.height_px < 8
+
+
+def test_modulo_stands_between_spaces() -> None:
+    joined, spaced = (draw(FormulaKey(tex, 16, "#000000", display=True)) for tex in (r"a\mathrm{mod}b", r"a \bmod b"))
+    assert joined is not None
+    assert spaced is not None
+    assert spaced.width_px > joined.width_px + 6
 
 
 def test_an_exponent_of_a_matrix_makes_it_a_group() -> None:
