@@ -316,7 +316,9 @@ class AutoController:
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
         plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[offer.source].level)
-        choice = self._choices[offer.source] = Choice(plan, rates, seconds, hopeful=history.credit > 0)
+        error = self._costs.calibration.error
+        choice = Choice(plan, rates, seconds, hopeful=history.credit > 0, error=error)
+        self._choices[offer.source] = choice
         record = history.record_of(offer.source)
         fixed = choice.fixed(record)
         if not offer.tells_probabilities:

@@ -15,7 +15,7 @@ _FADING = 0.985  # of older rounds in a policy's record, each drafted round
 _PRIOR_ROUNDS = 12.0  # what is expected of a policy weighs as much as so many rounds of its record
 _STEADY_LEAD = 1.02  # of its rate, counts: a length changes with the latest rounds where that brings clearly more
 _STOPPING_LEAD = 0.99  # of its rate, counts: a draft stops by itself where that brings clearly more
-_HIGHEST_FLOOR = 0.95
+_HIGHEST_FLOOR, _NEARLY_SURE = 0.95, 0.8
 
 
 class Policy(Enum):
@@ -58,15 +58,17 @@ class Record:
 class Choice:
     """What each policy makes of one offer. They are compared by their records, for each looks best by its own rates."""
 
-    def __init__(self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool) -> None:
-        """`plan` lacks a length; `seconds` are the prices of rounds that draft 0, 1, … tokens."""
-        self._seconds = seconds
+    def __init__(
+        self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool, error: float = 0.0
+    ) -> None:
+        """`plan` lacks a length; `seconds` are the prices of rounds that draft 0, 1, … tokens, each with this error."""
+        self._seconds, self._error = seconds, error
         self._tokens: dict[Policy, list[float]] = {}
         self._fixed: dict[Policy, Option] = {}
         for policy in (Policy.STEADY, Policy.RECENT):
             chances = rates.by_position(hopeful=hopeful, recent=policy is Policy.RECENT)[: len(seconds) - 1]
             tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
-            length = max(range(1, len(seconds)), key=lambda length: tokens[length] / seconds[length])
+            length = _best_length(tokens, seconds, error)
             self._tokens[policy] = tokens
             self._fixed[policy] = Option(replace(plan, length=length), tokens[length], seconds[length])
         self.rule = StopRule((), ())
@@ -81,7 +83,7 @@ class Choice:
         fixed = self._fixed[best]
         lead = record.rate(Policy.STOPPING, self._fixed[Policy.STEADY]) / self._record_rate(record, best)
         rate = max(fixed.rate, record.rate(Policy.STOPPING, self._fixed[Policy.STEADY]), 1 / plain_s)
-        self.rule = StopRule(stop_floors(self._tokens[best], self._seconds, rate), worth)
+        self.rule = StopRule(stop_floors(self._tokens[best], self._seconds, rate, self._error), worth)
         plan = replace(fixed.plan, length=len(self._seconds) - 1, stop=self.rule)
         return Option(plan, _STOPPING_LEAD * lead * fixed.tokens, fixed.seconds)
 
@@ -101,16 +103,27 @@ class Choice:
         return record.rate(policy, self._fixed[Policy.STEADY])
 
 
-def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) -> tuple[float, ...]:
+def _best_length(tokens: Sequence[float], seconds: Sequence[float], error: float) -> int:
+    """The length of the highest rate; or more nearly sure tokens, if the rates differ by no more than the `error`."""
+    rates = [brought / price for brought, price in zip(tokens, seconds, strict=True)]
+    best = max(range(1, len(seconds)), key=lambda length: rates[length])
+    as_good = (length for length in range(best, len(seconds)) if rates[length] >= (1 - error) * rates[best])
+    return max((length for length in as_good if tokens[length] - tokens[length - 1] >= _NEARLY_SURE), default=best)
+
+
+def stop_floors(
+    tokens: Sequence[float], seconds: Sequence[float], rate: float, error: float = 0.0
+) -> tuple[float, ...]:
     """For drafts of 1, 2, … tokens: the chance that all stand, below which no longer draft is worth its time.
 
     `tokens` and `seconds` are what rounds of each length bring on average and cost, from length 0 on; `rate` is the
-    tokens per second to beat. With costs that rise in steps a draft so goes on to the end of its step.
+    tokens per second to beat. With costs that rise in steps a draft so goes on to the end of its step. Nearly sure
+    tokens stop for no price that may well be an `error` of the seconds, a share: a round less is certain.
     """
 
-    def price_of_more(shorter: int, longer: int) -> float:
+    def price_of_more(shorter: int, longer: int, error_s: float = 0.0) -> float:
         """Seconds a token."""
-        return (seconds[longer] - seconds[shorter]) / max(tokens[longer] - tokens[shorter], 1e-9)
+        return (seconds[longer] - seconds[shorter] - error_s) / max(tokens[longer] - tokens[shorter], 1e-9)
 
     floors = []
     ends = [len(tokens) - 1]  # the lengths at which going on from the length at hand is cheapest, the nearest last
@@ -118,6 +131,10 @@ def stop_floors(tokens: Sequence[float], seconds: Sequence[float], rate: float) 
         while len(ends) > 1 and price_of_more(drafted, ends[-1]) >= price_of_more(ends[-1], ends[-2]):
             ends.pop()
         stands = tokens[drafted] - tokens[drafted - 1]  # the chance that these tokens all stand, on average
-        floors.append(min(_HIGHEST_FLOOR, max(0.0, rate * price_of_more(drafted, ends[-1]) * stands)))
+        floor = rate * price_of_more(drafted, ends[-1]) * stands
+        if floor > _NEARLY_SURE:
+            error_s = 2 * error * seconds[ends[-1]]
+            floor = max(_NEARLY_SURE, rate * price_of_more(drafted, ends[-1], error_s) * stands)
+        floors.append(min(_HIGHEST_FLOOR, max(0.0, floor)))
         ends.append(drafted)
     return tuple(reversed(floors))

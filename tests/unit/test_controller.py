@@ -70,6 +70,15 @@ def test_the_length_with_the_most_tokens_per_second_is_chosen(
     assert controller.plan([FIXED_ONLY]).length in lengths
 
 
+@pytest.mark.parametrize(("error", "length"), [(0.0, 4), (0.02, 5)])
+def test_of_sure_tokens_more_are_drafted_if_that_may_well_cost_no_more(error: float, length: int) -> None:
+    known = history({}, rates=rounds(1.0))
+    verify = {1: 1.0, 5: 1.8, 6: 2.18, 33: 40.0}
+    known.costs.calibration = Calibration(verify, {"draft": 0.0}, error=error)
+
+    assert AutoController(known).plan([FIXED_ONLY]).length == length
+
+
 def test_nothing_is_drafted_before_a_plain_round_has_a_price() -> None:
     assert AutoController(History()).plan([DRAFT]) == PLAIN
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.drafting.acceptance import AcceptRates
 from engine.drafting.options import Choice, Option, Policy, Record, stop_floors
-from engine.drafting.plans import PLAIN, Plan
+from engine.drafting.plans import PLAIN, Outcome, Plan
 
 
 def test_a_policy_is_judged_by_what_it_brought_lately() -> None:
@@ -80,3 +80,57 @@ def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
 
 def test_no_floor_is_above_the_highest() -> None:
     assert stop_floors([1.0, 1.1, 1.11], [1.0, 2.0, 9.0], rate=1.0) == (0.95,)
+
+
+@pytest.mark.parametrize(("error", "floor"), [(0.0, 0.95), (0.05, 0.95), (0.07, 26 / 30), (0.1, 0.8), (0.5, 0.8)])
+def test_nearly_sure_tokens_stop_for_no_price_within_the_error(error: float, floor: float) -> None:
+    """The second token takes 40 s where a token takes 30; both prices may be wrong by the error."""
+    tokens, seconds = [1.0, 2.0, 3.0], [1.0, 60.0, 100.0]
+
+    assert stop_floors(tokens, seconds, 1 / 30, error) == pytest.approx((floor,))
+
+
+def test_a_floor_of_doubtful_tokens_heeds_no_error() -> None:
+    tokens, seconds = [1.0, 1.5, 1.75], [1.0, 1.1, 1.2]
+
+    assert stop_floors(tokens, seconds, rate=2.0, error=0.5) == stop_floors(tokens, seconds, rate=2.0)
+
+
+@pytest.mark.parametrize(("error", "length"), [(0.0, 4), (0.01, 4), (0.02, 5), (0.05, 6), (0.5, 8)])
+def test_of_sure_tokens_as_many_are_drafted_as_the_error_of_prices_allows(error: float, length: int) -> None:
+    rates = _seen(right=2000, of=2000)
+    seconds = [1.0, 1.4, 1.6, 1.8, 2.0, 2.44, 2.91, 3.7, 4.4]
+
+    assert _fixed_length(rates, seconds, error) == length
+
+
+def test_no_doubtful_token_is_drafted_for_the_error_of_prices() -> None:
+    rates = _seen(right=1000, of=2000)
+    seconds = [1.0 + 0.6 * drafted for drafted in range(9)]
+
+    assert _fixed_length(rates, seconds, error=0.5) == _fixed_length(rates, seconds, error=0.0)
+
+
+def test_a_draft_that_told_no_probabilities_says_nothing_of_stopping() -> None:
+    record = Record()
+    choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
+    choice.stopping(record, (0.5,) * 10, plain_s=1.0)
+    before = record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0))
+
+    choice.teach(record, Outcome(drafted=2, accepted=2))
+
+    assert record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0)) == before
+    assert record.rate(Policy.STEADY, Option(Plan("draft"), 1.0, 1.0)) != 1.0
+
+
+def _seen(right: int, of: int) -> AcceptRates:
+    """Drafts of eight tokens, of which all stood or none."""
+    rates, generator = AcceptRates(), random.Random(3)
+    for _ in range(of):
+        rates.learn(8, 8 if generator.random() < right / of else 0)
+    return rates
+
+
+def _fixed_length(rates: AcceptRates, seconds: list[float], error: float) -> int:
+    choice = Choice(Plan("draft"), rates, seconds, hopeful=False, error=error)
+    return choice.fixed(Record()).plan.length
