@@ -84,6 +84,19 @@ def append_rows(caches: CacheSet, stretches: list[Rows], end: int, checkpoint: C
     caches.position = end
 
 
+def copy_beginning(source: CacheSet, fresh: CacheSet, end: int) -> None:
+    """`fresh` holds what `source` does of its first `end` tokens; only for caches that need no checkpoint.
+
+    Not evaluated: the next forward copies. `source` may change before that.
+    """
+    require(fresh.position == 0, "something is held already")
+    require(not needs_checkpoints(source), f"nothing restores the state at {end}")
+    for old, new in zip(_with_rows(source), _with_rows(fresh), strict=True):
+        if rows := [mx.concatenate([array[..., :end, :], _spare(array)], axis=-2) for array in _arrays(old)]:
+            _put(new, rows, end)
+    fresh.position = end
+
+
 def arrays_in(value: Any) -> Iterator[mx.array]:
     if isinstance(value, mx.array):
         yield value

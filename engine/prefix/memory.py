@@ -3,8 +3,9 @@
 Bounded in bytes and in number, because branches that were left, and chats that were deleted, are never taken again.
 The newest of each model stays.
 
-Moves caches in and out, never copies them: a sequence is either here or in use. Behind it may be a disk (see
-`disk.py`): what waits here is written there while nothing else is to be done, and read again from there.
+A sequence is either here or in use: a chat's next turn takes its cache out. Another chat that begins alike, as with the
+same system prompt, may get a copy of the beginning. Behind it may be a disk (see `disk.py`): what waits here is written
+there while nothing else is to be done, and read again from there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakSet
 
-from engine.caches.checkpoints import bytes_in, can_truncate, needs_checkpoints, truncate
+from engine.caches.checkpoints import bytes_in, can_truncate, copy_beginning, needs_checkpoints, truncate
 from engine.decoding.sequence import Sequence, common_prefix
 from engine.models.model_files import FileError
 from engine.prefix.disk import PrefixDisk
@@ -74,14 +75,19 @@ class PrefixStore:
         """Above the limit: writing should not wait until nothing else is to be done."""
         return self._is_over() and len(self._kept) > len(self._newest())
 
-    def take(self, model: LoadedModel, tokens: list[int], least: int = 0) -> Sequence:
+    def take(self, model: LoadedModel, tokens: list[int], least: int = 0, *, may_copy: bool = False) -> Sequence:
         """A sequence over `tokens` whose cache already holds as much of them as any kept one can give.
 
         `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without;
-        unless the disk has it as well.
+        unless the disk has it as well. `may_copy`: of a chat that keeps its cache, the beginning that both share.
         """
         best, position = self._best(model, tokens, least if least > self._on_disk(model, tokens, least) else 0)
-        sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, model, tokens)
+        if best is not None:
+            sequence = self._take_out(best, position, model, tokens)
+        else:
+            sequence = Sequence(model, tokens)
+            if may_copy:
+                self._copy_beginning(sequence)
         try:
             if self._disk is not None:
                 self._disk.extend(sequence)
@@ -155,6 +161,14 @@ class PrefixStore:
             sequence.last_state = old.last_state
         return sequence
 
+    def _copy_beginning(self, sequence: Sequence) -> None:
+        """Of the chat that shares most of it, where rows are all that a cache holds."""
+        alike = [kept.sequence for kept in self._kept if kept.sequence.model is sequence.model]
+        shared = [_shared(other, sequence.tokens) for other in alike]
+        most = max(shared, default=0)
+        if most and not needs_checkpoints(sequence.caches):
+            copy_beginning(alike[shared.index(most)].caches, sequence.caches, most)
+
     def _on_disk(self, model: LoadedModel, tokens: list[int], wanted: int) -> int:
         """How much of `tokens` the disk has; 0 as well where nothing is wanted."""
         if self._disk is None or not wanted:
@@ -215,7 +229,7 @@ class PrefixStore:
         if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):
             return 0
         held = sequence.caches.position
-        shared = min(common_prefix(sequence.tokens[:held], tokens), len(tokens) - 1)
+        shared = _shared(sequence, tokens)
         # Another chat that only shares the system prompt keeps its cache; the same turn written anew does not need it.
         same_turn = shared == len(tokens) - 1 or shared >= sequence.turn_end > 0
         if not same_turn and 2 * shared < held and not 0 < least <= shared:
@@ -223,3 +237,8 @@ class PrefixStore:
         if not needs_checkpoints(sequence.caches) or can_truncate(sequence.caches, shared):
             return shared
         return max((at for at in sequence.checkpoints if at <= shared), default=0)
+
+
+def _shared(sequence: Sequence, tokens: list[int]) -> int:
+    """How much of what it holds a chat of `tokens` begins with; its last token is always fed."""
+    return min(common_prefix(sequence.tokens[: sequence.caches.position], tokens), len(tokens) - 1)

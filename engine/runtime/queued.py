@@ -10,6 +10,7 @@ from engine.api.errors import ContextTooLong
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId
+from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting.controller import History
 from engine.models.watch import Question, never
@@ -36,8 +37,8 @@ class QueuedReply:
         self.submitted_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
-    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
-        """Turn the request into tokens and take what the store already has of them.
+    def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
+        """Turn the request into tokens and take what the store already has of them, as `PrefixStore.take` says.
 
         Raises Aborted when it was aborted meanwhile; it is as before, and may start again.
         """
@@ -47,7 +48,9 @@ class QueuedReply:
         limit = context_limit(self.request, model.info.context_tokens)
         if len(prompt) >= limit:
             raise ContextTooLong(limit, len(prompt))
-        reply = Reply(self, model, prompt, store, history)
+        fresh = self.request.transient
+        sequence = Sequence(model, prompt) if fresh else store.take(model, prompt, may_copy=may_copy)
+        reply = Reply(self, sequence, prompt, store, history)
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
         return reply
 

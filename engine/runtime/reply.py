@@ -32,7 +32,6 @@ from engine.runtime.draft_marks import DraftMarks
 from engine.runtime.requests import context_limit
 
 if TYPE_CHECKING:
-    from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
     from engine.runtime.queued import QueuedReply
 
@@ -54,7 +53,7 @@ class Reply:
     """A reply under way. Posts exactly one Finished or Failed; when it has, nothing more."""
 
     def __init__(
-        self, queued: QueuedReply, model: LoadedModel, prompt: list[int], store: PrefixStore, history: History
+        self, queued: QueuedReply, sequence: Sequence, prompt: list[int], store: PrefixStore, history: History
     ) -> None:
         started_at = time.perf_counter()
         self.id = queued.id
@@ -71,7 +70,7 @@ class Reply:
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
         self._shared_plan: Plan | None = None  # of the step of a batch, where such steps draft
-        self._sequence = Sequence(model, prompt) if request.transient else store.take(model, prompt)
+        self._sequence, model = sequence, sequence.model
         self._sequence.padded_width = history.costs.padded
         exact = needs_checkpoints(self._sequence.caches)  # others can be truncated anywhere
         self._sequence.turn_end = turn_end(request, model, prompt, queued.aborted, exact=exact)

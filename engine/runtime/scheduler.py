@@ -222,7 +222,9 @@ class Scheduler:
             queued.fail(self.why_no_main)
             return
         try:
-            reply = queued.start(self.main, self._store, self._history)
+            # A drafter that draws on states would lack those of what was copied, where it cannot copy its own rows.
+            may_copy = self.draft is None or self.draft.info.drafter is None
+            reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
             self._draft_with_pair(reply)
             self._line_up(reply)
         except Aborted:  # a command says why, and what becomes of it

@@ -95,6 +95,34 @@ def test_a_chat_that_shares_less_than_half_keeps_its_cache(dense: LoadedModel, o
     assert len(store._kept) == (position == 0)
 
 
+def test_another_chat_gets_a_copy_of_what_both_begin_with(dense: LoadedModel) -> None:
+    """The longest there is; what becomes of either then does not touch the other."""
+    tokens, other = [*SYSTEM, *chat(200, 90)], [*SYSTEM, *chat(10)]
+    kept = read(dense, tokens)
+    store = store_of(read(dense, [*SYSTEM[:20], *chat(60, 90)]), kept, read(dense, [*SYSTEM[:30], *chat(60, 90)]))
+
+    copied = store.take(dense, other, may_copy=True)
+
+    assert copied.caches.position == len(SYSTEM)
+    assert len(store._kept) == 3
+    for sequence, expected in ((copied, other), (kept, [*tokens, 7])):
+        logits = sequence.feed(mx.array(expected[sequence.caches.position :]))[-1]
+        sequence.close_step(1)
+        alone = Sequence(dense, expected)
+        assert mx.allclose(logits, alone.feed(mx.array(expected))[-1], atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["window", "hybrid"])
+def test_nothing_is_copied_where_a_cache_holds_more_than_rows(models: dict[str, LoadedModel], kind: str) -> None:
+    store = store_of(read(models[kind], [*SYSTEM, *chat(200, 90)]))
+    assert store.take(models[kind], [*SYSTEM, *chat(10)], may_copy=True).caches.position == 0
+
+
+def test_nothing_is_copied_of_another_models_chat(models: dict[str, LoadedModel]) -> None:
+    store = store_of(read(models["window"], chat(10)))
+    assert store.take(models["dense"], [*chat(10), 3], may_copy=True).caches.position == 0
+
+
 @pytest.mark.parametrize(("parts_at", "taken"), [(72, True), (71, False)])
 def test_a_reply_that_is_written_anew_takes_the_cache_of_the_old_one(
     dense: LoadedModel, parts_at: int, taken: bool

@@ -110,7 +110,7 @@ class DraftModelProposer:
     def _follow(self, tokens: Tokens[int]) -> Sequence:
         """Take in what was committed since the last look, plain rounds included."""
         if self._sequence is None:
-            self._sequence = self._store.take(self._model, self._own(tokens))
+            self._sequence = self._store.take(self._model, self._own(tokens), may_copy=True)
             self._sequence.turn_end = len(self._own(tokens[: self._turn_end]))
         else:
             self._sequence.tokens.extend(self._own(tokens[self._taken_in :]))
