@@ -3,7 +3,7 @@
 python -m tests.helpers.bad_model_window FOLDER TRIAL NAME…: for each name a folder of it is made, chosen in the app,
 asked and stopped; TRIAL is 1 where a new model is first tried in another process, as usual, and 0 where it gets into
 this one. Prints JSON lines: name, the longest gap between two turns of the event loop (in processor time of the GUI
-thread, so that other programs and threads do not count), that in seconds, the seconds until Stop had ended the reply, the
+thread, so that no other program or thread counts), that in seconds, the seconds until Stop had ended the reply, the
 outcome; then the same of the window's end; last the calls that had the GUI thread wait until that end.
 """
 
