@@ -64,6 +64,21 @@ def test_a_model_is_loaded_when_the_disk_has_the_mark_of_it(
         qtbot.waitUntil(lambda: mark.read_text() == "")
 
 
+@pytest.mark.expect_log("settings cannot be saved")
+def test_what_the_disk_refuses_later_is_told_and_the_values_hold(tmp_path: Path, qtbot: QtBot) -> None:
+    with AppHarness(tmp_path, MODELS) as harness:
+        harness.open(qtbot)
+        settings = harness.application.settings
+        kept = harness.paths.settings.rename(tmp_path / "kept.json")
+        harness.paths.settings.mkdir()  # a folder cannot be replaced by a file
+        with qtbot.waitSignal(settings.not_saved):
+            settings.temperature = 0.3
+        assert settings.temperature == 0.3
+        harness.paths.settings.rmdir()
+        kept.rename(harness.paths.settings)
+    assert stored(harness, "temperature") == 0.3  # the end has tried once more
+
+
 def test_a_mark_of_a_load_that_ends_after_the_app_is_not_left(tmp_path: Path) -> None:
     mark = SessionMark(tmp_path / "running")
     mark.begin()
