@@ -30,18 +30,20 @@ from app.controllers.speculation import SpeculationParts
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, places_to_leave
+from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.deadline import end_process_after
 from app.system.later_imports import import_in_steps
 from app.system.logs import ErrorWatch, open_log
+from app.system.machine import machine_name
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import APP_NAME, Paths
 from app.system.qt_application import qt_application
 from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts
 from app.system.unsent_file import UnsentFile
+from app.system.worker import Worker
 from app.theme import Appearance, Motion, Theme, use_fusion
-from app.view_models.model_list import PairState
 from app.views.shell import start_notices
 from app.views.shell.about import show_about
 from app.views.shell.file_wiring import FileWiring
@@ -94,9 +96,10 @@ class Application(QObject):
         self._make_store = make_store
         self._starter = starter
         self.errors = ErrorWatch()
-        self.settings = Settings(
-            paths.settings, Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None), self
-        )
+        self.calls = GuiCalls(self)
+        self._files = Worker("small files", self.calls.post)
+        secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
+        self.settings = Settings(paths.settings, secrets, self, self._files)
         self.translation = Translation(compiled_sentences())
         self.translation.switch(self.settings.language)
         self.theme = Theme(self)
@@ -107,7 +110,6 @@ class Application(QObject):
         self.engine_works_on = False  # after the end
         self._is_ending = False
         self._steps: list[Callable[[], object]] = []  # what the end has to close, in that order
-        self.calls = GuiCalls(self)
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
         self._left = LeftWords(*places_to_leave(paths.data, paths.cache))
@@ -164,11 +166,12 @@ class Application(QObject):
         if self._is_ending:
             return
         self.mark = SessionMark(self.paths.data / "running")
+        self._files.ask(self.mark.begin, _ignore, _ignore)
         self._steps.append(self.mark.end)
         if opened.purged:  # nothing of it may stay in the engine's cache
             Engine.forget_chats(self.paths.cache)
             self.storage.forget_traces()
-        self.bridge = EngineBridge(self)
+        self.bridge = EngineBridge(self, note=self.mark.note)
         self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)
         self._steps.insert(0, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
@@ -185,7 +188,6 @@ class Application(QObject):
         self.window.comfort.commands.settings = self.settings_window
         self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
-        self.models.pair_changed.connect(self._mark_loading)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(opened.rescued)
         self._restore_unsent()
@@ -198,11 +200,8 @@ class Application(QObject):
 
     def _make_speculation(self) -> None:
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
-        self.speculation = SpeculationParts(*parts, self.paths.pairs, lambda: self.translation.language)
-
-    def _mark_loading(self) -> None:
-        pair = self.models.pair
-        self.mark.set_loading(pair.main_folder if pair.state == PairState.LOADING else "")
+        records = PairRecords(self.paths.pairs, machine_name(), self._files)
+        self.speculation = SpeculationParts(*parts, records, lambda: self.translation.language)
 
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
         if not self.storage.keeps:
@@ -312,7 +311,7 @@ class Application(QObject):
         self._is_ending = True
         self.ending.emit()
         self.window.hide()  # closing may wait for the engine's current step
-        last = self._close_storage, self._leave_words, self.settings.save
+        last = self._close_storage, self._leave_words, self._files.close, self.settings.save
         for step in (self._keep_unsent, *self._steps, *last):
             try:
                 step()

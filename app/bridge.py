@@ -54,8 +54,15 @@ class EngineBridge(QObject):
     _wake = Signal()
     _wake_now = Signal()
 
-    def __init__(self, parent: QObject | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        note: Callable[[Event], None] | None = None,
+    ) -> None:
+        """`note` hears each event on the thread that posts it, which goes on when it has returned."""
         super().__init__(parent)
+        self._note = note
         self._clock = clock
         self._queue: deque[Event] = deque()
         self._armed = False
@@ -67,9 +74,11 @@ class EngineBridge(QObject):
         self._wake_now.connect(self._drain, Qt.ConnectionType.QueuedConnection)
 
     def post(self, event: Event) -> None:
-        """Any thread may call this. It returns at once and never raises."""
+        """Any thread may call this. But for what `note` does it returns at once, and never raises."""
         if self._closed:
             return
+        if self._note is not None:
+            self._note(event)
         self._queue.append(event)
         if not isinstance(event, _FREQUENT):
             self._wake_now.emit()

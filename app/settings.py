@@ -1,7 +1,8 @@
 """Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
 
-A file that makes no sense is put aside. One that the disk does not give stays where it is, and is not written over
-until it has been read: what this run changes then joins what is in it, which a copy keeps as it was.
+A thread of its own saves them while the app runs, because the disk may take long. A file that makes no sense is put
+aside. One that the disk does not give stays where it is, and is not written over until it has been read: what this run
+changes then joins what is in it, which a copy keeps as it was.
 What an option means to the person is said where it is shown. Hub tokens are kept by system/secrets.py.
 """
 
@@ -11,6 +12,7 @@ import json
 import logging
 import math
 import os
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +22,7 @@ from typing import Any, Generic, TypeVar, overload
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.system.secrets import Secrets
+from app.system.worker import IN_PLACE, Asked
 from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode, patiently, write_atomically
 
 log = logging.getLogger(__name__)
@@ -144,6 +147,9 @@ def _flag(value: Any) -> bool:
     return value
 
 
+def _ignore(_outcome: None) -> None: ...
+
+
 def _as_json(values: dict[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
@@ -198,8 +204,13 @@ class Settings(QObject):
     overlay = Option("off", _one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
     overlay_explained = Option(False, _flag)  # the first reply has shown it once
 
-    def __init__(self, file: Path, secrets: Secrets | Path, parent: QObject | None = None) -> None:
+    def __init__(
+        self, file: Path, secrets: Secrets | Path, parent: QObject | None = None, writer: Asked = IN_PLACE
+    ) -> None:
+        """`writer` saves what changes."""
         super().__init__(parent)
+        self._writer = writer
+        self._storing = threading.Lock()
         self.values: dict[str, Any] = {}
         self.set_aside = ""  # where a file is kept that made no sense at the start, or not in all
         self.is_unread = False  # the disk did not give the file, and the defaults are used
@@ -207,7 +218,7 @@ class Settings(QObject):
         self._secrets = Secrets(secrets) if isinstance(secrets, Path) else secrets
         self._unknown: dict[str, Any] = {}
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
-        self._timer.timeout.connect(self.save)
+        self._timer.timeout.connect(self._save_soon)
         self._refused = False
         self._load()
 
@@ -252,10 +263,7 @@ class Settings(QObject):
 
     @hub_token.setter
     def hub_token(self, token: str) -> None:
-        try:
-            self._secrets.keep(token, self.hub_endpoint)
-        except OSError as error:
-            self._tell_refusal(error)
+        self._writer.ask(self._secrets.keep(token, self.hub_endpoint), _ignore, self._on_refused)
         self.changed.emit("hub_token")
 
     @property
@@ -264,18 +272,34 @@ class Settings(QObject):
         return self._secrets.origins(self.hub_endpoint)
 
     def save(self) -> bool:
-        """False: the disk refuses it, which `not_saved` tells; the values hold until the app ends."""
+        """At once. False: the disk refuses it, which `not_saved` tells; the values hold until the app ends."""
         self._timer.stop()
         try:
-            if self.is_unread:
-                self._read_after_all()
-            text = _as_json(self._unknown | self.values)
-            write_atomically(self._file, text.encode("utf-8", "replace"))
+            self._store()
         except OSError as error:
             self._tell_refusal(error)
             return False
         self._refused = False
         return True
+
+    def _save_soon(self) -> None:
+        self._writer.ask(self._store, self._on_saved, self._on_refused)
+
+    def _store(self) -> None:
+        """What the values are then. Any thread may call this; raises OSError."""
+        with self._storing:
+            if self.is_unread:
+                self._read_after_all()
+            text = _as_json(self._unknown | self.values)
+            write_atomically(self._file, text.encode("utf-8", "replace"))
+
+    def _on_saved(self, _outcome: None) -> None:
+        self._refused = False
+
+    def _on_refused(self, error: Exception) -> None:
+        if not isinstance(error, OSError):
+            raise error  # our own mistake, told as any other
+        self._tell_refusal(error)
 
     def _tell_refusal(self, error: OSError) -> None:
         log.warning("the settings cannot be saved: %s", error.strerror)

@@ -22,8 +22,8 @@ from app.controllers.models import ModelController
 from app.documents import NotAttached, Refused, WhyNot, read_file
 from app.documents.reading import name_of
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
-from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
+from app.system.worker import Deliver, Worker
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.model_list import PairState
 from engine import ChatEngine, CountId, Event, TokensCounted

@@ -17,8 +17,8 @@ from app.portable.problems import NotExported, why_not_written
 from app.portable.writing import write_json, write_markdown, write_markdown_folder
 from app.storage import Storage, portable
 from app.storage.portable import PortableChat
-from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
+from app.system.worker import Deliver, Worker
 
 _CLOSE_S = 5.0
 _TELL_S = 0.1

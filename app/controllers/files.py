@@ -10,7 +10,7 @@ from app.controllers.imports import ImportController
 from app.controllers.models import ModelController
 from app.controllers.typed_tokens import TypedTokens
 from app.storage import Storage
-from app.storage.worker import Deliver
+from app.system.worker import Deliver
 from engine import ChatEngine
 
 

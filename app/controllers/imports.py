@@ -19,8 +19,8 @@ from app.storage import NotStored, Storage, Stores, portable
 from app.storage.importing import Importing
 from app.storage.origins import Grown, Known, shrink
 from app.storage.portable import PortableChat
-from app.storage.worker import Deliver, Worker
 from app.system.limited_child import Stop, Stopped
+from app.system.worker import Deliver, Worker
 
 _CLOSE_S = 5.0
 

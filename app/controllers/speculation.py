@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,7 +15,6 @@ from app.controllers.statistics import Statistics
 from app.controllers.tuning import TuningController
 from app.storage import Storage
 from app.storage.pair_records import PairRecords
-from app.system.machine import machine_name
 from engine import ChatEngine
 
 
@@ -31,11 +29,10 @@ class SpeculationParts(QObject):
         storage: Storage,
         chats: ChatController,
         models: ModelController,
-        pairs_file: Path,
+        records: PairRecords,
         language: Callable[[], str],
     ) -> None:
         super().__init__(chats)
-        records = PairRecords(pairs_file, machine_name())
         models.checks.gain_of = lambda main, draft: records.get(main, draft).last_gain
         self.tuning = TuningController(engine, bridge, models, records, language, self)
         self.switch = PairSwitch(models, chats.replies, records, self)

@@ -63,9 +63,12 @@ def _free_bytes(folder: Path) -> int:
 
 
 def _is_due(path: Path) -> bool:
-    """A day after the last one; also when that seems to come from the future."""
-    existing = all_of(path)
-    return not existing or abs(time.time() - existing[-1].stat().st_mtime) >= _DAY_S
+    """Where none was made within a day of now; one that seems to come from the future counts for its own day.
+
+    A clock that is another at each start has a copy for each of its days, not one for each start.
+    """
+    now = time.time()
+    return all(abs(now - copy.stat().st_mtime) >= _DAY_S for copy in all_of(path))
 
 
 def _next_name(path: Path) -> Path:

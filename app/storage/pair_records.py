@@ -11,9 +11,11 @@ import json
 import logging
 import math
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from app.system.worker import IN_PLACE, Asked
 from engine import patiently, write_atomically
 
 _MOST = 200  # pairs; the ones measured longest ago go first
@@ -48,9 +50,10 @@ class PairRecord:
 
 
 class PairRecords:
-    """Of a main model's folder and a draft's."""
+    """Of a main model's folder and a draft's. `writer` puts what changes on the disk."""
 
-    def __init__(self, file: Path, machine: str) -> None:
+    def __init__(self, file: Path, machine: str, writer: Asked = IN_PLACE) -> None:
+        self._writer = writer
         self._file = file
         self._machine = machine
         self._records: dict[str, PairRecord] = {}
@@ -90,11 +93,21 @@ class PairRecords:
             del self._records[next(iter(self._records))]
         if not self._is_read:
             return
+        self._writer.ask(partial(self._keep, dict(self._records)), _kept, _not_kept)
+
+    def _keep(self, records: dict[str, PairRecord]) -> None:
         try:
-            data = json.dumps({key: asdict(each) for key, each in self._records.items()}, ensure_ascii=False, indent=1)
+            data = json.dumps({key: asdict(each) for key, each in records.items()}, ensure_ascii=False, indent=1)
             write_atomically(self._file, data.encode("utf-8", "surrogatepass"))
         except OSError as error:
-            _log.warning("what was measured of the pair is not kept: %s", error)
+            _log.warning("what was measured of the pair is not kept: %s", error.strerror)
+
+
+def _kept(_outcome: None) -> None: ...
+
+
+def _not_kept(error: Exception) -> None:
+    raise error  # our own mistake: what the disk refuses is told by `_keep`
 
 
 def _key(main: str, draft: str) -> str:

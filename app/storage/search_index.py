@@ -27,6 +27,7 @@ from app.markup.folding import fold
 from app.storage.attachments import with_attached
 from app.storage.codec import as_text
 from app.storage.database import Connection
+from engine import write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ def seal_index(database: Path) -> None:
     """For a run's end, when no connection is open. Without a seal the index is made anew."""
     try:
         if index_path(database).exists():
-            _beside(database, _SEAL).write_bytes(_sum_over(database))
+            write_atomically(_beside(database, _SEAL), _sum_over(database))
     except OSError as error:
         log.info("the search index is not sealed: %s", error.strerror)
 

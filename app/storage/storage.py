@@ -38,7 +38,7 @@ from app.storage.search_index import (
 from app.storage.searching import Searching
 from app.storage.trash import KEPT_S, Trash
 from app.storage.unsent import UnsentStore
-from app.storage.worker import Deliver, Worker
+from app.system.worker import Deliver, Worker
 
 log = logging.getLogger(__name__)
 

@@ -4,37 +4,64 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from pathlib import Path
 
-from engine import patiently, write_atomically
+from engine import Event, ModelFailed, ModelLoading, ModelReady, ModelRole, patiently, write_atomically
 
 log = logging.getLogger(__name__)
 
 
 class SessionMark:
-    """`ended_badly`: the file was still there. `was_loading`: the model that was being loaded then, or ""."""
+    """`ended_badly`: the file was still there. `was_loading`: the model that was being loaded then, or "".
+
+    It is changed by the thread of the engine and by one of the app's, and by neither after the end.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self.ended_badly = os.path.lexists(file)  # raises nothing, whatever the disk says
         self.was_loading = _content(file)
         self._written: str | None = None
-        self.set_loading("")
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def begin(self) -> None:
+        """Not on the GUI thread, which would wait for the disk."""
+        with self._lock:
+            if self._written is None:
+                self._write("")
+
+    def note(self, event: Event) -> None:
+        """For the engine's thread, as it tells the event: a load goes on when the disk has its mark."""
+        match event:
+            case ModelLoading(role=ModelRole.MAIN, folder=folder):
+                self.set_loading(folder)
+            case ModelReady(role=ModelRole.MAIN) | ModelFailed(role=ModelRole.MAIN):
+                self.set_loading("")
 
     def set_loading(self, folder: str) -> None:
-        """Where the disk does not take the mark, the next start only knows less."""
-        if folder != self._written:
-            try:
-                write_atomically(self._file, folder)
-            except OSError as error:
-                log.info("the mark of this run cannot be written: %s", error.strerror)
-            self._written = folder
+        with self._lock:
+            if folder != self._written:
+                self._write(folder)
 
     def end(self) -> None:
+        with self._lock:
+            self._ended = True
+            try:
+                self._file.unlink(missing_ok=True)
+            except OSError as error:
+                log.info("the mark of this run cannot be removed: %s", error.strerror)
+
+    def _write(self, folder: str) -> None:
+        """Where the disk does not take the mark, the next start only knows less."""
+        if self._ended:
+            return
         try:
-            self._file.unlink(missing_ok=True)
+            write_atomically(self._file, folder.encode("utf-8", "replace"))
         except OSError as error:
-            log.info("the mark of this run cannot be removed: %s", error.strerror)
+            log.info("the mark of this run cannot be written: %s", error.strerror)
+        self._written = folder
 
 
 def _content(file: Path) -> str:

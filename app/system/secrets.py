@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -59,14 +59,15 @@ class Secrets:
         """Of all tokens that are kept, the last one given comes last. `address`: the one in use now."""
         return tuple(self._known(address))
 
-    def keep(self, token: str, address: str) -> None:
+    def keep(self, token: str, address: str) -> Callable[[], None]:
+        """Known from now on; what is returned writes it, by whichever thread, one after another."""
         if self._is_unread and not token:  # nobody could see what would be deleted
-            return
+            return lambda: None
         tokens = {origin: each for origin, each in self._known(address).items() if origin != origin_of(address)}
         if token:
             tokens[origin_of(address)] = token
-        self._write(_as_text(tokens))
         self._tokens, self._is_unread = tokens, False
+        return partial(self._write, _as_text(tokens))
 
     def _known(self, address: str) -> dict[str, str]:
         if self._tokens is None:

@@ -14,7 +14,8 @@ from tests.helpers.bad_templates import BAD_TEMPLATES
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_GAP_S = 0.2  # of processor time; MEASURED: up to 0.14 on a machine with seven times the work that it can do
+MOST_GAP_S = 0.1  # of the GUI thread's processor time; what else could hold it, a call that waits, is forbidden
+MOST_CLOSE_S = 2.0
 MOST_STOP_S = 30.0  # rendering may take two seconds of processor time, on a machine that is shared
 EVERY = sorted([*BAD_TEMPLATES, *BAD_TOKENIZERS], key=lambda name: name != "loops")
 
@@ -35,11 +36,14 @@ def judge(folder: Path, names: list[str], *, with_trial: bool) -> None:
 
 def judged(answers: list[list[Any]], names: list[str]) -> list[str]:
     """Those that held the window for too long."""
-    assert [answer[0] for answer in answers] == [*names, ""]
-    for answer in answers:
+    *of_models, closed, waits = answers
+    assert [answer[0] for answer in of_models] == names
+    for answer in (*of_models, closed):
         print(answer)  # noqa: T201  the drill's report
-    assert not [answer for answer in answers if answer[3] > MOST_STOP_S]
-    return [answer[0] for answer in answers if answer[1] > MOST_GAP_S]
+    assert waits == []
+    assert not [answer for answer in of_models if answer[3] > MOST_STOP_S]
+    held = [answer[0] for answer in of_models if answer[1] > MOST_GAP_S]
+    return held if closed[3] <= MOST_CLOSE_S else [*held, *(name for name in names[:1] if name not in held)]
 
 
 @pytest.mark.drill

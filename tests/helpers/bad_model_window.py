@@ -2,9 +2,9 @@
 
 python -m tests.helpers.bad_model_window FOLDER TRIAL NAME…: for each name a folder of it is made, chosen in the app,
 asked and stopped; TRIAL is 1 where a new model is first tried in another process, as usual, and 0 where it gets into
-this one. Prints JSON lines: name, the longest gap between two turns of the event loop (in processor time of this
-process, so that other programs do not count), that in seconds, the seconds until Stop had ended the reply, the outcome;
-last the same of the window's end.
+this one. Prints JSON lines: name, the longest gap between two turns of the event loop (in processor time of the GUI
+thread, so that no other program or thread counts), that in seconds, the seconds until Stop had ended the reply, the
+outcome; then the same of the window's end; last the calls that had the GUI thread wait until that end.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from app.system.qt_application import qt_application
 from app.view_models.model_list import PairState
 from engine.models.first_use import FirstUse
 from tests.helpers.bad_model_child import spoiled
+from tests.helpers.gui_waits import gui_waits
 from tests.helpers.tiny_models import make_pair
 
 QUESTION = "a" * 2000 + "ꙮ"
@@ -42,10 +43,10 @@ class Heartbeat(QObject):
 
     def begin(self) -> None:
         self.gap_cpu_s = self.gap_s = 0.0
-        self._last = time.process_time(), time.monotonic()
+        self._last = time.thread_time(), time.monotonic()
 
     def _beat(self) -> None:
-        now = time.process_time(), time.monotonic()
+        now = time.thread_time(), time.monotonic()
         self.gap_cpu_s = max(self.gap_cpu_s, now[0] - self._last[0])
         self.gap_s = max(self.gap_s, now[1] - self._last[1])
         self._last = now
@@ -124,16 +125,20 @@ def main(folder: Path, with_trial: bool, names: list[str]) -> int:
     trial = Trial(application, folder, folder / "starter" / "main")
 
     def begin() -> None:
-        trial.run(names)
+        with gui_waits() as met:
+            trial.run(names)
+        waits.extend(met)
         closing_s.append(time.monotonic())
         trial.close(names[0])
 
     closing_s: list[float] = []
+    waits: list[str] = []
     application.opened.connect(lambda: QTimer.singleShot(0, begin))
     application.ended.connect(qt.quit)
     application.show()
     code = qt.exec()
     sys.stdout.write(json.dumps(["", 0.0, 0.0, time.monotonic() - closing_s[0] - 0.1, "closed"]) + "\n")
+    sys.stdout.write(json.dumps(waits) + "\n")
     return code
 
 

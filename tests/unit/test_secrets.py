@@ -45,21 +45,21 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_without_a_keychain_a_file_for_the_owner(file: Path) -> None:
-    Secrets(file).keep("hf_canary", HUB)
+    Secrets(file).keep("hf_canary", HUB)()
     assert Secrets(file).token_for(HUB) == "hf_canary"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    Secrets(file).keep("", HUB)
+    Secrets(file).keep("", HUB)()
     assert (Secrets(file).token_for(HUB), file.exists()) == ("", False)
 
 
 def test_with_a_keychain_no_file(file: Path) -> None:
     keychain = MemoryKeychain()
-    Secrets(file, lambda: keychain).keep("hf_canary", HUB)
+    Secrets(file, lambda: keychain).keep("hf_canary", HUB)()
     assert not file.exists()
     assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
-    Secrets(file, lambda: keychain).keep("", HUB)
+    Secrets(file, lambda: keychain).keep("", HUB)()
     assert (Secrets(file, lambda: keychain).token_for(HUB), keychain.kept) == ("", {})
-    Secrets(file, lambda: keychain).keep("", HUB)  # there is none to delete
+    Secrets(file, lambda: keychain).keep("", HUB)()  # there is none to delete
 
 
 def test_a_token_of_a_file_moves_into_the_keychain(file: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_locked_keychain_leaves_the_file_and_tells_nothing(file: Path, caplog:
     keychain = MemoryKeychain(locked=True)
     with caplog.at_level(logging.DEBUG):
         assert Secrets(file, lambda: keychain).token_for(HUB) == ""
-        Secrets(file, lambda: keychain).keep("hf_canary", HUB)
+        Secrets(file, lambda: keychain).keep("hf_canary", HUB)()
         assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
     assert file.read_text() == KEPT
     assert "hf_canary" not in caplog.text
@@ -87,8 +87,8 @@ def test_what_is_no_token_is_none(file: Path, text: str) -> None:
 
 
 def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
-    Secrets(file).keep("hf_canary", f"{HUB}/mirror")
-    Secrets(file).keep("hf_other", "https://other.test")
+    Secrets(file).keep("hf_canary", f"{HUB}/mirror")()
+    Secrets(file).keep("hf_other", "https://other.test")()
     kept = Secrets(file)
     assert [kept.token_for(each) for each in (HUB, "HTTPS://Hub.Test:443/x", "https://other.test")] == [
         "hf_canary",
@@ -97,7 +97,7 @@ def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
     ]
     elsewhere = ("http://hub.test", f"{HUB}:8443", "https://hub.test.evil", "https://evil@hub.tests", "", "hub.test")
     assert [kept.token_for(each) for each in elsewhere] == [""] * len(elsewhere)
-    kept.keep("", HUB)
+    kept.keep("", HUB)()
     assert kept.origins(HUB) == ("https://other.test",)
 
 

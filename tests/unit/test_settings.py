@@ -349,6 +349,7 @@ def test_a_mark_that_the_disk_does_not_give_stops_no_start(tmp_path: Path, monke
     with monkeypatch.context() as disk:
         refuse_reads(disk, "running", times=2)
         assert SessionMark(tmp_path / "running").was_loading == "/models/a"
+    (tmp_path / "running").write_text("")
     with monkeypatch.context() as disk:
         disk.setattr(os, "stat", lambda *_, **__: refuse())
         assert not SessionMark(tmp_path / "running").was_loading

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -268,6 +269,7 @@ def test_one_copy_a_day_and_three_are_kept(path: Path) -> None:
     backups = path.with_name("backups")
     for day in range(1, 5):  # as earlier versions named them
         (backups / f"chats-2020010{day}-000000.db").write_bytes(b"")
+        os.utime(backups / f"chats-2020010{day}-000000.db", (0, 0))
     for _ in range(2):
         os.utime(copies.all_of(path)[-1], (0, 0))
         copies.make_if_due(path)
@@ -282,6 +284,23 @@ def test_a_clock_that_jumped_does_not_stop_the_copies(path: Path) -> None:
     assert len(copies.all_of(path)) == 2
     with closing(sqlite3.connect(copies.all_of(path)[-1])) as newest:
         assert newest.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
+
+
+def test_a_clock_that_is_another_at_each_start_leaves_the_copy_of_another_day(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(path)
+    copies.make_if_due(path)
+    yesterday = copies.all_of(path)[0]
+    os.utime(yesterday, (0, 0))
+    for start in range(6):
+        now = (1_000_000, 2_000_000)[start % 2] + start
+        monkeypatch.setattr(time, "time", lambda now=now: float(now))
+        before = set(copies.all_of(path))
+        copies.make_if_due(path)
+        for copy in set(copies.all_of(path)) - before:
+            os.utime(copy, (now, now))
+    assert (len(copies.all_of(path)), copies.all_of(path)[0]) == (3, yesterday)
 
 
 def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:

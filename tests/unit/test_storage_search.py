@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -385,6 +386,7 @@ def damage_one_bit(path: Path, step: int) -> None:
     whole = index_path(path).read_bytes()
     seal = index_path(path).with_name("chats-search.db.seal")
     sealed = seal.read_bytes()
+    assert stat.S_IMODE(seal.stat().st_mode) == 0o600
     for at in range(0, len(whole), step):
         forget_index(path)
         damaged = bytearray(whole)

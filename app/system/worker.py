@@ -1,0 +1,62 @@
+"""Threads that do jobs one after another, and hand each outcome to the thread that owns the app's data."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+_CLOSE_S = 3.0  # for jobs that take no longer than a small file
+
+T = TypeVar("T")
+Deliver = Callable[[Callable[[], None]], None]  # has a call made on the owner's thread
+
+
+class Asked(Protocol):
+    """Does a job, then calls `done` or `failed` on the owner's thread."""
+
+    def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None: ...
+
+
+class Worker:
+    """`done` or `failed` of a job is called through `deliver`, in the order of the jobs."""
+
+    def __init__(self, name: str, deliver: Deliver) -> None:
+        self._deliver = deliver
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
+        self._jobs.put(lambda: _do(job, done, failed, self._deliver))
+
+    def close(self, timeout_s: float = _CLOSE_S) -> bool:
+        """Ends the thread after the jobs that were asked for; False when that takes longer."""
+        self._jobs.put(None)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+
+
+class _InPlace:
+    """Of a program without threads, such as one that only prepares a profile."""
+
+    def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
+        _do(job, done, failed, lambda call: call())
+
+
+IN_PLACE = _InPlace()
+
+
+def _do(job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None], deliver: Deliver) -> None:
+    try:
+        outcome = job()
+    except Exception as error:  # noqa: BLE001  whoever asked is told
+        caught = error.with_traceback(None)
+        deliver(lambda: failed(caught))
+    else:
+        deliver(lambda: done(outcome))
