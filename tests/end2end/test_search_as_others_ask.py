@@ -181,8 +181,8 @@ def test_what_the_official_client_cannot_read_costs_us_one_model_at_most(
 ) -> None:
     """It fails with the whole list over a date or weights of another form; we take the field for missing."""
     hub.repositories.clear()
-    odd = [{"lastModified": "yesterday"}, {"lastModified": 7}, {"safetensors": {"total": 3}}, {"safetensors": [1]}]
-    hub.listed += [listed(f"org/Odd-{number}", number) | each for number, each in enumerate(odd)]
-    assert len(ours(store, recorder, HubQuery())) == len(odd)
+    forms: list[tuple[str, Any]] = [("lastModified", "yesterday"), ("lastModified", 7), ("safetensors", {"total": 3})]
+    hub.listed += [listed(f"org/Odd-{number}", number, **dict([form])) for number, form in enumerate(forms)]
+    assert len(ours(store, recorder, HubQuery())) == len(forms)
     with pytest.raises((ValueError, AttributeError, KeyError, TypeError)):
         theirs(hub, **asked(filter="mlx"))
