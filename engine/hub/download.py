@@ -223,9 +223,9 @@ class Download:
 
         def fetch(file: RemoteFile) -> None:
             def report(count_bytes: int, fresh: bool) -> None:
-                meter.add(file.name, count_bytes, fresh)
                 if fresh:
                     shares.throttle.take(count_bytes, self.stop)
+                meter.add(file.name, count_bytes, fresh)
 
             line = partial(_slot, shares.slots, self.stop)
             fetch_file(client, commit, file, self._folder, self.stop, report, line)

@@ -72,7 +72,7 @@ def hub_models(answer: Iterable[object]) -> list[HubModel]:
 
 
 def hub_model(entry: object) -> HubModel | None:
-    """None for what cannot be a repository, or is not for everybody's eyes."""
+    """None for what cannot be a repository."""
     if not isinstance(entry, dict):
         return None
     repository = entry.get("id") or entry.get("modelId")
@@ -157,11 +157,12 @@ _LIMITS: tuple[Callable[[HubModel, HubQuery], bool], ...] = (
 
 
 def _question(query: HubQuery, words: str, mlx: bool) -> str:
-    asked = [("limit", str(PAGE)), ("sort", _SORTS[query.sort]), ("direction", "-1")]
+    """As the hub's own client asks: what comes first is always the highest."""
+    asked = [("limit", str(PAGE)), ("sort", _SORTS[query.sort])]
     asked += [("search", words)] if words else []
     asked += [("author", query.author.strip()[:100])] if query.author.strip() else []
     asked += [("filter", "mlx")] if mlx else []
-    return "api/models?" + urlencode([*asked, *(("expand[]", field) for field in _FIELDS)])
+    return "api/models?" + urlencode([*asked, *(("expand", field) for field in _FIELDS)])
 
 
 # What an entry says

@@ -16,21 +16,26 @@ INTERVAL_S = 0.1
 STALL_INTERVAL_S = 1.0
 SPEED_OVER_S = 3.0
 TIME_LEFT_OVER_S = 15.0
-_SURE_AFTER_S = 2.0  # of bytes that come: before that nobody knows how long the rest will take
+_SPEED_AFTER_S = 1.0  # of bytes that come: before that nobody knows how fast they come …
+_SURE_AFTER_S = 2.0  # … or how long the rest will take
 _FILES_SHOWN = 100
 
 
 class Rate:
-    """Bytes a second, over the last so many seconds: a burst weighs no more than the time it took."""
+    """Bytes a second, over the last so many seconds: a burst weighs no more than the time it took.
+
+    Measured from when the first bytes were here. Nobody knows how long those took: they say nothing about the speed.
+    """
 
     def __init__(self, over_s: float) -> None:
         self._over_s = over_s
         self._bytes = self._seconds = 0.0
         self._seen_s = 0.0
+        self._began = False
 
     def add(self, count_bytes: int, passed_s: float) -> None:
-        """Time before the first byte says nothing about the line."""
-        if not count_bytes and not self._bytes:
+        if not self._began:
+            self._began = count_bytes > 0
             return
         kept = math.exp(-passed_s / self._over_s)
         self._bytes = self._bytes * kept + count_bytes
@@ -39,7 +44,8 @@ class Rate:
 
     @property
     def per_second(self) -> float:
-        return self._bytes / self._seconds if self._seconds else 0.0
+        """0 while nobody can tell."""
+        return self._bytes / self._seconds if self._seen_s >= _SPEED_AFTER_S else 0.0
 
     def seconds_for(self, count_bytes: int) -> float | None:
         """None while nobody can tell."""

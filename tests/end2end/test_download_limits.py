@@ -232,6 +232,21 @@ def test_downloads_share_a_limit(hub: TinyHub, store: QuickStore, recorder: Even
     assert sent_bytes <= limit * (time.monotonic() - started) + (1 << 18)  # what is taken is paid for afterwards
 
 
+def test_what_came_is_told_once_it_is_within_the_limit(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """What each line had read ahead was told at once, as a speed of more than the limit."""
+    store.set_limit(1)
+    download = store.install(REPO)
+    told = [recorder.wait_for(DownloadProgress, download)]
+    while told[-1].total_bytes == 0 or len(hub.seen) < 4:  # files are on their way
+        told.append(recorder.wait_for(DownloadProgress, download))
+    told.append(recorder.wait_for(DownloadProgress, download))  # a second later
+    store.pause(download)
+    assert isinstance(recorder.end_of(download), DownloadStopped)
+    assert {each.done_bytes for each in told} == {0}
+
+
 def test_an_absent_hub_is_answered_for_by_a_mirror_which_is_not_told_the_token(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:

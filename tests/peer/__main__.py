@@ -1,7 +1,8 @@
 """`make peer`: our downloads from a hub that others wrote (olah, a mirror of Hugging Face), on this machine.
 
 olah serves git repositories of ours as their origin. It has no ranges and no lists of models, so a resumed download
-must begin its file anew and a search must say that there is none; a person's mirror may be like that.
+must begin its file anew and a search must say that there is none; a person's mirror may be like that. Searches are
+compared with those of a client that others wrote in tests/end2end/test_search_as_others_ask.py.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ SUM = "0" * 64
 
 def test_a_burst_weighs_no_more_than_the_time_it_took() -> None:
     rate = Rate(over_s=3)
+    rate.add(1, 0.1)
     rate.add(1_000_000, 0.001)  # what lay in the socket already
     for _ in range(30):
         rate.add(10_000, 0.1)
@@ -31,13 +32,27 @@ def test_a_burst_weighs_no_more_than_the_time_it_took() -> None:
 def test_time_before_the_first_byte_says_nothing_about_the_line() -> None:
     rate = Rate(over_s=3)
     rate.add(0, 100.0)
+    rate.add(9999, 1.0)
     rate.add(1000, 1.0)
     assert rate.per_second == pytest.approx(1000)
+
+
+def test_a_speed_is_told_once_it_has_been_seen_for_a_second() -> None:
+    """What all lines had at once was told as twice the speed: 2 MiB within 0.2 s, at a limit of 4 MB/s."""
+    rate = Rate(over_s=3)
+    rate.add(2_097_152, 0.1)
+    told = []
+    for _ in range(40):
+        rate.add(400_000, 0.1)
+        told.append(rate.per_second)
+    assert set(told[:9]) == {0.0}
+    assert told[10:] == pytest.approx([4_000_000] * 30)
 
 
 def test_nobody_guesses_how_long_it_takes() -> None:
     rate = Rate(over_s=15)
     assert rate.seconds_for(1000) is None
+    rate.add(7777, 1.0)
     rate.add(1000, 1.0)
     assert rate.seconds_for(9000) is None
     rate.add(1000, 1.0)
