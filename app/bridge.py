@@ -1,8 +1,8 @@
 """Delivers the engine's events, and calls that other threads ask for, on the GUI thread.
 
 `EngineBridge.post` is the sink that the engine and the model store get; any thread may call it. It appends to a queue
-and wakes the GUI thread, which emits `event_arrived` for all queued events: at most every 33 ms while text streams, and
-at once when something begins or ends.
+and wakes the GUI thread, which emits `text_arrived` or `event_arrived` for each queued event: at most every 33 ms while
+text streams, and at once when something begins or ends.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class GuiCalls(QObject):
 
 
 class EngineBridge(QObject):
-    event_arrived = Signal(object)
+    text_arrived = Signal(object)  # TextDelta; apart, for most controllers have no use for it
+    event_arrived = Signal(object)  # any other
 
     _wake = Signal()
     _wake_now = Signal()
@@ -109,7 +110,8 @@ class EngineBridge(QObject):
         for event in merged(taken):
             if self._closed:  # a slot may close the bridge
                 return
-            self.event_arrived.emit(event)
+            signal = self.text_arrived if isinstance(event, TextDelta) else self.event_arrived
+            signal.emit(event)
         self._drained_at = self._clock()
 
 

@@ -315,7 +315,7 @@ class ChatController(QObject):
                 self._append(asked.reply_id)
             else:
                 self._show_branch()
-        self.conversations.refresh()
+        self._refresh_titles(asked.chat_id)  # a first question that is asked differently names its chat
 
     def _append(self, message_id: int) -> None:
         if stored := self._messages.message(message_id):
@@ -382,7 +382,7 @@ class ChatController(QObject):
     def _refresh_titles(self, chat_id: int) -> None:
         self.conversations.refresh()
         summary = self._chats.summary(chat_id)
-        if summary is not None and chat_id == self.chat_id:
+        if summary is not None and chat_id == self.chat_id and summary.title != self.title:
             self.title = summary.title
             self.current_chat_changed.emit(self.chat_id, self.title)
 

@@ -85,6 +85,7 @@ class ModelController(QObject):
         self.checks = PairChecks(store)
         self._loading = self._connected(PairLoading(engine, bridge, settings, starter, self))
         self.residence = self._loading.residence
+        bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
 

@@ -52,6 +52,7 @@ class Race(QObject):
         self._others: set[RequestId] = set()
         self._main = ""  # the folder of the main model that writes both laps
         self._state = RaceState.IDLE
+        bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
 

@@ -125,6 +125,7 @@ class Replies(QObject):
         self._numbers.timeout.connect(self._show_new_numbers)
         self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
         self._retry.timeout.connect(self.store_ends)
+        bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
 
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:

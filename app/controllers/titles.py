@@ -74,6 +74,7 @@ class Titles(QObject):
         self._storing: set[int] = set()  # whose title is on its way to the disk
         self._own: RequestId | None = None  # the request under way, for the first of those that wait
         self._text = ""
+        bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._go_on)
 

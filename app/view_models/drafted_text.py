@@ -46,7 +46,7 @@ class DraftedText:
         self._read()
         known = self._marks[thinking]
         for mark in marks:
-            moved = replace(mark, start=mark.start + base, end=mark.end + base)
+            moved = replace(mark, start=mark.start + base, end=mark.end + base) if base else mark
             if known and known[-1].accepted and moved.accepted and known[-1].end == moved.start:
                 known[-1] = replace(known[-1], end=moved.end)
             else:

@@ -5,6 +5,8 @@ Formats what `RequestStats` says and computes no rate of its own. The meanings a
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QCoreApplication
 
 from app.words import formats
@@ -150,11 +152,20 @@ def time_parts(stats: RequestStats) -> list[tuple[str, float]]:
 
 
 def time_words(stats: RequestStats) -> str:
-    return formats.listed(*(f"{name} {share(part_s, stats)}" for name, part_s in time_parts(stats)))
+    names = [name for name, _ in time_parts(stats)]
+    return formats.listed(*(f"{name} {share}" for name, share in zip(names, time_shares(stats), strict=True)))
 
 
-def share(part_s: float, stats: RequestStats) -> str:
-    return formats.percent(part_s / stats.decode_s) if stats.decode_s > 0 else NOT_KNOWN
+def time_shares(stats: RequestStats) -> list[str]:
+    """Of each part; together 100 %: what rounding down leaves goes to those that lost most by it."""
+    seconds = [part_s for _, part_s in time_parts(stats)]
+    if sum(seconds) <= 0:
+        return [NOT_KNOWN] * len(seconds)
+    exact = [100 * part_s / sum(seconds) for part_s in seconds]
+    whole = [math.floor(each) for each in exact]
+    for part in sorted(range(len(exact)), key=lambda part: whole[part] - exact[part])[: 100 - sum(whole)]:
+        whole[part] += 1
+    return [formats.percent(each / 100) for each in whole]
 
 
 def over_time_name() -> str:

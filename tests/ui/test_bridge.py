@@ -43,6 +43,7 @@ def bridge(qapp: QCoreApplication) -> Iterator[EngineBridge]:
 @pytest.fixture
 def arrived(bridge: EngineBridge) -> list[Event]:
     events: list[Event] = []
+    bridge.text_arrived.connect(events.append)
     bridge.event_arrived.connect(events.append)
     return events
 
@@ -72,7 +73,8 @@ def test_events_of_another_thread_arrive_on_the_gui_thread_in_order(
     qtbot: QtBot, bridge: EngineBridge, arrived: list[Event]
 ) -> None:
     threads: list[QThread] = []
-    bridge.event_arrived.connect(lambda _: threads.append(QThread.currentThread()))
+    for signal in (bridge.text_arrived, bridge.event_arrived):
+        signal.connect(lambda _: threads.append(QThread.currentThread()))
 
     def work() -> None:
         bridge.post(Queued(RequestId(1)))
@@ -93,7 +95,7 @@ def test_events_of_another_thread_arrive_on_the_gui_thread_in_order(
 def test_streaming_text_comes_at_most_every_33_ms(qtbot: QtBot, qapp: QCoreApplication) -> None:
     now_s = [100.0]
     bridge, arrived = EngineBridge(clock=lambda: now_s[0]), list[Event]()
-    bridge.event_arrived.connect(arrived.append)
+    bridge.text_arrived.connect(arrived.append)
     bridge.post(delta("a"))
     QCoreApplication.processEvents()
     assert arrived == [delta("a")]
@@ -118,6 +120,16 @@ def test_end_does_not_wait_for_the_next_drain(qtbot: QtBot, bridge: EngineBridge
     bridge.post(finished())
     QCoreApplication.processEvents()
     assert arrived[1:] == [delta("b"), finished()]
+
+
+def test_text_goes_only_to_those_who_read_it(bridge: EngineBridge, arrived: list[Event]) -> None:
+    others: list[Event] = []
+    bridge.event_arrived.connect(others.append)
+    for event in (Queued(RequestId(1)), delta("a"), finished()):
+        bridge.post(event)
+    QCoreApplication.processEvents()
+    assert others == [Queued(RequestId(1)), finished()]
+    assert arrived == [Queued(RequestId(1)), delta("a"), finished()]
 
 
 def test_closed_bridge_drops_late_events(bridge: EngineBridge, arrived: list[Event]) -> None:

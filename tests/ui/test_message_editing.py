@@ -83,6 +83,18 @@ def test_a_question_is_edited_in_its_place_and_asked_anew(harness: AppHarness, q
     assert harness.chats.transcript.messages[0].siblings == 2
 
 
+def test_a_first_question_that_is_asked_anew_names_the_chat_everywhere(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.application.settings.automatic_titles = False
+    harness.ask(qtbot, "Wrong")
+    type_anew(field := begin_edit(harness, 0), "Right")
+    QTest.keyClick(field.field, Qt.Key.Key_Return, CTRL)
+    harness.wait_until_quiet(qtbot)
+    listed = harness.chats.conversations.index(1).data()
+    header, window = harness.window.header.title.accessibleName(), harness.window.windowTitle()
+    assert (listed, header) == ("Right", "Right")
+    assert window.startswith("Right")
+
+
 def test_shift_return_begins_a_line_and_escape_gives_up(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
     field = begin_edit(harness, 0)

@@ -7,18 +7,23 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
-from PySide6.QtGui import QAccessible, QDesktopServices
+from PySide6.QtGui import QAccessible, QAccessibleActionInterface, QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.settings import KEPT, Settings
+from app.theme import Theme
+from app.view_models.transcript import TranscriptMessage
 from app.views.settings import advanced
 from app.views.settings.window import SettingsWindow
+from app.views.transcript.parts import PartKind
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Page
+from app.views.widgets.meanings import Meanings
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 Role = QAccessible.Role
 
@@ -203,6 +208,36 @@ def test_a_choice_is_a_combo_box_and_says_its_value(window: SettingsWindow) -> N
     assert told.role() == Role.ComboBox
     assert told.text(QAccessible.Text.Value) == "English"
     assert window.general.language.accessibleName() == "Language"
+
+
+@pytest.mark.parametrize("kind", ["question", "row", "thinking"])
+def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(
+    window: SettingsWindow, qtbot: QtBot, kind: str
+) -> None:
+    transcript = TranscriptHarness([thought()])
+    qtbot.addWidget(transcript.view)
+    meanings = Meanings(Theme())
+    qtbot.addWidget(meanings)
+    button = {
+        "question": meanings.button,
+        "row": window.models.installed.rows[0].more_button,
+        "thinking": transcript.parts(PartKind.FOLD)[0].widget,
+    }[kind]
+    assert isinstance(button, QWidget)
+    told = QAccessible.queryAccessibleInterface(button)
+    assert told.role() == Role.Button
+    for is_open in (False, True, False):
+        state = told.state()
+        assert (bool(state.expandable), bool(state.expanded), bool(state.collapsed)) == (True, is_open, not is_open)
+        assert not state.checkable
+        told.actionInterface().doAction(QAccessibleActionInterface.pressAction())
+    assert told.text(QAccessible.Text.Name)
+
+
+def thought() -> TranscriptMessage:
+    message = reply(1, "The answer.")
+    message.thinking, message.thinking_s = "First.", 2.0
+    return message
 
 
 def test_a_switch_says_whether_it_is_on(window: SettingsWindow) -> None:

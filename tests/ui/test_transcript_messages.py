@@ -131,6 +131,18 @@ def test_open_code_is_appended_to_and_coloured_as_it_comes(open_transcript: Open
     assert widget.text.document().firstBlock().layout().formats()
 
 
+def test_half_a_word_of_code_is_not_coloured_as_another(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "```python\nx = 1\n")
+    for piece in ("y = 2\nfor", "mat(y)"):
+        harness.model.append_text(1, piece)
+        assert not code_of(harness).text.document().lastBlock().layout().formats()
+    harness.model.append_text(1, "\nz = 3\n")
+    line = code_of(harness).text.document().findBlockByNumber(3)
+    assert (line.text(), line.previous().text()) == ("z = 3", "format(y)")
+    assert [line.previous().layout().formats()[0].length, bool(line.layout().formats())] == [len("format"), True]
+
+
 def test_code_is_copied_without_its_fence(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "```py\nx = 1\n```")])
     code_of(harness).copy_button.click()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QLocale
 
 from app.words import formats
 from app.words.replies import FooterLine, Tone, footer_line, speed_up_text
+from app.words.speculation import time_shares, time_words
 from engine import DraftingState, RequestStats
 
 # Behind the first round, 100 of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per
@@ -32,6 +33,25 @@ def test_gain_is_said_with_its_parts() -> None:
     assert line.tone is Tone.GAIN
     assert "190 of 268. Passes: 101." in line.tooltip
     assert "from 1.8 tokens per pass" in line.tooltip
+
+
+@pytest.mark.parametrize(
+    ("draft_s", "verify_s", "words"),
+    [
+        (1.0, 1.0, "draft 34%, main model 33%, other 33%"),
+        (0.434, 2.433, "draft 15%, main model 81%, other 4%"),  # 14.5, 81.1 and 4.4
+        (1.5, 1.5, "draft 50%, main model 50%, other 0%"),
+        (1.6, 1.6, "draft 50%, main model 50%, other 0%"),  # scaled up from samples, they may be more than all
+    ],
+)
+def test_the_parts_of_the_time_are_all_of_it(draft_s: float, verify_s: float, words: str) -> None:
+    stats = replace(DRAFTED, decode_s=3.0, draft_s=draft_s, verify_s=verify_s)
+    assert time_words(stats) == words
+    assert sum(int(share.rstrip("%")) for share in time_shares(stats)) == 100
+
+
+def test_no_time_has_no_parts() -> None:
+    assert set(time_shares(replace(DRAFTED, decode_s=0.0))) == {"–"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
-from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
@@ -36,7 +36,7 @@ class DownloadRow(Translated, QWidget):
         self.bar = ProgressLine(theme)
         self.words = TextLabel(theme, TextStyle.FINE)
         self.problem = TextLabel(theme, TextStyle.FAULT)  # of one half while the other goes on or is paused
-        self.files_button = IconButton(theme, "chevron-right", 22)
+        self.files_button = OpeningButton(theme, 22)
         self.files = FileLines(theme)
         self.go_button = IconButton(theme, "pause", 28)
         self.cancel_button = IconButton(theme, "x", 28)
@@ -97,7 +97,7 @@ class DownloadRow(Translated, QWidget):
     def _show_files(self, entry: DownloadEntry) -> None:
         self.files_button.setVisible(bool(entry.files))
         opened = self.files_button.isChecked() and bool(entry.files)
-        self.files_button.set_icon("chevron-down" if opened else "chevron-right")
+        self.files_button.set_opened(opened)
         self.files_button.set_name(self.tr("Hide the files") if opened else self.tr("Show the files"))
         self.files.setVisible(opened)
         if opened:

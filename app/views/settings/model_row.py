@@ -11,7 +11,7 @@ from app.theme import Theme
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.views.settings.model_facts import facts, upkeep_text
-from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.words.formats import fill
@@ -51,7 +51,7 @@ class ModelRow(QWidget):
         self.reload_button = PillButton(theme, Emphasis.PLAIN)
         self.reload_button.setText(self.tr("Load again"))
         self.reload_button.setAccessibleName(fill(self.tr("Load %1 again"), entry.name))
-        self.more_button = IconButton(theme, "chevron-right", 28)
+        self.more_button = OpeningButton(theme, 28)
         self.more_button.set_name(fill(self.tr("More about %1"), entry.name))
         self.delete_button = IconButton(theme, "trash-2", 28)
         self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
@@ -99,7 +99,7 @@ class ModelRow(QWidget):
             self._facts.hide()
             self._facts.deleteLater()
             self._facts = None
-        self.more_button.set_icon("chevron-down" if visible else "chevron-right")
+        self.more_button.set_opened(visible)
         self.opened.emit(visible)
 
     def _arrange(self) -> None:

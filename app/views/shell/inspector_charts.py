@@ -239,16 +239,17 @@ class TimeSplit(Chart):
         needed = [painter.fontMetrics().horizontalAdvance(name) + self._beside_px() for name, _ in parts]
         spare = (place.width() - sum(needed)) / len(parts)  # the longest name keeps its words
         left = place.left()
-        for (name, part_s), color, words in zip(parts, time_colors(theme), needed, strict=True):
+        names, shares = [name for name, _ in parts], speculation.time_shares(stats)
+        for name, share, color, words in zip(names, shares, time_colors(theme), needed, strict=True):
             column = QRectF(left, place.top() + high + 4, words + spare, line)
-            self._paint_part(painter, column, name, part_s, color)
+            self._paint_part(painter, column, name, share, color)
             left += column.width()
 
     def _beside_px(self) -> int:
         """What a column needs beside its words."""
         return self.theme.px(6) + self.theme.px(4) + 3
 
-    def _paint_part(self, painter: QPainter, place: QRectF, name: str, part_s: float, color: QColor) -> None:
+    def _paint_part(self, painter: QPainter, place: QRectF, name: str, share: str, color: QColor) -> None:
         dot = self.theme.px(6)
         self.bar(painter, QRectF(place.left(), place.center().y() - dot / 2, dot, dot), color)
         painter.setPen(self.theme.palette.secondary)
@@ -257,7 +258,7 @@ class TimeSplit(Chart):
             words, _LEFT, painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, int(words.width()))
         )
         painter.setPen(self.theme.palette.text)
-        painter.drawText(words.translated(0, place.height()), _LEFT, speculation.share(part_s, self.stats))
+        painter.drawText(words.translated(0, place.height()), _LEFT, share)
 
 
 class Sparkline(Chart):

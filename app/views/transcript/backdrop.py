@@ -55,6 +55,9 @@ class ThoughtBars:
             self._viewport.update(bar)
         self._bars = bars
 
+    def __bool__(self) -> bool:
+        return bool(self._bars)
+
     def paint(self, painter: QPainter, colors: Palette) -> None:
         for bar in self._bars:
             painter.fillRect(bar, colors.hairline)

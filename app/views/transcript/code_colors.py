@@ -33,6 +33,7 @@ class CodeColors(QObject):
         self._shown: dict[int, _Colored] = {}  # by line
         self._language = ""
         self._growing: GrowingCode | None = None
+        self._read_chars = 0  # of the code, by `grow`
         self._waiting = ""  # code that grew before there was a lexer
         self._lines: Iterator[_Line] = iter(())
         self._grown_from: float = inf  # from this place in the document on, `grow` gives the colours
@@ -47,16 +48,21 @@ class CodeColors(QObject):
         """The document was written anew and has no colours."""
         self._timer.stop()
         self._shown.clear()
-        self._waiting = ""
+        self._waiting, self._read_chars = "", 0
         self._language, self._growing, self._grown_from = language, None, inf
 
     def grow(self, code: str) -> None:
-        """Colours the lines that were added to code that goes on, with those that had to wait for the lexer."""
+        """Colours the lines that were added to code that goes on, with those that had to wait for the lexer.
+
+        `code` ends with a whole line: of a part of one a word may be coloured that becomes another.
+        """
+        if len(code) <= self._read_chars:
+            return
         if not has_lexer(self._language):
             self._waiting = code
             self._timer.start(_LOOK_AGAIN_MS)
             return
-        self._waiting = ""
+        self._waiting, self._read_chars = "", len(code)
         self._growing = self._growing or GrowingCode(self._language)
         place, found = self._growing.spans(code)
         start, end = _units(code, place), self._document.characterCount()

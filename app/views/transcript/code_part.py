@@ -56,38 +56,37 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
-        self.show_name(part.name())
         if part is not self._part:
             self._part = part
             self._end_copied()
-        if part.measured_width_px < 0:
-            self._show_block(part.content)
+        only_grew = part.measured_width_px < 0 and self._show_block(part.content)
         height = self._height_at(width_px)
-        if self.size() == QSize(width_px, height):
+        if not only_grew and self.size() == QSize(width_px, height):
             self._place_inside()  # there will be no resizing
         return height
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        # What is new is painted by itself; of the rest, the foot of the card that was.
+        self.update(QRect(0, event.oldSize().height() - RADIUS_CARD, self.width(), RADIUS_CARD))
         self._place_inside()
 
-    def _show_block(self, block: Block) -> None:
+    def _show_block(self, block: Block) -> bool:
+        """Returns whether text was only added."""
         code = block.text.removesuffix("\n")
         grows = self._block is not None and bool(self._shown) and code.startswith(self._shown)
         goes_on = grows and self._block is not None and not self._block.closed
         added = code[len(self._shown) :] if goes_on else code
         if goes_on:
-            self._append(added)
+            self._grow(added, "" if block.closed else block.text[: block.text.rfind("\n") + 1])
         else:
             self._replace(code)
             self._colors.begin(block.language)
+            self.update()
         self._shown, self._block = code, block
-        # Where it only grows, what is new is painted by itself; of the rest, the foot of the card that was.
-        self.update(QRect(0, self.height() - RADIUS_CARD, self.width(), RADIUS_CARD) if goes_on else self.rect())
         if not goes_on or block.closed:
             self._colors.color(code, block.language)
-        elif "\n" in added or block.text.endswith("\n"):  # a line is complete
-            self._colors.grow(code)
+        return goes_on
 
     @property
     def is_coloring(self) -> bool:
@@ -106,6 +105,14 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
         self._append(code)
         self.text.forget_light()
         self.text.go_to_start()
+
+    def _grow(self, added: str, complete: str) -> None:
+        """Lays the new lines out once, with the colours of those that are complete."""
+        both = QTextCursor(self.text.document())
+        both.beginEditBlock()
+        self._append(added)
+        self._colors.grow(complete)
+        both.endEditBlock()
 
     def _append(self, code: str) -> None:
         cursor = QTextCursor(self.text.document())
@@ -170,6 +177,11 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
         colors = self._context.theme.palette
         painter = QPainter(self)
         assert self._block is not None
+        inside = self.rect().adjusted(RADIUS_CARD, RADIUS_CARD, -RADIUS_CARD, -RADIUS_CARD)
+        if inside.contains(event.rect()) and event.rect().top() >= self.text.y():  # a line that grows
+            painter.fillRect(event.rect(), colors.surface)
+            painter.end()
+            return
         # The rounded corners between two pieces lie outside of both.
         above, below = RADIUS_CARD * self._block.continues_code, RADIUS_CARD * self._block.goes_on
         paint_card(painter, self.rect().adjusted(0, -above, 0, below), RADIUS_CARD, colors.surface, colors.hairline)

@@ -59,7 +59,6 @@ class FormulaPart(Hovered, SelectableInside, QWidget):
         assert isinstance(part.content, Block)
         goes_on = part is self._part and self._is_text and part.content.text.startswith(self._tex)
         self._part, self._tex = part, part.content.text
-        self.show_name(part.name())
         self.setAccessibleDescription(self._tex)
         if part.content.closed:
             self._ask()

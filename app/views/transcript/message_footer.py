@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import FOOTER_PX
@@ -57,6 +57,17 @@ class FooterContent:
     read_only: bool = False  # in the Trash
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """One piece of the row's text, as it is painted."""
+
+    text: str
+    row: QRect
+    font: QFont
+    color: QColor
+    end_px: int
+
+
 class MessageFooter(Hovered, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
@@ -69,6 +80,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._text_px = 0  # with the link
         self._icons_px = 0
         self._pressed_at = QPointF()
+        self._words: list[_Words] | None = None  # what stands where; None until it is painted at this width
         self.link = FooterLink(context, self)
         self.link.clicked.connect(
             lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.TURN_OFF_PAIR)
@@ -120,6 +132,7 @@ class MessageFooter(Hovered, Translated, QWidget):
             self._show_buttons(width_px)
         self.link.setFocusPolicy(self._focus_policy)
         self._arrange_link(width_px)
+        self._words = None
         self.update()
         return self._height(width_px)
 
@@ -282,31 +295,43 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     # Words
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._words = None
+
     def paintEvent(self, _event: QPaintEvent) -> None:
+        """Below a reply that grows it is painted at each new line: what stands where is found out once."""
         painter = QPainter(self)
-        end_px = self._paint_footer(painter, self._line) if self._line is not None else 0
-        self._paint_model(painter, end_px)
+        if self._words is None:
+            self._words = self._placed_words()
+        for words in self._words:
+            painter.setFont(words.font)
+            painter.setPen(words.color)
+            painter.drawText(words.row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words.text)
         if self._content.siblings > 1:
             self._paint_count(painter)
         painter.end()
 
-    def _paint_footer(self, painter: QPainter, footer: FooterLine) -> int:
-        """Returns where it ends."""
+    def _placed_words(self) -> list[_Words]:
+        figures = self._placed_footer(self._line) if self._line is not None else []
+        return [*figures, *self._placed_model(figures[-1].end_px if figures else 0)]
+
+    def _placed_footer(self, footer: FooterLine) -> list[_Words]:
         row = QRect(0, 0, self.width(), self._context.theme.px(ROW_PX))
-        end_px = self._paint_words(painter, row, footer.gain, self._bold, self._tone_color(footer.tone))
+        placed = [_placed(row, footer.gain, self._bold, self._tone_color(footer.tone))]
         if not self._wraps(self.width()):
-            row.setLeft(end_px)
-            return self._paint_words(painter, row, self._rest(), self._plain, self._faint())
+            row.setLeft(placed[0].end_px)
+            return [*placed, _placed(row, self._rest(), self._plain, self._faint())]
         row.translate(0, self._line_px() if footer.gain else 0)
         for line in self._details_in_lines(self.width()):
-            end_px = self._paint_words(painter, row, line, self._plain, self._faint())
+            placed.append(_placed(row, line, self._plain, self._faint()))
             row.translate(0, self._line_px())
-        return end_px
+        return placed
 
-    def _paint_model(self, painter: QPainter, left: int) -> None:
+    def _placed_model(self, left: int) -> list[_Words]:
         """Who wrote it: behind the statistics, or left of the icons where those stand below and it does not fit."""
         if not self._content.model:
-            return
+            return []
         left = max(left, self.link.geometry().right() + 1 if self._link_width() else 0)
         below, wraps = self._is_narrow(self.width()), self._wraps(self.width())
         row_px = self._context.theme.px(ROW_PX)
@@ -315,8 +340,9 @@ class MessageFooter(Hovered, Translated, QWidget):
         if below and (wraps or row.width() < metrics.horizontalAdvance(separator + self._content.model)):
             below_px = self._icons_top(self.width())
             separator, row = "", QRect(0, below_px, self.width() - self._shown_icons_px(), row_px)
-        if row.width() >= metrics.horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX):
-            self._paint_words(painter, row, separator + self._content.model, self._plain, self._faint())
+        if row.width() < metrics.horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX):
+            return []
+        return [_placed(row, separator + self._content.model, self._plain, self._faint())]
 
     def _shown_icons_px(self) -> int:
         if self._content.highlighted:
@@ -325,14 +351,6 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     def _faint(self) -> QColor:
         return self._context.theme.palette.faint
-
-    def _paint_words(self, painter: QPainter, row: QRect, words: str, font: QFont, color: QColor) -> int:
-        painter.setFont(font)
-        painter.setPen(color)
-        metrics = QFontMetrics(font)
-        elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, row.width())
-        painter.drawText(row, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
-        return row.left() + metrics.horizontalAdvance(elided)
 
     def _paint_count(self, painter: QPainter) -> None:
         between = self.buttons["earlier"].geometry()
@@ -347,6 +365,12 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _tone_color(self, tone: Tone) -> QColor:
         colors = self._context.theme.palette
         return {Tone.GAIN: colors.gain, Tone.COST: colors.cost, Tone.PAR: colors.faint, Tone.NONE: colors.faint}[tone]
+
+
+def _placed(row: QRect, words: str, font: QFont, color: QColor) -> _Words:
+    metrics = QFontMetrics(font)
+    elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, row.width())
+    return _Words(elided, QRect(row), font, color, row.left() + metrics.horizontalAdvance(elided))
 
 
 class FooterLink(PaintedButton):

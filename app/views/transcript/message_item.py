@@ -125,6 +125,15 @@ class MessageItem:
         self._set_fixed(self._foot, [] if self._is_edited else list(self._foot_contents()))
         return self._join_parts()
 
+    def grow(self, width_px: int) -> bool:
+        """Like `sync`, where nothing but the text has grown."""
+        if not self._answer.text:
+            return self.sync(width_px)
+        self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
+        self._sync_body(self._answer, self.message.text, width_px)
+        self._space_bodies()
+        return self._join_parts()
+
     @property
     def _is_edited(self) -> bool:
         return self.message.edit is not None and self.message.edit.kind is EditKind.EDIT

@@ -14,6 +14,7 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.buttons import PaintedButton, PillButton
 from app.views.widgets.painting import paint_card
+from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
@@ -42,9 +43,14 @@ class FoldPart(Hovered, Translated, PaintedButton):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Fold)
-        self._fold, self._message_id = part.content, part.message_id
+        before, self._fold, self._message_id = self._fold, part.content, part.message_id
         self._retranslate()
+        if before.opened != self._fold.opened:
+            tell_shows_more(self)
         return self.theme.px(26)
+
+    def shows_more(self) -> bool:
+        return self._fold.opened
 
     def _retranslate(self) -> None:
         self.setText(self._words())

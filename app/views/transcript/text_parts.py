@@ -266,7 +266,6 @@ class TextPart(Hovered, ReadOnlyText):
 
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, Block)
-        self.show_name(part.name())
         if part.measured_width_px < 0 and not self._grow(part.content):
             self._write(part.content, secondary=part.secondary)
         self._tokens = part.content.tokens
@@ -341,7 +340,6 @@ class BubblePart(Hovered, SelectableInside, QWidget):
 
     def show_part(self, part: Part, width_px: int) -> int:
         theme = self._context.theme
-        self.show_name(part.name())
         assert isinstance(part.content, Bubble)
         self._bubble = part.content
         if part.measured_width_px < 0:

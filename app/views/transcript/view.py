@@ -170,8 +170,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def _on_appended(self, row: int) -> None:
         """Most words find room in the line that is there: then nothing has to be placed."""
-        item = self._column.items[row]
-        if not item.is_read or item.sync(self.column_px()) or self.visible_parts.show_grown(item, self.column_px()):
+        item, width_px = self._column.items[row], self.column_px()
+        if not item.is_read or item.grow(width_px) or self.visible_parts.show_grown(item, width_px):
             self.arrange(row)
         else:
             self.visible_parts.light(self.selection)
@@ -381,6 +381,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.arrange(row)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
+        if not (self._thought_bars or self._highlights.focused is not None or self.has_ring):
+            return  # as for most of what a growing reply has painted
         painter = QPainter(self.viewport())
         self._thought_bars.paint(painter, self._theme.palette)
         if self._highlights.focused is not None and self.hasFocus():

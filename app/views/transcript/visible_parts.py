@@ -112,6 +112,9 @@ class VisibleParts(QObject):
         """Lends the part a widget and measures it; returns whether its height changed."""
         if part.kind is PartKind.UNREAD:
             return False
+        if part.widget is None:
+            self._pool.lend(part)
+            _name(part)
         widget = self._pool.lend(part)
         self._live[id(part)] = part
         wanted = width_px - part.inset_px
@@ -179,8 +182,7 @@ class VisibleParts(QObject):
 
     def name_anew(self) -> None:
         for part in self._live.values():
-            if (widget := part.selectable) is not None:
-                widget.show_name(part.name())
+            _name(part)
 
     def release(self, part: Part) -> None:
         self._pool.take_back(part)
@@ -207,6 +209,11 @@ class VisibleParts(QObject):
         part = next((each for each in self._live.values() if each.widget is widget), None)
         if part is not None:
             self._context.hovered.emit(part.message_id)
+
+
+def _name(part: Part) -> None:
+    if (widget := part.selectable) is not None:
+        widget.show_name(part.name())
 
 
 def _keeps_focus(part: Part, column: MessageColumn) -> bool:

@@ -18,6 +18,7 @@ from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 from app.views.widgets.meant_clicks import MeantClicks
 from app.views.widgets.plain_words import PlainWords
+from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 
 STOP = "square"  # drawn solid: an outline in a disc reads as a window
@@ -133,6 +134,23 @@ class IconButton(NamedButton):
         painter.setOpacity(1.0 if self.isEnabled() else 0.4)
         icon(self._icon_name, color).paint(painter, place)
         painter.setOpacity(1.0)
+
+
+class OpeningButton(IconButton):
+    """An arrow that opens something in place: to the right while that is closed, down while it is open."""
+
+    def __init__(self, theme: Theme, side_px: int, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "chevron-right", side_px, parent)
+        self._opened = False
+
+    def shows_more(self) -> bool:
+        return self._opened
+
+    def set_opened(self, opened: bool) -> None:
+        self.set_icon("chevron-down" if opened else "chevron-right")
+        if opened != self._opened:
+            self._opened = opened
+            tell_shows_more(self)
 
 
 class PillButton(NamedButton):

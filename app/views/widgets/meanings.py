@@ -8,8 +8,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.theme import Theme
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.translated import Translated
 from app.words import speculation
+
+
+class _Question(PillButton):
+    def shows_more(self) -> bool:
+        return self.isChecked()
 
 
 class Meanings(Translated, QWidget):
@@ -17,8 +23,9 @@ class Meanings(Translated, QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.button = PillButton(theme, Emphasis.QUIET, "info")
+        self.button = _Question(theme, Emphasis.QUIET, "info")
         self.button.setCheckable(True)
+        self.button.toggled.connect(lambda _on: tell_shows_more(self.button))
         self._labels = [
             (TextLabel(theme, TextStyle.HEADING), TextLabel(theme, TextStyle.FINE)) for _ in speculation.meanings()
         ]

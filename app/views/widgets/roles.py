@@ -1,14 +1,15 @@
 """What screen readers are told of widgets that paint themselves.
 
 A widget class names its `accessible_role`, and may say its value in `accessible_value()`. Buttons do not need it: those
-of Qt say themselves whether they are pressed, checked, or one of several.
+of Qt say themselves whether they are pressed, checked, or one of several. A button that opens something in place says
+in `shows_more()` whether that is open: it is a button that is expanded or collapsed, not a check box.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QAccessibleWidget, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleInterface, QAccessibleStateChangeEvent
+from PySide6.QtWidgets import QAbstractButton, QAccessibleWidget, QWidget
 
 
 class _Described(QAccessibleWidget):
@@ -23,7 +24,45 @@ class _Described(QAccessibleWidget):
         return super().text(kind)
 
 
+class _Disclosure(QAccessibleWidget):
+    def role(self) -> QAccessible.Role:
+        return QAccessible.Role.Button
+
+    def state(self) -> QAccessible.State:
+        state, is_open = super().state(), self._shows_more()
+        state.expandable, state.expanded, state.collapsed = True, is_open, not is_open
+        return state
+
+    def _shows_more(self) -> bool:
+        return bool(getattr(self.widget(), "shows_more", bool)())
+
+    def text(self, kind: QAccessible.Text) -> str:
+        button, told = self.widget(), super().text(kind)
+        if kind == QAccessible.Text.Name and not told and isinstance(button, QAbstractButton):
+            return button.text()
+        return told
+
+    def actionNames(self) -> list[str]:  # noqa: N802
+        return [self.pressAction(), *super().actionNames()]
+
+    def doAction(self, name: str) -> None:  # noqa: N802
+        button = self.widget()
+        if name == self.pressAction() and isinstance(button, QAbstractButton):
+            button.click()
+        else:
+            super().doAction(name)
+
+
+def tell_shows_more(button: QAbstractButton) -> None:
+    """What it opens was opened or closed."""
+    changed = QAccessible.State()
+    changed.expanded = changed.collapsed = True
+    QAccessible.updateAccessibility(QAccessibleStateChangeEvent(button, changed))
+
+
 def _describe(_class_name: str, widget: QObject) -> QAccessibleInterface | None:
+    if isinstance(widget, QAbstractButton) and hasattr(widget, "shows_more"):
+        return _Disclosure(widget)
     if isinstance(widget, QWidget) and hasattr(widget, "accessible_role"):
         return _Described(widget)
     return None
