@@ -80,8 +80,25 @@ class PrefixStore:
         `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without;
         unless the disk has it as well.
         """
-        best, position = self._best(model, tokens, least if least > self._on_disk(model, tokens, least) else 0)
+        needed = bool(least) and least > self.on_disk(model, tokens)
+        best, position = self._best(model, tokens, least if needed else 0)
         sequence = Sequence(model, tokens) if best is None else self._take_out(best, position, model, tokens)
+        return self._extended(sequence)
+
+    def copy(self, model: LoadedModel, tokens: list[int]) -> Sequence:
+        """The same from the disk alone: whoever has the chat's caches in use keeps them."""
+        return self._extended(Sequence(model, tokens))
+
+    def on_disk(self, model: LoadedModel, tokens: list[int]) -> int:
+        """How many of `tokens` `copy` would give."""
+        if self._disk is None:
+            return 0
+        with suppress(OSError):  # it is told when it is read
+            return self._disk.reach(model.identity, tokens, model.make_caches())
+        return 0
+
+    def _extended(self, sequence: Sequence) -> Sequence:
+        """With what the disk has of the tokens that its cache lacks; an empty one where that cannot be used."""
         try:
             if self._disk is not None:
                 self._disk.extend(sequence)
@@ -89,7 +106,7 @@ class PrefixStore:
             _log.warning("a kept cache could not be read: %s", error)
         except Exception as error:  # noqa: BLE001  whatever was kept, a reply can do without
             _log.warning("a kept cache does not fit: %r", error)
-            return Sequence(model, tokens)
+            return Sequence(sequence.model, sequence.tokens)
         return sequence
 
     def put(self, sequence: Sequence) -> None:
@@ -150,18 +167,8 @@ class PrefixStore:
             old.keep_checkpoint()
         truncate(old.caches, position, old.checkpoints.get(position))
         sequence = Sequence(model, tokens, old.caches)
-        sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
-        if old.last_state is not None and old.last_state[0] == position:
-            sequence.last_state = old.last_state
+        sequence.go_on_from(old)
         return sequence
-
-    def _on_disk(self, model: LoadedModel, tokens: list[int], wanted: int) -> int:
-        """How much of `tokens` the disk has; 0 as well where nothing is wanted."""
-        if self._disk is None or not wanted:
-            return 0
-        with suppress(OSError):  # it is told when it is read
-            return self._disk.reach(model.identity, tokens, model.make_caches())
-        return 0
 
     def _has_written(self, kept: Kept) -> None:
         self._writing, kept.written = None, True
