@@ -36,6 +36,7 @@ class Sequence:
         self.hidden_states: HiddenStates | None = None  # kept of every forward, while this is set
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
+        self.states_to = 0  # up to where a drafter has made rows of this conversation's hidden states
         self.last_state: tuple[int, mx.array] | None = None  # of a drafter's: what its last row is made of, and where
         self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
         self.reads_trees = False  # whether a forward lets a token see its ancestors only, at the positions of a chain
@@ -76,12 +77,26 @@ class Sequence:
             truncate(self.caches, position)
 
     def keep_checkpoint(self) -> None:
-        """Remember the state here, if these caches can be truncated to here no other way."""
-        if self.caches.position and needs_checkpoints(self.caches):
-            self.checkpoints.pop(self.caches.position, None)
-            self.checkpoints[self.caches.position] = make_checkpoint(self.caches)
-            while len(self.checkpoints) > CHECKPOINTS:
-                del self.checkpoints[next(iter(self.checkpoints))]
+        """Remember the state here, if these caches can be truncated to here no other way.
+
+        Of older ones the one stays from which a drafter has hidden states made again that it missed.
+        """
+        if not (self.caches.position and needs_checkpoints(self.caches)):
+            return
+        self.checkpoints.pop(self.caches.position, None)
+        self.checkpoints[self.caches.position] = make_checkpoint(self.caches)
+        needed = max((at for at in self.checkpoints if at <= self.states_to), default=0)
+        for older in list(self.checkpoints)[:-CHECKPOINTS]:
+            if older != needed:
+                del self.checkpoints[older]
+
+    def go_on_from(self, earlier: Sequence) -> None:
+        """This one has the caches of `earlier`, perhaps cut: take over what of its checkpoints still holds."""
+        held = self.caches.position
+        self.checkpoints = {at: made for at, made in earlier.checkpoints.items() if at <= held}
+        self.states_to = min(earlier.states_to, held)
+        if earlier.last_state is not None and earlier.last_state[0] == held:
+            self.last_state = earlier.last_state
 
     def let_network_go(self) -> None:
         """For one that is only to be written to disk from here on: the weights need not stay for that."""

@@ -48,6 +48,15 @@ class Drafting:
         """Have another one plan from here on. What the proposers have read of the chat stays."""
         self._controller = controller
 
+    @property
+    def insists(self) -> bool:
+        """Whether drafts of a draft model or a drafter were asked for, and one can still make them.
+
+        Lookups alone do not count: they may find nothing.
+        """
+        drafting = any(not (proposer.free or proposer.failed) for proposer in self._proposers.values())
+        return drafting and self._controller.insists
+
     def plan(self, tokens: Sequence[int], room: int, replies: int = 1) -> Plan:
         """Who drafts how many tokens next, at most `room`; `replies` share the forward that checks them.
 

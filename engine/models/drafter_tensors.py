@@ -7,9 +7,10 @@ would draft all the same, and be wrong.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig
+from engine.models.safetensors_header import Tensor
 
 # Copies of what is the main model's, and tables that others need: which tokens a reduced vocabulary has, and angles.
 _UNUSED = re.compile(
@@ -46,6 +47,19 @@ def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
     else:
         return ""
     return next((name[:_LONGEST_NAME] for name in left if _plain(name) not in places), "")
+
+
+def gated(config: DrafterConfig, tensors: Mapping[str, Tensor]) -> str:
+    """The first projection of queries that makes a gate of as many rows, too, as Qwen3.5's layers do; "" for none.
+
+    By its length alone: configs that are copies of a main model's tell of gates that the drafter does not have.
+    """
+    if not isinstance(config, BlockConfig | EagleConfig):
+        return ""
+    rows = config.backbone.heads * config.backbone.head_width
+    queries = (name for name in sorted(tensors) if name.endswith("self_attn.q_proj.weight"))
+    found = next((name for name in queries if tensors[name].shape[:1] == (2 * rows,)), "")
+    return f"{found[:_LONGEST_NAME]} with a gate" if found else ""
 
 
 def _plain(name: str) -> str:

@@ -23,7 +23,7 @@ from engine.models.about import read_about
 from engine.models.architectures import is_known
 from engine.models.cache_sizes import cache_sizes
 from engine.models.drafter_needs import assistant_need, unmet_need
-from engine.models.drafter_tensors import unplaced
+from engine.models.drafter_tensors import gated, unplaced
 from engine.models.drafters import DrafterConfig, drafter_config, drafter_kind, own_drafter_config
 from engine.models.families import family_for
 from engine.models.model_files import (
@@ -74,7 +74,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         own = own_drafter_config(config, tensors) if drafter is None else None
     except (FileError, OSError) as error:
         raise ModelDamaged(str(path), str(error)) from error
-    if drafter is not None and (left := unplaced(drafter, tensors)):
+    if drafter is not None and (left := unplaced(drafter, tensors) or gated(drafter, tensors)):
         raise DrafterUnsupported(str(path), left)
     vocabulary = read_vocabulary(path) if drafter is None else Vocabulary(0, "")  # a drafter has its main model's
     rows = _number(config, "vocab_size")

@@ -81,13 +81,30 @@ class PrefixStore:
         `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without;
         unless the disk has it as well. `may_copy`: of a chat that keeps its cache, the beginning that both share.
         """
-        best, position = self._best(model, tokens, least if least > self._on_disk(model, tokens, least) else 0)
+        needed = bool(least) and least > self.on_disk(model, tokens)
+        best, position = self._best(model, tokens, least if needed else 0)
         if best is not None:
             sequence = self._take_out(best, position, model, tokens)
         else:
             sequence = Sequence(model, tokens)
             if may_copy:
                 self._copy_beginning(sequence)
+        return self._extended(sequence)
+
+    def from_disk(self, model: LoadedModel, tokens: list[int]) -> Sequence:
+        """The same from the disk alone: whoever has the chat's caches in use keeps them."""
+        return self._extended(Sequence(model, tokens))
+
+    def on_disk(self, model: LoadedModel, tokens: list[int]) -> int:
+        """How many of `tokens` `from_disk` would give."""
+        if self._disk is None:
+            return 0
+        with suppress(OSError):  # it is told when it is read
+            return self._disk.reach(model.identity, tokens, model.make_caches())
+        return 0
+
+    def _extended(self, sequence: Sequence) -> Sequence:
+        """With what the disk has of the tokens that its cache lacks; an empty one where that cannot be used."""
         try:
             if self._disk is not None:
                 self._disk.extend(sequence)
@@ -95,7 +112,7 @@ class PrefixStore:
             _log.warning("a kept cache could not be read: %s", error)
         except Exception as error:  # noqa: BLE001  whatever was kept, a reply can do without
             _log.warning("a kept cache does not fit: %r", error)
-            return Sequence(model, tokens)
+            return Sequence(sequence.model, sequence.tokens)
         return sequence
 
     def put(self, sequence: Sequence) -> None:
@@ -156,9 +173,7 @@ class PrefixStore:
             old.keep_checkpoint()
         truncate(old.caches, position, old.checkpoints.get(position))
         sequence = Sequence(model, tokens, old.caches)
-        sequence.checkpoints = {at: made for at, made in old.checkpoints.items() if at <= position}
-        if old.last_state is not None and old.last_state[0] == position:
-            sequence.last_state = old.last_state
+        sequence.go_on_from(old)
         return sequence
 
     def _copy_beginning(self, sequence: Sequence) -> None:
@@ -168,14 +183,6 @@ class PrefixStore:
         most = max(shared, default=0)
         if most and not needs_checkpoints(sequence.caches):
             copy_beginning(alike[shared.index(most)].caches, sequence.caches, most)
-
-    def _on_disk(self, model: LoadedModel, tokens: list[int], wanted: int) -> int:
-        """How much of `tokens` the disk has; 0 as well where nothing is wanted."""
-        if self._disk is None or not wanted:
-            return 0
-        with suppress(OSError):  # it is told when it is read
-            return self._disk.reach(model.identity, tokens, model.make_caches())
-        return 0
 
     def _has_written(self, kept: Kept) -> None:
         self._writing, kept.written = None, True

@@ -14,7 +14,8 @@ from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.drafting.controller import History
 from engine.models.watch import Question, never
-from engine.runtime.reply import Reply, logged
+from engine.runtime.faults import logged
+from engine.runtime.reply import Reply
 from engine.runtime.requests import check_tokens, context_limit
 
 if TYPE_CHECKING:

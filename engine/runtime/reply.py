@@ -5,7 +5,6 @@ Knows its own model pair only; which reply runs when is `scheduler.py`'s busines
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
@@ -14,7 +13,6 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engine.api.errors import EngineError, as_engine_error
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, RoundTrace, SpeculationMode
@@ -29,13 +27,12 @@ from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
 from engine.drafting.plans import PLAIN, Plan
 from engine.runtime.draft_marks import DraftMarks
+from engine.runtime.faults import logged
 from engine.runtime.requests import context_limit
 
 if TYPE_CHECKING:
     from engine.prefix.memory import PrefixStore
     from engine.runtime.queued import QueuedReply
-
-_log = logging.getLogger(__name__)
 
 # Timing the parts of a round needs one more wait for the device, so only one round in this many pays it.
 TIMED_EVERY_ROUNDS = 8
@@ -125,6 +122,11 @@ class Reply:
     def may_draft(self) -> bool:
         drafts = self.request.speculation.mode is not SpeculationMode.OFF and not self.request.transient
         return drafts and self._sequence.caches.can_roll_back
+
+    @property
+    def insists(self) -> bool:
+        """Whether the loaded draft was asked for, and not only where it pays; no more where it has failed."""
+        return self._drafting is not None and self._drafting.insists
 
     @property
     def sequence(self) -> Sequence:
@@ -390,10 +392,3 @@ class Reply:
 
     def _post(self, event: Event) -> None:
         self._sink(event)
-
-
-def logged(error: BaseException) -> EngineError:
-    """What its caller is told of an error; one that nobody foresaw goes to the log whole."""
-    if not isinstance(error, EngineError):
-        _log.error("a reply failed", exc_info=error)
-    return as_engine_error(error)

@@ -1,7 +1,8 @@
 """Which replies get the next step; engine thread only.
 
 Prompts and replies under way take turns: a chunk's worth of prompts, one step of what is being written. A reply that is
-written alone speculates; several share a batch, or take turns where the model cannot run one (`batch.can_batch`).
+written alone speculates; several share a batch, or take turns: where that is faster, where the model cannot run one
+(`batch.can_batch`), and where drafts were asked for that its batches cannot check (`batch.can_draft`).
 
 Owns the loaded pair and what outlives a reply: kept caches and what rounds have cost. When there is nothing to write it
 has the pair measured.
@@ -293,6 +294,8 @@ class Scheduler:
         modes = {reply.request.speculation.mode for reply in replies}
         if SpeculationMode.FIXED in modes and self._can_draft():
             return Way.DRAFTED
+        if any(reply.insists for reply in replies):  # no forward that they share can check drafts
+            return Way.TURNS
         ways = [Way.SHARED]
         if modes == {SpeculationMode.AUTO} and self.draft is not None:
             ways += [Way.TURNS, Way.DRAFTED] if self._can_draft() else [Way.TURNS]

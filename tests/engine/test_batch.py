@@ -66,6 +66,11 @@ def requests(sampling: Sampling, speculation: Speculation | None = None) -> list
     ]
 
 
+def steer(harness: Harness, replies: list[Recorder], speculation: Speculation) -> None:
+    for reply in replies:
+        harness.scheduler.set_speculation(reply.queued.id, speculation)
+
+
 @pytest.mark.parametrize(("family", "sampling"), sampled(EVERY_FAMILY, SAMPLINGS))
 def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None:
     """Joining one after another, leaving one after another, speculating before and after."""
@@ -73,10 +78,15 @@ def test_tokens_are_those_written_alone(family: str, sampling: Sampling) -> None
     heard: list[Recorder] = []
     for asked in requests(sampling):
         heard.append(harness.submit(asked))
-        harness.until_written(heard[0], 5 * len(heard))
+        harness.until_written(heard[0], 4 * len(heard))
+    by_turns = harness.batched == 0
+    steer(harness, heard, Speculation.off())
+    harness.until_written(heard[0], heard[0].written + 3)
     together = harness.batched
+    steer(harness, heard, Speculation.fixed(3))
     harness.run_dry()
 
+    assert by_turns is (family not in DRAFTING_FAMILIES)
     assert together >= 3 if family in MERGING_FAMILIES else together == 0
     for reply, asked in zip(heard, requests(sampling), strict=True):
         assert reply.tokens == alone(family, asked).tokens
@@ -133,28 +143,29 @@ def test_long_chats_get_no_row_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("family", fair(EVERY_FAMILY, "qwen3", "gemma3_text", "qwen3_5"))
 def test_speculation_resumes_on_the_last_one(family: str) -> None:
-    """It drafts alone, pauses in company, and drafts again when the company has left."""
+    """It drafts alone, pauses in company that shares forwards, and drafts again when the company has left."""
     harness = Harness(model(family), draft())
     long = harness.submit(asking(prompt(20), 50))
     harness.until_written(long, 10)
     before = long.reply._stats.draft_rounds
-    other = harness.submit(asking(prompt(9, 1), 12))
+    steer(harness, [long], Speculation.auto())
+    other = harness.submit(asking(prompt(9, 1), 12, speculation=Speculation.auto()))
     harness.until_written(other, 1)
     between = long.reply._stats.draft_rounds
     while not other.ended:
         harness.scheduler.step()
     after = long.reply._stats.draft_rounds
+    steer(harness, [long], Speculation.fixed(3))
     harness.run_dry()
 
     stats = long.finished.stats
     assert before > 0
+    assert between == after
     assert stats.draft_rounds > after
     assert long.tokens == alone(family, asking(prompt(20), 50)).tokens
     if family in MERGING_FAMILIES:
-        drafts = family in DRAFTING_FAMILIES
-        assert (between == after) is not drafts
-        assert (other.finished.stats.drafting is DraftingState.BATCHED) is not drafts
-        assert stats.shared_rounds >= (3 if drafts else 11)
+        assert other.finished.stats.drafting is DraftingState.BATCHED
+        assert stats.shared_rounds >= 11
     assert stats.drafting is DraftingState.ACTIVE
 
 

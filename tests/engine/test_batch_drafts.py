@@ -12,6 +12,7 @@ from engine import DraftingState, FinishReason, InternalError, Sampling, Specula
 from engine.decoding.accept import ROOT, Draft
 from engine.drafting.controller import History
 from engine.drafting.costs import Calibration
+from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.runtime.batch import Batch
 from engine.runtime.reply import Reply
 from engine.runtime.scheduler import Scheduler
@@ -19,6 +20,7 @@ from engine.runtime.sharing import Sharing, Way
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
     GREEDY,
+    MERGING_FAMILIES,
     SAMPLED,
     Harness,
     Recorder,
@@ -308,6 +310,39 @@ def test_a_number_that_was_asked_for_is_drafted_from_the_first_round_on_in_compa
         assert reply.tokens == alone("qwen3", one).tokens
         assert [len(done.drafted) for done in reply.finished.rounds][:3] == [0, 3, 3]
     assert long.finished.stats.shared_rounds > 3
+
+
+@pytest.mark.parametrize("family", [family for family in MERGING_FAMILIES if family not in DRAFTING_FAMILIES])
+def test_a_number_that_was_asked_for_is_drafted_by_turns_where_a_batch_cannot_check_drafts(family: str) -> None:
+    """Whatever the others asked for; once that reply has ended they share forwards."""
+    modes = (Speculation.fixed(3), Speculation.off(), Speculation.auto())
+    asked = [
+        replace(asking(prompt(9 + salt, salt), 20 + 30 * salt, speculation=mode), trace=True)
+        for salt, mode in enumerate(modes)
+    ]
+    harness = Harness(model(family), draft())
+    fixed, *others = heard = [harness.submit(one) for one in asked]
+    harness.until_written(fixed, 8)
+    assert harness.batched == 0
+    harness.run_dry()
+    for reply, one in zip(heard, asked, strict=True):
+        assert reply.tokens == alone(family, replace(one, trace=False)).tokens
+    assert [len(done.drafted) for done in fixed.finished.rounds][:4] == [0, 3, 3, 3]
+    assert fixed.finished.stats.shared_rounds == 0
+    assert all(other.finished.stats.shared_rounds > 3 for other in others)
+
+
+@pytest.mark.parametrize("why", ["no draft is loaded", "it has failed"])
+@pytest.mark.expect_log("the proposer draft failed")
+def test_for_lookups_alone_no_reply_leaves_a_batch_that_cannot_check_them(
+    why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if why == "it has failed":
+        monkeypatch.setattr(DraftModelProposer, "offer", lambda *_: 1 // 0)
+    harness = Harness(model("lfm2"), draft() if why == "it has failed" else None)
+    heard = [harness.submit(asking(prompt(9, salt), 30)) for salt in range(2)]
+    harness.run_dry()
+    assert all(reply.finished.stats.shared_rounds > 3 for reply in heard)
 
 
 @pytest.mark.parametrize("meddling", ["cancel", "another draft", "no draft", "off"])

@@ -471,14 +471,15 @@ def test_cleared_and_chosen_again_between_turns_it_goes_on_from_what_it_had_read
     whole(pair, drafts)
 
 
-@in_company
-def test_of_a_turn_without_drafts_no_more_is_read_again_than_that_turn(
-    client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("restarted", [False, True], ids=["", "restarted"])
+@pytest.mark.parametrize("turns", [1, 3])
+@pytest.mark.parametrize(
+    "pair", list(_pairs(["eagle3-dense", "dflash-hybrid"], slow=_EVERY_KIND)), indirect=True, scope="module"
+)
+def test_of_turns_without_drafts_no_more_is_read_again_than_those(
+    pair: Pair, kept: Path, drafts: Drafts, monkeypatch: pytest.MonkeyPatch, turns: int, restarted: bool
 ) -> None:
-    """Where the main model's rows of what comes before can be cut there; else all of it."""
-    first = client.run(asked(FIRST, GREEDY)).finished
-    turn = (*FIRST, *first.tokens, *QUESTION)
-    second = client.run(asked(turn, GREEDY, drafts=False)).finished
+    """Of a window or a recurrent state the one stays from which that can be read."""
     begun, begun_again = list[int](), Context._begun_again
 
     def noted(context: Context) -> Any:
@@ -487,9 +488,21 @@ def test_of_a_turn_without_drafts_no_more_is_read_again_than_that_turn(
         return again
 
     monkeypatch.setattr(Context, "_begun_again", noted)
-    check(client, (*turn, *second.tokens, *QUESTION), GREEDY)
-    assert len(begun) == 1
-    assert (begun[0] > len(FIRST)) is (pair.main.name == "dense")
+    engine = Engine(kept)
+    client = EngineClient(engine)
+    client.load(pair.main, pair.drafter)
+    chat = (*FIRST, *client.run(asked(FIRST, GREEDY)).finished.tokens)
+    drafted = len(chat) - 1
+    for _ in range(turns):
+        chat += (*QUESTION, *client.run(asked((*chat, *QUESTION), GREEDY, drafts=False)).finished.tokens)
+    if restarted:
+        assert engine.close()
+        engine = Engine(kept)
+        client = EngineClient(engine)
+        client.load(pair.main, pair.drafter)
+    check(client, (*chat, *QUESTION), GREEDY)
+    assert begun == [drafted]
+    assert engine.close()
     whole(pair, drafts)
 
 

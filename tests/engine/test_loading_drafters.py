@@ -101,6 +101,24 @@ def test_a_tensor_without_a_place_is_refused_by_its_name(kind: str, tensor: str,
     assert refused.value.need == tensor[:100]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_layers_whose_queries_bring_a_gate_are_refused_by_name(kind: str, tmp_path: Path) -> None:
+    """As in forks with Qwen3.5's own layers; a folder that is read as damaged would be installed again for nothing."""
+    config, weights_of = KINDS[kind]
+    weights = weights_of(config)
+    name = max(name for name in weights if name.endswith("self_attn.q_proj.weight"))
+    tiny.save_drafter(tmp_path, config, weights | {name: mx.concatenate([weights[name]] * 2)})
+    with pytest.raises(DrafterUnsupported) as refused:
+        inspect_model(tmp_path)
+    assert refused.value.need == f"{name} with a gate"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_config_that_tells_of_a_main_models_gates_is_no_reason(main: LoadedModel, kind: str, tmp_path: Path) -> None:
+    folder, _ = save(kind, tmp_path, attn_output_gate=True, output_gate_type="swish")
+    assert load(folder, main).info.drafter is not None
+
+
 @pytest.mark.parametrize(
     "tensor",
     ["t2d", "d2t", "embed_tokens.weight", "model.embed_tokens.scales", "lm_head.weight", "verifier_norm.weight"],

@@ -57,6 +57,7 @@ class Context:
         self._waiting_bytes = 0
         store.readers.add(self)
         self._again: tuple[Sequence, HiddenStates] | None = None  # reads the chat anew, for states that are missing
+        self._known_on_disk = -1, 0  # (rows held, what the disk has of the main model's caches up to there)
         self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
         self._last_read: tuple[int, mx.array] | None = None  # the main model's state that it was made of, and where
 
@@ -144,19 +145,35 @@ class Context:
             self._again = None
 
     def _spared(self) -> int:
-        """Up to where the main model need not read again: its rows of that are at hand, and nobody lacks the states."""
-        held, chat = self.caches.position, self._chat
+        """Up to where the main model need not read again: its caches of that are at hand, and no states are lacking."""
+        held = self.caches.position
+        by_chat = self._spared_by_chat(held)
+        return by_chat if by_chat == held else max(by_chat, self._on_disk(held))
+
+    def _spared_by_chat(self, held: int) -> int:
+        """The same by what the reply has in use. While it is in a batch that is nothing."""
+        chat = self._chat
         if chat is None or held > chat.caches.position:
             return 0
         if not needs_checkpoints(chat.caches):
             return held
         return max((at for at in chat.checkpoints if at <= held), default=0)
 
+    def _on_disk(self, held: int) -> int:
+        """The same by the disk; it is asked once for each place."""
+        if self._known_on_disk[0] != held:
+            self._known_on_disk = held, self._store.on_disk(self._main, list(self._tokens[: held + 1]))
+        return self._known_on_disk[1]
+
     def _begun_again(self) -> tuple[Sequence, HiddenStates]:
-        sequence = Sequence(self._main, list(self._tokens))
-        if (chat := self._chat) is not None and (spared := self._spared()):
+        spared = self._spared()
+        if (chat := self._chat) is not None and 0 < spared == self._spared_by_chat(spared):
+            sequence = Sequence(self._main, list(self._tokens))
             rows = rows_between(chat.caches, 0, spared)
             append_rows(sequence.caches, [rows], spared, chat.checkpoints.get(spared))
+        else:
+            sequence = self._store.from_disk(self._main, list(self._tokens[: spared + 1]))
+            sequence.tokens = list(self._tokens)
         sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers)
         return sequence, kept
 
@@ -196,6 +213,8 @@ class Context:
             if self._last_read is not None:
                 position, state = self._last_read
                 self._sequence.last_state = position, state * 1  # a slice would keep all of them
+            if self._chat is not None:
+                self._chat.states_to = self.caches.position
             self._store.put(self._sequence)
         self._sequence = self._again = None
         self._waiting, self._waiting_bytes = [], 0
