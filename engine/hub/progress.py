@@ -11,6 +11,7 @@ from engine.api.events import DownloadProgress
 from engine.api.hub import FileProgress, Retry
 from engine.api.types import DownloadId
 from engine.hub.repository import RemoteFile
+from engine.hub.silence import LEAST_BYTES_PER_S
 
 INTERVAL_S = 0.1
 STALL_INTERVAL_S = 1.0
@@ -49,7 +50,7 @@ class Rate:
 
     def seconds_for(self, count_bytes: int) -> float | None:
         """None while nobody can tell."""
-        if self._seen_s < _SURE_AFTER_S or self.per_second < 1:
+        if self._seen_s < _SURE_AFTER_S or self.per_second < LEAST_BYTES_PER_S:
             return None
         return max(0, count_bytes) / self.per_second
 
