@@ -9,7 +9,9 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from email.utils import formatdate
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,6 +30,7 @@ from engine import (
     LibraryScanned,
     TokenInClear,
 )
+from engine.hub import client
 from engine.hub.retries import seconds_asked
 from engine.hub.stop import StopSignal
 from tests.end2end.conftest import REPO
@@ -78,7 +81,19 @@ def test_a_person_may_allow_it_and_without_a_token_nobody_is_asked(store: QuickS
     ],
 )
 def test_what_retry_after_asks_for(header: str, seconds: float) -> None:
-    assert seconds_asked(header, now=1_795_176_000.0) == seconds
+    noon = 1_795_176_000.0
+    assert seconds_asked({"Retry-After": header}, noon) == seconds
+    by_the_hub = {"Retry-After": header, "Date": "Fri, 20 Nov 2026 12:00:00 GMT"}
+    assert seconds_asked(by_the_hub, noon - 86_400) == seconds
+
+
+def test_a_date_that_a_hub_asks_for_is_by_its_own_clock(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine whose clock is a day behind, a second was a day too long to wait."""
+    monkeypatch.setattr(client, "time", SimpleNamespace(time=lambda: time.time() - 86_400))
+    hub.faults[WEIGHTS] = Fault(times=1, status=429, headers={"Retry-After": formatdate(time.time() + 1, usegmt=True)})
+    install(store, recorder)
 
 
 @pytest.mark.parametrize("name", [REPO, WEIGHTS])
