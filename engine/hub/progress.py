@@ -17,6 +17,7 @@ INTERVAL_S = 0.1
 STALL_INTERVAL_S = 1.0
 SPEED_OVER_S = 3.0
 TIME_LEFT_OVER_S = 15.0
+_STOPPED_S = 5.0  # whoever looks every second was stopped, or read files meanwhile: that says nothing about the line
 _SPEED_AFTER_S = 1.0  # of bytes that come: before that nobody knows how fast they come …
 _SURE_AFTER_S = 2.0  # … or how long the rest will take
 _FILES_SHOWN = 100
@@ -70,8 +71,8 @@ class _Count:
     def look(self, passed_s: float) -> bool:
         """Brings the rates up to date; whether anything came over the line since the last look."""
         fresh_bytes, self._fresh_bytes = self._fresh_bytes, 0
-        self._speed.add(fresh_bytes, passed_s)
-        self._long.add(fresh_bytes, passed_s)
+        for rate in (self._speed, self._long) if passed_s < _STOPPED_S else ():
+            rate.add(fresh_bytes, passed_s)
         return fresh_bytes > 0
 
     @property

@@ -95,6 +95,19 @@ def test_each_file_and_the_whole_have_speed_and_time_left(clock: Clock) -> None:
     assert second.seconds_left == pytest.approx(3.0)
 
 
+def test_time_in_which_the_program_was_stopped_is_no_slow_line(clock: Clock) -> None:
+    """After a minute of that, a twentieth of the speed was told, and twelve minutes for what took ten seconds."""
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    meter.start([RemoteFile("a", 100_000, SUM)])
+    for number in range(60):
+        clock.now += 70.0 if number == 30 else 0.1
+        meter.add("a", 500, fresh=True)
+    assert told[31].bytes_per_second == pytest.approx(5000)
+    assert told[-1].bytes_per_second == pytest.approx(5000)
+    assert told[-1].seconds_left == pytest.approx(14.0, abs=0.2)
+
+
 def test_waiting_for_the_hub_is_told_and_bytes_end_it(clock: Clock) -> None:
     told: list[DownloadProgress] = []
     meter = Meter(DownloadId(1), "org/name", told.append)
