@@ -131,6 +131,7 @@ class _Part:
         self._take(chunk, fresh=True)
         if self.bytes - self._synced_bytes >= _SYNC_EVERY_BYTES:
             self._synced_bytes = self.bytes
+            self._path.stat()  # raises where its folder was removed: the rest would be fetched in vain
             self._later(os.fsync, self._content.fileno())
 
     def restart(self) -> None:

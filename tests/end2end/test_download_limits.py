@@ -28,9 +28,11 @@ from engine import (
     HubOffline,
     HubUnreachable,
     LibraryScanned,
+    StorageFailed,
     TokenInClear,
 )
-from engine.hub import client
+from engine.hub import client, writer
+from engine.hub.repository import RemoteFile
 from engine.hub.retries import seconds_asked
 from engine.hub.stop import StopSignal
 from tests.end2end.conftest import REPO
@@ -260,6 +262,33 @@ def test_what_came_is_told_once_it_is_within_the_limit(
     store.pause(download)
     assert isinstance(recorder.end_of(download), DownloadStopped)
     assert {each.done_bytes for each in told} == {0}
+
+
+def test_a_folder_that_is_removed_meanwhile_is_noticed_before_all_has_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An open file can be written to the end; what was fetched into it could be given no name then."""
+    monkeypatch.setattr(writer, "_SYNC_EVERY_BYTES", 100)
+    (folder := tmp_path / "files").mkdir()
+    file = RemoteFile("a", 1000, "0" * 64)
+    with writer._Part(writer.part_path(folder, file), file, StopSignal(), lambda _bytes, _fresh: None) as part:
+        part.append(bytes(100))
+        shutil.rmtree(folder)
+        with pytest.raises(FileNotFoundError):
+            part.append(bytes(100))
+
+
+def test_a_removed_folder_is_told_and_made_again(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
+    store.set_limit(1_000_000)
+    download = store.install(REPO)
+    while recorder.wait_for(DownloadProgress, download).done_bytes < 200_000:
+        pass
+    shutil.rmtree(tmp_path / "models" / ".downloads")
+    store.set_limit(0)
+    end = recorder.end_of(download)
+    assert isinstance(end, DownloadFailed)
+    assert isinstance(end.error, StorageFailed)
+    install(store, recorder)
 
 
 def test_an_absent_hub_is_answered_for_by_a_mirror_which_is_not_told_the_token(
