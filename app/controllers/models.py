@@ -94,8 +94,13 @@ class ModelController(QObject):
         loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
         loading.main_waits.connect(self.main_waits)
         loading.residence.wait_ended.connect(self.wait_ended)
-        loading.problem_raised.connect(self.problem_raised)
+        loading.problem_raised.connect(self._on_problem)
         return loading
+
+    def _on_problem(self, problem: object) -> None:
+        self.problem_raised.emit(problem)
+        if isinstance(problem, ModelNotFound):
+            self._store.scan()  # what is listed is gone
 
     def start(self) -> None:
         """Loads what was used last, or the pair that comes with the app, and looks at what is installed."""

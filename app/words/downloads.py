@@ -27,7 +27,7 @@ def progress_text(done_bytes: int, total_bytes: int, bytes_per_second: float, se
     if 0 < total_bytes <= done_bytes:
         return size(total_bytes)
     parts = [fill(QCoreApplication.translate("Downloads", "%1 of %2"), size(done_bytes), size(total_bytes))]
-    if bytes_per_second >= 1:
+    if bytes_per_second >= 1000:  # less is next to nothing
         parts.append(fill(QCoreApplication.translate("Downloads", "%1 per second"), size(round(bytes_per_second))))
     if seconds_left is not None:
         parts.append(time_left(seconds_left))

@@ -360,7 +360,7 @@ class HubClient:
             raise HubMisbehaved(self.repository, "a redirect away from https")
         if response.status_code in {200, 206, 416}:
             return
-        asked_s = seconds_asked(response.headers.get("Retry-After", ""), time.time())
+        asked_s = seconds_asked(response.headers, time.time())
         raise self._refusal(response.status_code, response.headers.get("X-Error-Code", ""), asked_s, file)
 
     def _refusal(self, status: int, code: str, asked_s: float, file: str) -> DownloadError | TryAgain:

@@ -10,6 +10,7 @@ from functools import partial
 import httpcore2
 import httpx2
 
+from engine.hub.pace import PacedStream
 from engine.hub.stop import Stopped, StopSignal
 
 _LOOK_S = 0.05  # how soon a stop is noticed
@@ -48,7 +49,7 @@ class LeavableConnections(httpcore2.SyncBackend):
         except Stopped:
             coming.add_done_callback(_close)
             raise
-        return coming.result()
+        return PacedStream(coming.result())
 
 
 def _begun(connect: Callable[[], httpcore2.NetworkStream]) -> Future[httpcore2.NetworkStream]:

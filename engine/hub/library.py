@@ -122,8 +122,7 @@ def _candidates(places: Places) -> Iterator[_Place]:
     yield _Place(ModelSource.OWN, places.own, _models_in(places.own))
     for folder in places.added:
         caches = (_snapshots(folder), _snapshots(folder / "hub"))  # also one on another disk
-        models = chain(_model_with_drafters(folder), _models_in(folder), _weights_alone_in(folder))
-        yield _Place(ModelSource.ADDED, folder, chain(models, *caches))
+        yield _Place(ModelSource.ADDED, folder, chain(_models_added(folder), *caches))
     yield _Place(ModelSource.HUB_CACHE, places.hub_cache, _snapshots(places.hub_cache))
     for source, folder in places.neighbours:
         yield _Place(source, folder, _models_in(folder))
@@ -140,16 +139,31 @@ def _models_in(folder: Path) -> Iterator[Path]:
                 yield from _model_with_drafters(grandchild)
 
 
-def _weights_alone_in(folder: Path) -> Iterator[Path]:
-    """It, its children and theirs, where weights lie that no config.json tells of: they are listed with that reason.
+def _models_added(folder: Path) -> Iterator[Path]:
+    """It, its children and theirs; also where weights lie that no config.json tells of, which are listed so.
 
     Not those in a hub's cache, where half-fetched models are usual.
     """
-    own = [child for child in _folders(folder) if not child.name.startswith("models--")]
-    children = [child for child in own if not _is_model(child)]
-    for place in (folder, *children, *chain.from_iterable(map(_folders, children))):
-        if not _is_model(place) and not is_drafter_folder(place.name) and _has_weights(place):
-            yield place
+    yield from _model_or_weights(folder)
+    children = _folders(folder)
+    for child in children:
+        yield from _look_added(child, child)
+    for child in children:
+        if not _is_model(child):
+            for grandchild in _folders(child):
+                yield from _look_added(child, grandchild)
+
+
+def _look_added(child: Path, folder: Path) -> Iterator[Path]:
+    is_of_a_cache = child.name.startswith("models--")
+    return _model_with_drafters(folder) if is_of_a_cache else _model_or_weights(folder)
+
+
+def _model_or_weights(folder: Path) -> Iterator[Path]:
+    if _is_model(folder):
+        yield from _model_with_drafters(folder)
+    elif not is_drafter_folder(folder.name) and _has_weights(folder):
+        yield folder
 
 
 def _has_weights(folder: Path) -> bool:
@@ -165,7 +179,7 @@ def _model_with_drafters(folder: Path) -> Iterator[Path]:
     """Nothing where it is no model; else also the drafters in folders of their own within it."""
     if _is_model(folder):
         yield folder
-        yield from filter(_is_model, _entries(folder, is_drafter_folder))
+        yield from filter(_is_model, _entries(folder, lambda entry: is_drafter_folder(entry.name)))
 
 
 def _snapshots(cache: Path) -> Iterator[Path]:
@@ -216,26 +230,30 @@ def _is_snapshot(folder: Path) -> bool:
 
 
 def _is_model(folder: Path) -> bool:
-    return _asks(folder / "config.json", Path.is_file)
-
-
-def _folders(folder: Path) -> list[Path]:
-    return [path for path in _entries(folder) if not path.name.startswith(".") and _asks(path, Path.is_dir)]
-
-
-def _asks(path: Path, question: Callable[[Path], bool]) -> bool:
     """pathlib raises where a folder may not be entered; for a scan it is simply not there."""
     try:
-        return question(path)
+        return (folder / "config.json").is_file()
     except OSError:
         return False
 
 
-def _entries(folder: Path, wanted: Callable[[str], bool] = lambda _name: True) -> list[Path]:
+def _folders(folder: Path) -> list[Path]:
+    return _entries(folder, lambda entry: not entry.name.startswith(".") and _is_folder(entry))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Of most file systems the listing itself tells."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[Path]:
     """Nothing for a folder that is not there or not ours to read: an unplugged disk is no error of a scan."""
     try:
         with os.scandir(folder) as entries:
             some = zip(entries, range(MAX_ENTRIES), strict=False)
-            return sorted(Path(entry.path) for entry, _ in some if wanted(entry.name))
+            return [folder / name for name in sorted(entry.name for entry, _ in some if wanted(entry))]
     except OSError:
         return []

@@ -11,11 +11,13 @@ from engine.api.events import DownloadProgress
 from engine.api.hub import FileProgress, Retry
 from engine.api.types import DownloadId
 from engine.hub.repository import RemoteFile
+from engine.hub.silence import LEAST_BYTES_PER_S
 
 INTERVAL_S = 0.1
 STALL_INTERVAL_S = 1.0
 SPEED_OVER_S = 3.0
 TIME_LEFT_OVER_S = 15.0
+_STOPPED_S = 5.0  # whoever looks every second was stopped, or read files meanwhile: that says nothing about the line
 _SPEED_AFTER_S = 1.0  # of bytes that come: before that nobody knows how fast they come …
 _SURE_AFTER_S = 2.0  # … or how long the rest will take
 _FILES_SHOWN = 100
@@ -49,7 +51,7 @@ class Rate:
 
     def seconds_for(self, count_bytes: int) -> float | None:
         """None while nobody can tell."""
-        if self._seen_s < _SURE_AFTER_S or self.per_second < 1:
+        if self._seen_s < _SURE_AFTER_S or self.per_second < LEAST_BYTES_PER_S:
             return None
         return max(0, count_bytes) / self.per_second
 
@@ -69,8 +71,8 @@ class _Count:
     def look(self, passed_s: float) -> bool:
         """Brings the rates up to date; whether anything came over the line since the last look."""
         fresh_bytes, self._fresh_bytes = self._fresh_bytes, 0
-        self._speed.add(fresh_bytes, passed_s)
-        self._long.add(fresh_bytes, passed_s)
+        for rate in (self._speed, self._long) if passed_s < _STOPPED_S else ():
+            rate.add(fresh_bytes, passed_s)
         return fresh_bytes > 0
 
     @property

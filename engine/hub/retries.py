@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -51,12 +51,21 @@ class Retries:
         return Retry(max(0.0, until - time.monotonic()), busy)
 
 
-def seconds_asked(header: str, now: float) -> float:
-    """What Retry-After asks for, in seconds or as a date; 0 when it makes no sense."""
-    if header.isascii() and header.isdecimal():
-        return float(header[:9])
+def seconds_asked(headers: Mapping[str, str], now: float) -> float:
+    """What Retry-After asks for, in seconds or as a date; 0 when it makes no sense.
+
+    That date is by the hub's clock, as the answer's own date is. `now` counts where it has none: it may be wrong.
+    """
+    asked = headers.get("Retry-After", "")
+    if asked.isascii() and asked.isdecimal():
+        return float(asked[:9])
+    until, told = _moment(asked), _moment(headers.get("Date", ""))
+    return 0.0 if until is None else max(0.0, until - (now if told is None else told))
+
+
+def _moment(header: str) -> float | None:
     try:
         date = parsedate_to_datetime(header)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, IndexError, OverflowError):
-        return 0.0
-    return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
+        return None

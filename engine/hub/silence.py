@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from engine.api.errors import HubSilence, HubUnreachable
 
+LEAST_BYTES_PER_S = 256  # of a line that is waited for; one that gives less drips, and is no better than a silent one
 _NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
 BEFORE_ANY_ANSWER = frozenset({HubSilence.NAME, HubSilence.NO_ROUTE, HubSilence.REFUSED})
 

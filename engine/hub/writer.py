@@ -22,7 +22,7 @@ from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
 from engine.hub.silence import TryAgain
 from engine.hub.stop import StopSignal
-from engine.models.model_files import MIB
+from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:
     import httpx2
@@ -32,6 +32,7 @@ Line = Callable[[], AbstractContextManager[None]]  # one of those that all downl
 
 _log = logging.getLogger(__name__)
 
+_STEP_BYTES = 64 * KIB  # fewer in several tries are none: the line drips
 _MOST_BEHIND = 8  # pieces of at most a MiB
 _SYNC_EVERY_BYTES = 32 * MIB  # else the last sync of a large file would take seconds
 
@@ -50,7 +51,7 @@ def fetch_file(
 
     with _Part(part_path(folder, file), file, stop, report) as part:
         part.take_what_is_there()
-        client.persist(receive, lambda: part.bytes, client.file_tries)
+        client.persist(receive, lambda: part.bytes // _STEP_BYTES, client.file_tries)
         if not part.is_right():
             part.discard()
             raise ChecksumMismatch(client.repository, file.name)
@@ -130,6 +131,7 @@ class _Part:
         self._take(chunk, fresh=True)
         if self.bytes - self._synced_bytes >= _SYNC_EVERY_BYTES:
             self._synced_bytes = self.bytes
+            self._path.stat()  # raises where its folder was removed: the rest would be fetched in vain
             self._later(os.fsync, self._content.fileno())
 
     def restart(self) -> None:

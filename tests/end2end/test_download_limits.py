@@ -9,7 +9,9 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from email.utils import formatdate
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,8 +28,11 @@ from engine import (
     HubOffline,
     HubUnreachable,
     LibraryScanned,
+    StorageFailed,
     TokenInClear,
 )
+from engine.hub import client, writer
+from engine.hub.repository import RemoteFile
 from engine.hub.retries import seconds_asked
 from engine.hub.stop import StopSignal
 from tests.end2end.conftest import REPO
@@ -78,7 +83,19 @@ def test_a_person_may_allow_it_and_without_a_token_nobody_is_asked(store: QuickS
     ],
 )
 def test_what_retry_after_asks_for(header: str, seconds: float) -> None:
-    assert seconds_asked(header, now=1_795_176_000.0) == seconds
+    noon = 1_795_176_000.0
+    assert seconds_asked({"Retry-After": header}, noon) == seconds
+    by_the_hub = {"Retry-After": header, "Date": "Fri, 20 Nov 2026 12:00:00 GMT"}
+    assert seconds_asked(by_the_hub, noon - 86_400) == seconds
+
+
+def test_a_date_that_a_hub_asks_for_is_by_its_own_clock(
+    hub: TinyHub, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine whose clock is a day behind, a second was a day too long to wait."""
+    monkeypatch.setattr(client, "time", SimpleNamespace(time=lambda: time.time() - 86_400))
+    hub.faults[WEIGHTS] = Fault(times=1, status=429, headers={"Retry-After": formatdate(time.time() + 1, usegmt=True)})
+    install(store, recorder)
 
 
 @pytest.mark.parametrize("name", [REPO, WEIGHTS])
@@ -245,6 +262,33 @@ def test_what_came_is_told_once_it_is_within_the_limit(
     store.pause(download)
     assert isinstance(recorder.end_of(download), DownloadStopped)
     assert {each.done_bytes for each in told} == {0}
+
+
+def test_a_folder_that_is_removed_meanwhile_is_noticed_before_all_has_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An open file can be written to the end; what was fetched into it could be given no name then."""
+    monkeypatch.setattr(writer, "_SYNC_EVERY_BYTES", 100)
+    (folder := tmp_path / "files").mkdir()
+    file = RemoteFile("a", 1000, "0" * 64)
+    with writer._Part(writer.part_path(folder, file), file, StopSignal(), lambda _bytes, _fresh: None) as part:
+        part.append(bytes(100))
+        shutil.rmtree(folder)
+        with pytest.raises(FileNotFoundError):
+            part.append(bytes(100))
+
+
+def test_a_removed_folder_is_told_and_made_again(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
+    store.set_limit(1_000_000)
+    download = store.install(REPO)
+    while recorder.wait_for(DownloadProgress, download).done_bytes < 200_000:
+        pass
+    shutil.rmtree(tmp_path / "models" / ".downloads")
+    store.set_limit(0)
+    end = recorder.end_of(download)
+    assert isinstance(end, DownloadFailed)
+    assert isinstance(end.error, StorageFailed)
+    install(store, recorder)
 
 
 def test_an_absent_hub_is_answered_for_by_a_mirror_which_is_not_told_the_token(

@@ -12,6 +12,7 @@ import json
 import ssl
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,6 +29,8 @@ class Fault:
     code: str = ""  # X-Error-Code
     cut_after: int = -1  # close the line after so many bytes
     hold_after: int = -1  # fall silent after so many bytes, until the hub closes
+    drip_after: int = -1  # send byte by byte from there, one each `drip_s`
+    drip_s: float = 1.0
     corrupt: bool = False
     extra: bytes = b""
     truncate: int = 0
@@ -205,10 +208,25 @@ class _Handler(BaseHTTPRequestHandler):
             self.hub.closing.wait()
             self.close_connection = True
             return b""
+        if fault is not None and 0 <= fault.drip_after < len(body):
+            return self._drip(body, fault)
         if fault is not None and 0 <= fault.cut_after < len(body):
             self.close_connection = True
             return body[: fault.cut_after]
         return body
+
+    def _drip(self, body: bytes, fault: Fault) -> bytes:
+        self.wfile.write(body[: fault.drip_after])
+        self.close_connection = True
+        for at in range(fault.drip_after, len(body)):
+            self.wfile.flush()
+            if self.hub.closing.wait(fault.drip_s):
+                break
+            with suppress(OSError):  # nobody listens any more
+                self.wfile.write(body[at : at + 1])
+                continue
+            break
+        return b""
 
 
 @lru_cache(maxsize=64)

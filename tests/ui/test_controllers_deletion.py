@@ -10,7 +10,17 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.pair_loading import StarterPair
 from app.view_models.model_list import DraftState, PairState, Upkeep, UpkeepState
-from engine import InternalError, Message, MessageRole, ModelSource, ModelVerified, Request
+from engine import (
+    InternalError,
+    Message,
+    MessageRole,
+    ModelFailed,
+    ModelNotFound,
+    ModelRole,
+    ModelSource,
+    ModelVerified,
+    Request,
+)
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
 from tests.helpers.fake_model_store import installed
@@ -65,6 +75,16 @@ def test_delete_of_the_loaded_main_model_brings_the_starter_pair_back(tmp_path: 
             str(starter.main),
             str(starter.draft),
         )
+
+
+def test_what_was_deleted_by_hand_is_not_listed_once_somebody_has_chosen_it(harness: ControllerHarness) -> None:
+    """It was listed as fit for this Mac until the next start."""
+    harness.models.choose_main(OTHER.folder)
+    harness.qtbot.waitUntil(lambda: harness.models.checks.known(OTHER, DRAFT) is not None)
+    harness.wait_for_pair()
+    harness.store._models = [installed(MAIN), installed(DRAFT)]
+    harness.bridge.post(ModelFailed(ModelRole.MAIN, OTHER.folder, ModelNotFound(OTHER.folder)))
+    harness.qtbot.waitUntil(lambda: OTHER.folder not in {model.folder for model in harness.models.models})
 
 
 def test_a_main_model_that_is_writing_is_not_deleted(harness: ControllerHarness) -> None:

@@ -127,6 +127,18 @@ def test_tab_into_a_list_shows_where_the_keyboard_is_until_a_click(harness: AppH
     assert not panel.drafts.rings(QStyle.StateFlag.State_HasFocus)
 
 
+def test_a_model_that_came_or_went_by_another_program_is_seen_when_the_picker_opens(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    """Put there by hand, or by LM Studio; it was not listed until the next start."""
+    picker, new = harness.window.picker, model_info("/models/New-1B", 1_000_000_000)
+    picker.panel.close()
+    harness.store._models = [installed(MAIN), installed(DRAFT), installed(new)]
+    picker.open()
+    qtbot.waitUntil(lambda: new.folder in {option.value for option in options(picker.panel.drafts)})
+    assert STRANGER.folder not in {option.value for option in options(picker.panel.drafts)}
+
+
 def test_escape_closes_the_picker(harness: AppHarness) -> None:
     QTest.keyClick(harness.window.picker.panel.drafts, Qt.Key.Key_Escape)
     assert not harness.window.picker.panel.isVisible()

@@ -51,14 +51,15 @@ def test_a_speed_is_told_once_it_has_been_seen_for_a_second() -> None:
 
 def test_nobody_guesses_how_long_it_takes() -> None:
     rate = Rate(over_s=15)
-    assert rate.seconds_for(1000) is None
+    assert rate.seconds_for(9_000_000) is None
     rate.add(7777, 1.0)
     rate.add(1000, 1.0)
     assert rate.seconds_for(9000) is None
     rate.add(1000, 1.0)
     assert rate.seconds_for(9000) == pytest.approx(9.0)
-    rate.add(0, 3600)
-    assert rate.seconds_for(9000) is None  # nothing comes any more
+    for _ in range(60):
+        rate.add(1, 1.0)
+    assert rate.seconds_for(9_000_000) is None  # 200 days, at a byte a second, which is told as lost soon
 
 
 class Clock:
@@ -92,6 +93,19 @@ def test_each_file_and_the_whole_have_speed_and_time_left(clock: Clock) -> None:
     assert (first.name, first.done_bytes, first.bytes_per_second, first.seconds_left) == ("a", 5000, 0.0, None)
     assert (second.done_bytes, second.total_bytes) == (15_000, 30_000)
     assert second.seconds_left == pytest.approx(3.0)
+
+
+def test_time_in_which_the_program_was_stopped_is_no_slow_line(clock: Clock) -> None:
+    """After a minute of that, a twentieth of the speed was told, and twelve minutes for what took ten seconds."""
+    told: list[DownloadProgress] = []
+    meter = Meter(DownloadId(1), "org/name", told.append)
+    meter.start([RemoteFile("a", 100_000, SUM)])
+    for number in range(60):
+        clock.now += 70.0 if number == 30 else 0.1
+        meter.add("a", 500, fresh=True)
+    assert told[31].bytes_per_second == pytest.approx(5000)
+    assert told[-1].bytes_per_second == pytest.approx(5000)
+    assert told[-1].seconds_left == pytest.approx(14.0, abs=0.2)
 
 
 def test_waiting_for_the_hub_is_told_and_bytes_end_it(clock: Clock) -> None:

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -148,6 +149,20 @@ def test_weights_without_a_config_are_listed_with_that_reason_in_a_folder_that_w
     found = {model.name: type(model.error) for model in scan(store, recorder).values()}
     lacking = {"alone": ModelHasNoConfig, "alone-too": ModelHasNoConfig, "quantized": ModelHasNoWeights}
     assert found == lacking | {"whole": type(None)}
+
+
+def test_a_folder_in_one_that_was_added_is_listed_no_more_often_than_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For folders in it, and for weights in it. Of thousands of subfolders each listing takes a tenth of a second."""
+    added, listed = tmp_path / "added", Counter[str]()
+    for number in range(3):
+        write_folder(added / f"org{number}" / "notes", {"readme.txt": b"x"})
+    system = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: (listed.update([str(folder)]), system(folder))[1])
+    assert library.scan(Places(tmp_path / "own", None, tmp_path / "cache", (added,))) == ()
+    assert {listed[str(added / f"org{number}")] for number in range(3)} == {2}
+    assert {listed[str(added / f"org{number}" / "notes")] for number in range(3)} == {1}
 
 
 def test_a_cache_is_searched_for_whole_and_current_models_only(

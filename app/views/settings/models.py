@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QLocale, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
 
 from app.controllers.models import ModelController
@@ -86,6 +87,11 @@ class ModelsPage(Translated, Page):
         self.recommended.use_requested.connect(self._use_offer)
         self.installed.delete_requested.connect(self.ask_to_delete)
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Models may have come or gone by other programs."""
+        super().showEvent(event)
+        self._models.refresh()
 
     # Recommended and installed
 

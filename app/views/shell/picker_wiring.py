@@ -61,9 +61,11 @@ class PickerWiring(QObject):
         return picker
 
     def open(self) -> None:
+        """With what is known; meanwhile models may have come or gone by other programs."""
         if self._models is not None:
             self._fill(self._models)
             self.panel.open_under(self._window.header.chip)
+            self._models.refresh()
 
     def show_pair(self) -> None:
         """Anew only where the lists say something else.

@@ -1,0 +1,72 @@
+"""Hubs that send a byte now and then: no timeout ends that, and whoever waits for it waits for years."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import (
+    DownloadFinished,
+    HubAccess,
+    HubQuery,
+    HubSilence,
+    HubUnreachable,
+    PageFailed,
+    SearchFailed,
+)
+from tests.end2end.conftest import REPO
+from tests.end2end.test_downloads import WEIGHTS
+from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.tinyhub import Fault, TinyHub
+
+
+class DrySoon(QuickStore):
+    tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=1.0, file_tries=2))
+
+
+@pytest.fixture
+def store(tmp_path: Path, hub: TinyHub, recorder: EventRecorder) -> Iterator[DrySoon]:
+    store = DrySoon(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "none", endpoint=hub.endpoint)
+    yield store
+    assert store.close()
+
+
+def drip(times: int = 10**9, after: int = 1) -> Fault:
+    """Ten times as often as a timeout, and too little for anything."""
+    return Fault(times=times, drip_after=after, drip_s=0.1)
+
+
+def test_a_file_that_drips_is_asked_for_on_another_line(hub: TinyHub, store: DrySoon, recorder: EventRecorder) -> None:
+    hub.faults[WEIGHTS] = drip(times=1, after=1_000_000)
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+    ranges = [seen.headers.get("Range") for seen in hub.requests_for("model.safetensors")]
+    assert len(ranges) == 2
+    assert int(str(ranges[1]).removeprefix("bytes=").rstrip("-")) >= 1_000_000
+
+
+def test_where_all_lines_drip_a_mirror_is_asked(hub: TinyHub, store: DrySoon, recorder: EventRecorder) -> None:
+    """What a few bytes were is no progress: the tries are counted on."""
+    dripping = TinyHub()
+    dripping.add(REPO, hub.repositories[REPO])
+    dripping.faults[WEIGHTS] = drip()
+    try:
+        store.set_hub(HubAccess(dripping.endpoint, mirrors=(hub.endpoint,)))
+        assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+        assert len(dripping.requests_for("model.safetensors")) == 2
+    finally:
+        dripping.close()
+
+
+def test_a_search_and_a_page_that_drip_end(hub: TinyHub, store: DrySoon, recorder: EventRecorder) -> None:
+    hub.faults["search"] = drip()
+    store.search(HubQuery())
+    hub.faults[f"{REPO}/README.md"] = drip()
+    error = recorder.wait_for(SearchFailed).error
+    assert isinstance(error, HubUnreachable)
+    assert error.reason is HubSilence.TIMED_OUT
+    hub.repositories[REPO]["README.md"] = b"x" * 10_000
+    store.read_page(REPO)
+    assert isinstance(recorder.wait_for(PageFailed).error, HubUnreachable)
