@@ -67,8 +67,8 @@ class Queued(QueuedReply):
 
     reply: Reply | None = None
 
-    def start(self, model: LoadedModel, store: PrefixStore, history: History) -> Reply:
-        self.reply = super().start(model, store, history)
+    def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
+        self.reply = super().start(model, store, history, may_copy=may_copy)
         return self.reply
 
 
