@@ -22,6 +22,7 @@ from PySide6.QtGui import QDesktopServices
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
+from app.controllers.kept_caches import KeptCaches
 from app.controllers.left import left_words
 from app.controllers.library import open_catalog
 from app.controllers.models import ModelController
@@ -180,6 +181,7 @@ class Application(QObject):
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
         self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
+        KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
         self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
         self._make_speculation()

@@ -37,6 +37,7 @@ class Deletions(QObject):
 
     restored = Signal(int, bool)  # chat (0: several, or none), whether it is to be opened
     changed = Signal()  # what is in the Trash
+    message_deleted = Signal(int)  # of this chat, also with what followed it; to the Trash
     emptied = Signal(object)  # the chats that are forgotten for good
     chats_gone = Signal(object)  # to the Trash, with their folder
 
@@ -68,6 +69,7 @@ class Deletions(QObject):
         def stored(mark: float | None) -> None:
             if mark is not None:
                 self._add(Undo(mark, lambda stores: stores.trash.restore(mark), message.chat_id))
+                self.message_deleted.emit(message.chat_id)
                 done()
 
         self._changes.write(change, stored)

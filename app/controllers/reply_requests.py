@@ -10,6 +10,8 @@ from app.controllers.replies import Replies
 from app.storage import Attachments, Question, Storage, StoredMessage
 from engine import Request
 
+UNSAVED = "unsaved"  # conversations of a run whose chats are not stored
+
 
 class ReplyRequests:
     def __init__(self, storage: Storage, models: ModelController, options: ChatOptions, replies: Replies) -> None:
@@ -57,11 +59,17 @@ class ReplyRequests:
             max_tokens=generation.max_tokens,
             context_tokens=generation.context_tokens,
             thinking=generation.thinking,
+            conversation=conversation_of(branch[-1].chat_id) if self._storage.keeps else UNSAVED,
         )
 
     def _speculate(self) -> None:
         """How a chat wants to draft counts for its replies under way as well."""
         self._replies.speculate(lambda chat_id: self._options.generation(chat_id).speculation())
+
+
+def conversation_of(chat_id: int) -> str:
+    """A chat's name to the engine."""
+    return str(chat_id)
 
 
 def _ignore(_outcome: object) -> None:

@@ -42,6 +42,10 @@ class ChatStore:
         row = self._db.row("SELECT * FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
         return None if row is None else summary_of(row)
 
+    def ids(self) -> list[int]:
+        """Of all chats but those in the Trash."""
+        return [row["id"] for row in self._db.rows("SELECT id FROM chats WHERE deleted_at IS NULL")]
+
     def find(self, query: str = "", limit: int = ALL) -> list[ChatSummary]:
         """Pinned first, then the latest. With a query: those whose title or messages have all of its words."""
         if query.split():

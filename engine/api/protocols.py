@@ -5,7 +5,7 @@ Every method may be called from any thread and returns at once; what happens lat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -51,6 +51,12 @@ class ChatEngine(Protocol):
         """Have a request draft otherwise from its next round on; its text stays the same. Raises InvalidRequest.
 
         How drafts are accepted stays as it was asked for. Unknown and finished requests are ignored.
+        """
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Forget what is kept of every other conversation, in memory and on disk, as of one that was deleted.
+
+        Replies under way of those are written, but leave nothing. Requests of no conversation are not concerned.
         """
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:

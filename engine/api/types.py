@@ -140,6 +140,7 @@ class Request:
     thinking: bool = False  # for models whose template can switch it
     trace: bool = False  # Finished tells each round
     transient: bool = False  # of no chat: takes no kept cache, leaves none, and drafts nothing
+    conversation: str = ""  # what is kept of it goes where `ChatEngine.keep_only` leaves it out; "": not that way
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class Sequence:
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
         self.hidden_states: HiddenStates | None = None  # kept of every forward, while this is set
+        self.conversation = ""  # by this name what is kept of it is forgotten later
+        self.forgotten = False  # while it was in use: nothing of it is to be kept
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
         self.states_to = 0  # up to where a drafter has made rows of this conversation's hidden states
@@ -97,6 +99,11 @@ class Sequence:
         self.states_to = min(earlier.states_to, held)
         if earlier.last_state is not None and earlier.last_state[0] == held:
             self.last_state = earlier.last_state
+
+    def belong_to(self, chat: Sequence | None) -> None:
+        """To the same conversation as this sequence of the main model."""
+        if chat is not None:
+            self.conversation, self.forgotten = chat.conversation, chat.forgotten
 
     def let_network_go(self) -> None:
         """For one that is only to be written to disk from here on: the weights need not stay for that."""

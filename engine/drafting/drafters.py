@@ -106,7 +106,7 @@ def proposer_of(
     One that cannot begin costs the reply no more than one that fails later.
     """
     if draft.info.drafter is None:
-        return DraftModelProposer(draft, store, turn_end)
+        return DraftModelProposer(draft, store, turn_end, chat)
     try:
         proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
         proposer.begin(turn_end, tokens, chat)

@@ -1,8 +1,9 @@
 """Kept caches on disk: a folder of stretches for each model, from which the start of a conversation is pieced together.
 
 A turn adds one or two small files; branches share what they have in common. Least recently used out, above a limit in
-bytes, a share of what the disk has free, or more conversations than anybody goes back to. Another version of MLX
-rounds differently, so it starts afresh. Engine thread only; others may share the folder.
+bytes, a share of what the disk has free, or more conversations than anybody goes back to. A stretch goes with the
+conversation that it was first written for. Another version of MLX rounds differently, so it starts afresh. Engine
+thread only; others may share the folder.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import shutil
 import time
 from array import array
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from collections.abc import Sequence as Tokens
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,11 +30,11 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Stretch, read_index, read_stretch, write_stretch
 
 DEFAULT_LIMIT_BYTES = 8 << 30
-# Branches that were left and chats that were deleted cannot be told from others, but for not being used any more.
+# Branches that were left cannot be told from others, but for not being used any more.
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
-_FORMAT = 2
+_FORMAT = 3
 _PREFIX = "hunch-"
 _LONGEST_STRETCH_TOKENS = 2048  # a short beginning shared with a long prompt need not read all of it
 _WORTH_READING = 1 / 16  # of a stretch; less is read faster by the model
@@ -90,6 +91,13 @@ class PrefixDisk:
             yield from self._write(sequence, start, end)
         self._evict()
 
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Remove what was written for other conversations, of all models; what belongs to none by name stays."""
+        names = {"", *map(_name, conversations)}
+        for path in self._files():
+            if _conversation(path) not in names:
+                path.unlink(missing_ok=True)
+
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
         """The stretches to write: cut where there is a checkpoint, and where they would grow too long."""
         held = sequence.caches.position
@@ -105,7 +113,7 @@ class PrefixDisk:
         if checkpoint is None and end == caches.position and needs_checkpoints(caches):
             checkpoint = make_checkpoint(caches)
         folder = self._model_folder(sequence.model.identity)
-        path = folder / f"{_digests(tokens, {end})[end]}-{start}{SUFFIX}"
+        path = folder / f"{_digests(tokens, {end})[end]}-{_name(sequence.conversation)}-{start}{SUFFIX}"
         before = _digests(tokens, {start})[start]
         stretch = Stretch(path, start, before, tuple(tokens[start:end]), checkpoint is not None)
         yield from write_stretch(stretch, rows_between(caches, start, end), checkpoint)
@@ -263,6 +271,16 @@ def _version() -> str:
 def _start(path: Path) -> int:
     start = path.stem.rpartition("-")[2]
     return int(start) if start.isdecimal() else 0
+
+
+def _name(conversation: str) -> str:
+    """In the names of files; "" of none."""
+    return hashlib.blake2b(conversation.encode(), digest_size=8).hexdigest() if conversation else ""
+
+
+def _conversation(path: Path) -> str:
+    """The `_name` of the conversation that a stretch was first written for."""
+    return path.stem.partition("-")[2].rpartition("-")[0]
 
 
 def _is_alive(process: str) -> bool:

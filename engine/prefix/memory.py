@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -116,7 +116,7 @@ class PrefixStore:
         return sequence
 
     def put(self, sequence: Sequence) -> None:
-        if sequence.caches.position == 0:
+        if sequence.caches.position == 0 or sequence.forgotten:
             return
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
         self._kept.append(Kept(sequence, nbytes))
@@ -159,6 +159,13 @@ class PrefixStore:
             kept.leaving = True
             kept.sequence.let_network_go()
         self._evict_over_limit()
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Forget all other conversations, here and on the disk; what belongs to none by name stays."""
+        for kept in [kept for kept in self._kept if kept.sequence.conversation not in {"", *conversations}]:
+            self._drop(kept)
+        if self._disk is not None:
+            self._disk.keep_only(conversations)
 
     def clear(self) -> None:
         self._stop_writing()

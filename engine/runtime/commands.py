@@ -76,11 +76,18 @@ class SetSpeculation:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepOnly:
+    """Forget what is kept of other conversations."""
+
+    conversations: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """Finish everything and end the thread. Nothing follows it on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | Close
+Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | KeepOnly | Close
 
 
 class CommandQueue:

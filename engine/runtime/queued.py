@@ -41,6 +41,8 @@ class QueuedReply:
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
         """Turn the request into tokens and take what the store already has of them, as `PrefixStore.take` says.
 
+        `may_copy`: not for a drafter of states, which may lack those of what was copied.
+
         Raises Aborted when it was aborted meanwhile; it is as before, and may start again.
         """
         prompt = prompt_tokens(self.request, model, self.aborted)
@@ -51,6 +53,7 @@ class QueuedReply:
             raise ContextTooLong(limit, len(prompt))
         fresh = self.request.transient
         sequence = Sequence(model, prompt) if fresh else store.take(model, prompt, may_copy=may_copy)
+        sequence.conversation = self.request.conversation
         reply = Reply(self, sequence, prompt, store, history)
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
         return reply

@@ -4,8 +4,7 @@ Prompts and replies under way take turns: a chunk's worth of prompts, one step o
 written alone speculates; several share a batch, or take turns: where that is faster, where the model cannot run one
 (`batch.can_batch`), and where drafts were asked for that its batches cannot check (`batch.can_draft`).
 
-Owns the loaded pair and what outlives a reply: kept caches and what rounds have cost. When there is nothing to write it
-has the pair measured.
+Owns the loaded pair and what outlives a reply: kept caches, costs of rounds. At rest it has the pair measured.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -49,8 +48,7 @@ SAVING_S = 4.0  # for caches that are not on disk yet when their models go
 class Scheduler:
     def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
-        self._told_measured = False
-        self._examined = False  # whether anybody has been told how the present drafter did
+        self._told_measured = self._examined = False  # whether anybody was told of the pair, and how the drafter did
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
@@ -128,6 +126,11 @@ class Scheduler:
         for queued in [queued for queued in self._waiting if queued.id == request]:
             self._waiting.remove(queued)
             queued.cancel()
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        for reply in self._running:
+            reply.sequence.forgotten |= reply.sequence.conversation not in {"", *conversations}
+        self._store.keep_only(conversations)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         """Have a reply draft otherwise from its next round on."""
@@ -223,7 +226,7 @@ class Scheduler:
             queued.fail(self.why_no_main)
             return
         try:
-            # A drafter that draws on states would lack those of what was copied, where it cannot copy its own rows.
+            # Else a drafter of states may lack those of what was copied.
             may_copy = self.draft is None or self.draft.info.drafter is None
             reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
             self._draft_with_pair(reply)
@@ -372,11 +375,10 @@ class Scheduler:
 
     def _draft_with_pair(self, reply: Reply) -> None:
         """Have a reply draft with what is loaded now, from its next round on."""
-        main = reply.sequence.model
-        proposers: list[Proposer] = [LookupProposer(main.ends)]
+        chat = reply.sequence
+        proposers: list[Proposer] = [LookupProposer(chat.model.ends)]
         if self.draft is not None:
-            chat = reply.sequence
-            proposers.insert(0, proposer_of(self.draft, main, self._store, chat.turn_end, chat.tokens, chat))
+            proposers.insert(0, proposer_of(self.draft, chat.model, self._store, chat.turn_end, chat.tokens, chat))
         controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller), self._history)
 

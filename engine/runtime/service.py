@@ -13,7 +13,7 @@ import logging
 import queue
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from engine.runtime.commands import (
     Command,
     CommandQueue,
     Count,
+    KeepOnly,
     Load,
     SetDraft,
     SetSpeculation,
@@ -130,6 +131,9 @@ class Engine:
         check_speculation(speculation)
         self._send(SetSpeculation(request, speculation))
 
+    def keep_only(self, conversations: Collection[str]) -> None:
+        self._send(KeepOnly(frozenset(conversations)))
+
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()
         with self._lock:
@@ -171,7 +175,7 @@ class Engine:
             self._refuse(command, EngineClosed())
 
     def _refuse(self, command: Command, error: EngineError) -> None:
-        if not isinstance(command, Cancel | SetSpeculation | Close):
+        if not isinstance(command, Cancel | SetSpeculation | KeepOnly | Close):
             for answer in refusal(command, error):
                 self._tell(command.sink, answer)
 

@@ -37,6 +37,7 @@ from engine.runtime.commands import (
     Close,
     Command,
     Count,
+    KeepOnly,
     Load,
     SetDraft,
     SetSpeculation,
@@ -109,6 +110,8 @@ class Worker:
                 self._scheduler.cancel(command.id)
             case SetSpeculation():
                 self._scheduler.set_speculation(command.id, command.speculation)
+            case KeepOnly():
+                self._scheduler.keep_only(command.conversations)
             case Close():
                 self._shut_down()
 

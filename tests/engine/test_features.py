@@ -350,6 +350,16 @@ def read_to_the_end(kept: Context, chat: list[int]) -> Context:
     return kept
 
 
+@pytest.mark.parametrize(("forgotten", "kept"), [(False, ["1"]), (True, [])])
+def test_rows_belong_to_the_conversation_of_the_main_models_sequence(*, forgotten: bool, kept: list[str]) -> None:
+    rows = context()
+    chat = Sequence(rows._main, CHAT[:100])
+    chat.conversation, chat.forgotten = "1", forgotten
+    rows.begin(0, CHAT[:100], chat)
+    read_to_the_end(rows, CHAT[:100])
+    assert [each.sequence.conversation for each in rows._store._kept] == kept
+
+
 @pytest.mark.parametrize("reads_from", [99, 100, 101])
 def test_a_chat_that_parts_where_its_last_reply_ended_misses_nothing(reads_from: int) -> None:
     """A main model that cannot take a token back reads on behind the last row; what that was made of was remembered."""

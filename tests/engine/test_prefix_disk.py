@@ -499,13 +499,14 @@ def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
     assert (stranger / "file").exists()
 
 
-def test_files_of_the_first_format_are_deleted_and_not_read(model: LoadedModel, tmp_path: Path) -> None:
-    """Their windows have a number more."""
+@pytest.mark.parametrize("earlier", ["hunch-1-", "hunch-2-"])
+def test_files_of_earlier_formats_are_deleted_and_not_read(model: LoadedModel, tmp_path: Path, earlier: str) -> None:
+    """The windows of the first have a number more; of neither is told what conversation it is of."""
     write(model, PrefixDisk(tmp_path))
     assert cached(model, tmp_path) > 0
     (now,) = tmp_path.iterdir()
-    assert now.name.startswith("hunch-2-")
-    old = now.rename(tmp_path / now.name.replace("hunch-2-", "hunch-1-"))
+    assert now.name.startswith("hunch-3-")
+    old = now.rename(tmp_path / now.name.replace("hunch-3-", earlier))
 
     assert cached(model, tmp_path) == 0
     assert not old.exists()

@@ -10,7 +10,7 @@ import itertools
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -165,6 +165,7 @@ class FakeEngine:
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
         self.drafts: list[str | None] = []
+        self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
         self._models = dict(known if models is None else models)
@@ -228,6 +229,9 @@ class FakeEngine:
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         self.speculations.append((request, speculation))
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        self.kept.append(frozenset(conversations))
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

@@ -33,12 +33,12 @@ _TAIL_TOKENS = 16
 class DraftModelProposer:
     name = "draft"
 
-    def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0) -> None:
+    def __init__(self, model: LoadedModel, store: PrefixStore, turn_end: int = 0, chat: Sequence | None = None) -> None:
         self._model = model
         self._translation = model.translation
         self._ends = model.ends
         self._store = store
-        self._turn_end = turn_end
+        self._turn_end, self._chat = turn_end, chat
         self._sequence: Sequence | None = None
         self._taken_in: int  # tokens of the main model that it holds
         self._logits: mx.array  # behind the last token that was read
@@ -84,6 +84,7 @@ class DraftModelProposer:
         if self._sequence is not None:
             caches = self._sequence.caches  # roll back to where any next turn goes on
             caches.roll_back(caches.position if self._sequence.unread else self._before_tail)
+            self._sequence.belong_to(self._chat)
             self._store.put(self._sequence)
             self._sequence = None
 

@@ -215,6 +215,7 @@ class Context:
                 self._sequence.last_state = position, state * 1  # a slice would keep all of them
             if self._chat is not None:
                 self._chat.states_to = self.caches.position
+            self._sequence.belong_to(self._chat)
             self._store.put(self._sequence)
         self._sequence = self._again = None
         self._waiting, self._waiting_bytes = [], 0

@@ -1,0 +1,121 @@
+"""What is kept of a conversation goes with it: in memory and on disk, of the main model, the draft and a drafter."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from engine import Engine, Event, ModelReady, Queued, Request, RequestId, Sampling, Speculation, TextDelta
+from engine.decoding.sequence import Sequence
+from engine.prefix.file import SUFFIX
+from engine.prefix.memory import PrefixStore
+from tests.engine.conftest import Zoo
+from tests.helpers.engine_client import EngineClient
+
+PROMPT = tuple(range(30, 70))
+OTHER = tuple(range(90, 130))
+NEXT = (51, 52, 53)
+GREEDY = Sampling(temperature=0)
+
+
+def asked(tokens: tuple[int, ...], conversation: str, max_tokens: int = 6) -> Request:
+    drafts = Speculation.fixed(2)
+    return Request(tokens=tokens, sampling=GREEDY, max_tokens=max_tokens, speculation=drafts, conversation=conversation)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob(f"*{SUFFIX}"))
+
+
+def settle(client: EngineClient) -> None:
+    """Until the engine has done what it was told before."""
+    done = threading.Event()
+    client.engine.count_tokens("a", lambda _event: done.set())
+    assert done.wait(60)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_conversation_that_is_gone_leaves_nothing(zoo: Zoo, tmp_path: Path, *, restarted: bool) -> None:
+    engine = Engine(tmp_path)
+    client = EngineClient(engine)
+    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
+    replies = {
+        name: client.run(asked(tokens, name)) for name, tokens in (("1", PROMPT), ("2", OTHER), ("", (7, *OTHER)))
+    }
+    if restarted:
+        assert engine.close()
+        assert len(files(tmp_path)) == 6
+        engine = Engine(tmp_path)
+        client = EngineClient(engine)
+        assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
+
+    engine.keep_only(["2"])
+    settle(client)
+
+    if restarted:
+        assert len(files(tmp_path)) == 4
+    again = {
+        name: client.run(asked((*tokens, *replies[name].tokens, *NEXT), name)).stats.cached_tokens
+        for name, tokens in (("1", PROMPT), ("2", OTHER), ("", (7, *OTHER)))
+    }
+    assert again["1"] == 0
+    assert min(again["2"], again[""]) >= len(OTHER)
+    assert engine.close()
+    assert len(files(tmp_path)) >= 6
+
+
+def test_a_reply_under_way_of_a_conversation_that_is_gone_is_written_and_leaves_nothing(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(tmp_path)
+    client = EngineClient(engine)
+    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
+    put: list[str] = []
+    whole = PrefixStore.put
+
+    def noted(store: PrefixStore, sequence: Sequence) -> None:
+        put.append(sequence.conversation)
+        whole(store, sequence)
+
+    monkeypatch.setattr(PrefixStore, "put", noted)
+
+    def forget(_request: RequestId, event: Event) -> None:
+        if isinstance(event, TextDelta) and not told:
+            told.append(event)
+            engine.keep_only([])
+
+    told: list[Event] = []
+    reply = client.run(asked(PROMPT, "1", 40), forget)
+
+    assert told
+    assert len(reply.tokens) == 40
+    assert put == ["1", "1"]
+    assert client.run(asked((*PROMPT, *reply.tokens, *NEXT), "1")).stats.cached_tokens == 0
+    assert engine.close()
+
+
+def test_a_conversation_may_begin_as_one_that_is_gone(zoo: Zoo, tmp_path: Path) -> None:
+    """It reads anew what was written for the other, and its text is the same."""
+    texts = []
+    engine = Engine(tmp_path)
+    client = EngineClient(engine)
+    for name in ("1", "2", "2"):
+        assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)  # what is kept is written, and read
+        texts.append(client.run(asked((*PROMPT, *NEXT), name)).tokens)
+        if name == "2":
+            engine.keep_only(["2"])
+    assert texts[0] == texts[1] == texts[2]
+    assert engine.close()
+
+
+def test_a_reply_is_queued_under_any_name(zoo: Zoo, tmp_path: Path) -> None:
+    engine = Engine(tmp_path)
+    client = EngineClient(engine)
+    assert isinstance(client.load(zoo.main), ModelReady)
+    outcome = client.run(asked(PROMPT, "../한 글\n" * 500))
+    assert isinstance(outcome.events[0], Queued)
+    assert engine.close()
+    assert files(tmp_path)
+    assert all(file.is_relative_to(tmp_path) for file in files(tmp_path))

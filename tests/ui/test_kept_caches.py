@@ -1,0 +1,73 @@
+"""The engine forgets what it keeps of a chat when the chat goes: the real window and database, a scripted engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.reply_requests import UNSAVED
+from app.storage.storage import Storage
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as app:
+        yield app
+
+
+def ask_in_new_chat(app: AppHarness, qtbot: QtBot, text: str) -> str:
+    app.chats.new_chat()
+    app.ask(qtbot, text)
+    assert app.engine.requests[-1].conversation == str(app.chats.chat_id)
+    return str(app.chats.chat_id)
+
+
+def test_chats_that_are_deleted_are_forgotten_and_others_are_not(app: AppHarness, qtbot: QtBot) -> None:
+    assert app.engine.kept == [frozenset()]  # once the main model was loaded: there is no chat yet
+    first, second = (ask_in_new_chat(app, qtbot, text) for text in ("One", "Two"))
+
+    app.chats.delete_chat(int(first))
+    app.wait_until_stored(qtbot)
+    assert app.engine.kept[1:] == [{second}]
+    app.chats.deletions.undo()
+    app.wait_until_stored(qtbot)
+    assert app.engine.kept[-1] == {first, second}
+
+
+def test_what_was_read_of_a_chat_goes_with_a_message_of_it(app: AppHarness, qtbot: QtBot) -> None:
+    first, second = (ask_in_new_chat(app, qtbot, text) for text in ("One", "Two"))
+
+    app.chats.edits.delete(app.chats.transcript.messages[-1].id, True)
+    app.wait_until_stored(qtbot)
+
+    assert app.engine.kept[-1] == {first}
+    app.ask(qtbot, "And?")
+    assert app.engine.requests[-1].conversation == second
+
+
+def test_a_start_tells_which_chats_there_are(tmp_path: Path, qtbot: QtBot) -> None:
+    """The last run may have ended between deleting a chat and telling the engine."""
+    with open_app(tmp_path, qtbot) as app:
+        first = ask_in_new_chat(app, qtbot, "One")
+        second = ask_in_new_chat(app, qtbot, "Two")
+        app.application.storage.write(lambda stores: stores.trash.put_chat(int(first)), lambda _: None, lambda _: None)
+        app.wait_until_stored(qtbot)
+    with open_app(tmp_path, qtbot) as app:
+        assert app.engine.kept == [{second}]
+
+
+def test_chats_that_are_not_stored_say_nothing_of_those_that_are(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their numbers begin anew: none is to be taken for a stored chat, and no stored chat to be forgotten for them."""
+    monkeypatch.setattr(Storage, "keeps", False)  # as after `open_in_memory`
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "One")
+        assert app.engine.requests[-1].conversation == UNSAVED
+        app.chats.delete_chat(app.chats.chat_id)
+        app.wait_until_stored(qtbot)
+        assert app.engine.kept == []
