@@ -300,8 +300,7 @@ class MessageItem:
             first = body.splitter.append(text[max(len(body.text), body.last.start) :], shown=self.is_growing)
         body.text = text
         if not self.is_growing and not body.finished:
-            first = min(first, body.splitter.finish())
-            body.finished = True
+            first = min(first, body.finish())
         self._show_blocks(body, first, width_px)
 
     def _begin_body(self, body: Body, text: str, width_px: int) -> None:
