@@ -247,6 +247,13 @@ def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Op
 # Thinking, progress, notices
 
 
+def test_thinking_that_begins_behind_words_can_be_opened_at_once(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "Let me see. ")
+    harness.model.append_text(1, "First, ", thinking=True)
+    assert harness.parts(PartKind.FOLD)
+
+
 def test_thinking_opens_in_place(open_transcript: Opener) -> None:
     message = reply(1, "The answer.")
     message.thinking, message.thinking_s = "First *thought*.\n\nSecond.", 72.0

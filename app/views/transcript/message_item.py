@@ -127,7 +127,7 @@ class MessageItem:
 
     def grow(self, width_px: int) -> bool:
         """Like `sync`, where nothing but the text has grown."""
-        if not self._answer.text:
+        if not self._answer.text or bool(self.message.thinking) != bool(self._head):  # of either, the first words
             return self.sync(width_px)
         self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
         self._sync_body(self._answer, self.message.text, width_px)
