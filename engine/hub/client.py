@@ -83,7 +83,7 @@ class Patience:
     read_s: float = 20.0
     connect_s: float = 10.0
     question_tries: int = 3  # somebody waits for the answer
-    file_tries: int = 7  # in a row, without one new byte, where another place can be asked: half a minute
+    file_tries: int = 7  # in a row that bring next to nothing, where another place can be asked: half a minute
     last_tries: int = 60  # where there is none: a quarter of an hour, for nobody may be there to try again
     first_delay_s: float = 0.5
     longest_delay_s: float = 15.0

@@ -35,7 +35,7 @@ class QueuedReply:
         self.request = request
         self.sink = sink
         self.aborted = aborted
-        self.submitted_at = time.perf_counter()
+        self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
@@ -51,6 +51,7 @@ class QueuedReply:
         limit = context_limit(self.request, model.info.context_tokens)
         if len(prompt) >= limit:
             raise ContextTooLong(limit, len(prompt))
+        self.started_at = time.perf_counter()
         fresh = self.request.transient
         sequence = Sequence(model, prompt) if fresh else store.take(model, prompt, may_copy=may_copy)
         sequence.conversation = self.request.conversation

@@ -52,7 +52,6 @@ class Reply:
     def __init__(
         self, queued: QueuedReply, sequence: Sequence, prompt: list[int], store: PrefixStore, history: History
     ) -> None:
-        started_at = time.perf_counter()
         self.id = queued.id
         self.request = request = queued.request
         self._sink = queued.sink
@@ -87,7 +86,7 @@ class Reply:
         )
         self._stats = StatsRecorder(
             submitted_at=queued.submitted_at,
-            started_at=started_at,
+            started_at=queued.started_at,
             prompt_tokens=len(prompt),
             cached_tokens=self._sequence.caches.position,
             context_tokens=len(prompt),

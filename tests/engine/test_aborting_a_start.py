@@ -24,6 +24,7 @@ from engine import (
     ModelFailed,
     ModelReady,
     Request,
+    Sampling,
 )
 from engine.api.types import RequestId
 from engine.models import encoding
@@ -34,7 +35,7 @@ from engine.runtime.commands import Cancel, Close, CommandQueue, Load, Unload
 from tests.engine.conftest import Zoo
 
 PATIENCE_S = 60.0
-HELLO = Request(messages=(Message(MessageRole.USER, "hello"),), max_tokens=3)
+HELLO = Request(messages=(Message(MessageRole.USER, "hello"),), sampling=Sampling(temperature=0), max_tokens=3)
 
 
 class Endless:

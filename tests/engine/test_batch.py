@@ -7,6 +7,8 @@ from asyncio import CancelledError
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -30,6 +32,7 @@ from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
+from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
 from engine.runtime.scheduler import MAX_REPLIES
 from tests.engine.batch_harness import (
@@ -69,6 +72,23 @@ def requests(sampling: Sampling, speculation: Speculation | None = None) -> list
 def steer(harness: Harness, replies: list[Recorder], speculation: Speculation) -> None:
     for reply in replies:
         harness.scheduler.set_speculation(reply.queued.id, speculation)
+
+
+def test_what_the_store_takes_to_give_is_of_reading_not_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock of the test: a long chat's rows may have to come from a disk."""
+    now, take = [100.0], PrefixStore.take
+
+    def taken(*arguments: Any, **options: Any) -> Sequence:
+        now[0] += 5
+        return take(*arguments, **options)
+
+    monkeypatch.setattr(PrefixStore, "take", taken)
+    for module in ("queued", "reply"):
+        monkeypatch.setattr(f"engine.runtime.{module}.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    harness = Harness(model("qwen3"))
+    heard = harness.submit(asking(prompt(9), 4, speculation=Speculation.off()))
+    harness.run_dry()
+    assert (heard.finished.stats.queued_s, heard.finished.stats.prefill_s) == (0, 5)
 
 
 @pytest.mark.parametrize(("family", "sampling"), sampled(EVERY_FAMILY, SAMPLINGS))

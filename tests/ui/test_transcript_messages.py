@@ -143,6 +143,37 @@ def test_half_a_word_of_code_is_not_coloured_as_another(open_transcript: Opener)
     assert [line.previous().layout().formats()[0].length, bool(line.layout().formats())] == [len("format"), True]
 
 
+@pytest.mark.parametrize("begin", ["```python\nfor", "- a\n\n  ```python\n  for"])
+def test_half_a_word_is_coloured_neither_where_code_begins_nor_where_it_is_shown_anew(
+    open_transcript: Opener, begin: str
+) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, begin)
+    assert not code_of(harness).text.document().firstBlock().layout().formats()
+    harness.theme.set_scale(1.5)
+    assert not code_of(harness).text.document().firstBlock().layout().formats()
+
+
+@pytest.mark.parametrize("begin", ["```python\nx = 1\nf", "- a\n\n  ```python\n  x = 1\n  f"])
+def test_code_that_a_reply_ends_in_is_coloured_to_its_end(open_transcript: Opener, begin: str) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, begin)
+    harness.model.append_text(1, "or")
+    harness.model.change(1, status=ReplyStatus.STOPPED)
+    assert code_of(harness).text.document().lastBlock().layout().formats()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])  # at 1.5 the bar is as high as what it takes from the foot of the card
+def test_a_line_that_grows_too_long_leaves_room_for_its_scroll_bar(open_transcript: Opener, scale: float) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.theme.set_scale(scale)
+    harness.model.append_text(1, "```text\nfirst\nlong ")
+    before_px = code_of(harness).text.viewport().height()
+    harness.model.append_text(1, "and longer " * 40)
+    assert code_of(harness).text.horizontalScrollBar().maximum() > 0
+    assert code_of(harness).text.viewport().height() >= before_px
+
+
 def test_code_is_copied_without_its_fence(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "```py\nx = 1\n```")])
     code_of(harness).copy_button.click()
@@ -214,6 +245,13 @@ def test_colours_after_an_emoji_fall_on_the_right_characters(open_transcript: Op
 
 
 # Thinking, progress, notices
+
+
+def test_thinking_that_begins_behind_words_can_be_opened_at_once(open_transcript: Opener) -> None:
+    harness = open_transcript([reply(1, "", ReplyStatus.STREAMING)])
+    harness.model.append_text(1, "Let me see. ")
+    harness.model.append_text(1, "First, ", thinking=True)
+    assert harness.parts(PartKind.FOLD)
 
 
 def test_thinking_opens_in_place(open_transcript: Opener) -> None:

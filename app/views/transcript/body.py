@@ -28,6 +28,15 @@ class Body:
         self.splitter = splitter_of(self.last)
         self.parts: list[Part] = []  # of the last section
 
+    def finish(self) -> int:
+        """The text is complete, and so is code whose end never came; returns the first block that may have changed."""
+        first, blocks = self.splitter.finish(), self.splitter.blocks
+        for index in range(first, len(blocks)):
+            if blocks[index].kind is BlockKind.CODE:
+                blocks[index] = replace(blocks[index], closed=True)
+        self.finished = True
+        return first
+
 
 @dataclass(frozen=True, slots=True)
 class Unread:

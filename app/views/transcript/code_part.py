@@ -61,7 +61,8 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
             self._end_copied()
         only_grew = part.measured_width_px < 0 and self._show_block(part.content)
         height = self._height_at(width_px)
-        if not only_grew and self.size() == QSize(width_px, height):
+        stays = only_grew and self.text.height() == self._text_px(width_px)
+        if not stays and self.size() == QSize(width_px, height):
             self._place_inside()  # there will be no resizing
         return height
 
@@ -77,15 +78,16 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
         grows = self._block is not None and bool(self._shown) and code.startswith(self._shown)
         goes_on = grows and self._block is not None and not self._block.closed
         added = code[len(self._shown) :] if goes_on else code
+        complete = code if block.closed else block.text[: block.text.rfind("\n") + 1]
         if goes_on:
-            self._grow(added, "" if block.closed else block.text[: block.text.rfind("\n") + 1])
+            self._grow(added, "" if block.closed else complete)
         else:
             self._replace(code)
             self._colors.begin(block.language)
             self.update()
         self._shown, self._block = code, block
         if not goes_on or block.closed:
-            self._colors.color(code, block.language)
+            self._colors.color(complete, block.language)
         return goes_on
 
     @property

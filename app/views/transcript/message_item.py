@@ -127,7 +127,7 @@ class MessageItem:
 
     def grow(self, width_px: int) -> bool:
         """Like `sync`, where nothing but the text has grown."""
-        if not self._answer.text:
+        if not self._answer.text or bool(self.message.thinking) != bool(self._head):  # of either, the first words
             return self.sync(width_px)
         self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
         self._sync_body(self._answer, self.message.text, width_px)
@@ -300,8 +300,7 @@ class MessageItem:
             first = body.splitter.append(text[max(len(body.text), body.last.start) :], shown=self.is_growing)
         body.text = text
         if not self.is_growing and not body.finished:
-            first = min(first, body.splitter.finish())
-            body.finished = True
+            first = min(first, body.finish())
         self._show_blocks(body, first, width_px)
 
     def _begin_body(self, body: Body, text: str, width_px: int) -> None:
