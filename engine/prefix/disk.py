@@ -96,7 +96,10 @@ class PrefixDisk:
         names = {"", *map(_name, conversations)}
         for path in self._files():
             if _conversation(path) not in names:
-                path.unlink(missing_ok=True)
+                try:
+                    path.unlink(missing_ok=True)
+                except OSError as error:  # the others go all the same
+                    _log.warning("a kept cache could not be removed: %s", error)
 
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
         """The stretches to write: cut where there is a checkpoint, and where they would grow too long."""
@@ -275,7 +278,9 @@ def _start(path: Path) -> int:
 
 def _name(conversation: str) -> str:
     """In the names of files; "" of none."""
-    return hashlib.blake2b(conversation.encode(), digest_size=8).hexdigest() if conversation else ""
+    return (
+        hashlib.blake2b(conversation.encode(errors="surrogatepass"), digest_size=8).hexdigest() if conversation else ""
+    )
 
 
 def _conversation(path: Path) -> str:

@@ -114,8 +114,35 @@ def test_a_reply_is_queued_under_any_name(zoo: Zoo, tmp_path: Path) -> None:
     engine = Engine(tmp_path)
     client = EngineClient(engine)
     assert isinstance(client.load(zoo.main), ModelReady)
-    outcome = client.run(asked(PROMPT, "../한 글\n" * 500))
+    outcome = client.run(asked(PROMPT, "../한 글\ud800\n" * 500))
     assert isinstance(outcome.events[0], Queued)
     assert engine.close()
     assert files(tmp_path)
     assert all(file.is_relative_to(tmp_path) for file in files(tmp_path))
+
+
+@pytest.mark.expect_log("could not be removed")
+def test_a_file_that_cannot_be_removed_keeps_no_other(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(tmp_path)
+    client = EngineClient(engine)
+    assert isinstance(client.load(zoo.main), ModelReady)
+    for name, tokens in (("1", PROMPT), ("2", OTHER), ("3", (7, *OTHER))):
+        client.run(asked(tokens, name))
+    assert isinstance(client.load(zoo.main), ModelReady)  # what is kept is written
+    kept = files(tmp_path)
+    assert len(kept) == 3
+    stuck, unlink = kept[0], Path.unlink
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path == stuck:
+            raise PermissionError(13, "Permission denied")
+        unlink(path, missing_ok)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        engine.keep_only([])
+        settle(client)
+        assert files(tmp_path) == [stuck]
+    assert engine.close()
