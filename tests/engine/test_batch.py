@@ -169,7 +169,7 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
     harness.until_written(long, 10)
     before = long.reply._stats.draft_rounds
     steer(harness, [long], Speculation.auto())
-    other = harness.submit(asking(prompt(9, 1), 12, speculation=Speculation.auto()))
+    other = harness.submit(asking(prompt(9, 1), 12, speculation=Speculation.off()))
     harness.until_written(other, 1)
     between = long.reply._stats.draft_rounds
     while not other.ended:
@@ -180,11 +180,10 @@ def test_speculation_resumes_on_the_last_one(family: str) -> None:
 
     stats = long.finished.stats
     assert before > 0
-    assert between == after
     assert stats.draft_rounds > after
     assert long.tokens == alone(family, asking(prompt(20), 50)).tokens
     if family in MERGING_FAMILIES:
-        assert other.finished.stats.drafting is DraftingState.BATCHED
+        assert between == after
         assert stats.shared_rounds >= 11
     assert stats.drafting is DraftingState.ACTIVE
 

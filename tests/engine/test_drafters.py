@@ -107,6 +107,11 @@ in_company = pytest.mark.parametrize(
 )
 
 
+def shares_drafts(pair: Pair) -> bool:
+    """Whether replies that draft a fixed number share forwards; where no batch can check drafts they take turns."""
+    return can_draft(load_model(pair.main))
+
+
 @pytest.fixture(scope="module", params=of_every_kind)
 def pair(request: pytest.FixtureRequest, folder: Path) -> Pair:
     kind, family = request.param
@@ -264,7 +269,9 @@ def test_a_short_life(pair: Pair, kept: Path, drafts: Drafts, monkeypatch: pytes
 
 
 @in_company
-def test_a_next_turn_finds_the_state_of_every_token(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_next_turn_finds_the_state_of_every_token(
+    client: EngineClient, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those of the last round too, and those of a reply that was cut, that never drafted or that shared its steps."""
     monkeypatch.setattr(Context, "read_again", lambda *_: pytest.fail("states were missing"))
     first = check(client, FIRST, GREEDY)
@@ -272,7 +279,7 @@ def test_a_next_turn_finds_the_state_of_every_token(client: EngineClient, monkey
     check(client, second, GREEDY)
     short = client.run(asked((*second, 51), GREEDY, 1)).tokens
     together = client.run_all([asked((*second, 51, *short, *QUESTION), GREEDY, 6), asked(QUESTION, GREEDY, 6)])
-    assert together[0].stats.shared_rounds
+    assert bool(together[0].stats.shared_rounds) == shares_drafts(pair)
     check(client, (*second, 51, *short, *QUESTION, *together[0].tokens, *QUESTION), GREEDY)
 
 
@@ -317,9 +324,9 @@ def test_the_states_of_shared_steps_are_kept(
         patch.setattr(HiddenStates, "add", watched)
         patch.setattr(features, "_MOST_WAITING_PARTS", 4)
         replies = client.run_all([asked(text, GREEDY, most) for text, most in zip(prompts, (8, 14, 44), strict=True)])
-    assert replies[2].stats.shared_rounds > 5
+    assert (replies[2].stats.shared_rounds > 5) == shares_drafts(pair)
     assert replies[2].stats.draft_rounds > 5
-    assert max(waiting) <= 2
+    assert max(waiting, default=0) <= 2
     assert drafts.seen
     whole(pair, drafts)
 
