@@ -28,7 +28,7 @@ from app.controllers.library import open_catalog
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.controllers.speculation import SpeculationParts
-from app.settings import STARTER_FOLDER, Settings
+from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, places_to_leave
 from app.storage.pair_records import PairRecords
@@ -54,7 +54,7 @@ from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.languages import Translation, compiled_sentences
-from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink
+from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, remove_unfinished
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -120,6 +120,7 @@ class Application(QObject):
     def _connect(self) -> None:
         self.settings.changed.connect(self._on_setting)
         self.settings.not_saved.connect(lambda: self.window.banner.show_warning(start_notices.not_saved, behind=True))
+        self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(start_notices.not_saved))
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
         # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
@@ -168,10 +169,8 @@ class Application(QObject):
             return
         self.mark = SessionMark(self.paths.data / "running")
         self._files.ask(self.mark.begin, _ignore, _ignore)
+        self._files.ask(partial(remove_unfinished, self.paths.data), _ignore, _ignore)
         self._steps.append(self.mark.end)
-        if opened.purged:  # nothing of it may stay in the engine's cache
-            Engine.forget_chats(self.paths.cache)
-            self.storage.forget_traces()
         self.bridge = EngineBridge(self, note=self.mark.note)
         self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)
         self._steps.insert(0, self._close_engine)
@@ -181,7 +180,10 @@ class Application(QObject):
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
         self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
-        KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
+        caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
+        if opened.purged:
+            self.storage.forget_traces()
+            caches.keep_all()
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
         self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
         self._make_speculation()
@@ -203,29 +205,26 @@ class Application(QObject):
     def _make_speculation(self) -> None:
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
         records = PairRecords(self.paths.pairs, machine_name(), self._files)
+        self._steps.append(records.try_again)
         self.speculation = SpeculationParts(*parts, records, lambda: self.translation.language)
 
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
+        banner, left_out = self.window.banner, start_notices.leave_out_suspect(self.settings, self.mark, self._starter)
         if not self.storage.keeps:
-            self.window.banner.show_warning(start_notices.not_kept)
+            banner.show_warning(start_notices.not_kept)
         elif rescued is not None:
-            self.window.banner.show_warning(lambda: self._repaired(rescued))
+            banner.show_warning(lambda: self._repaired(rescued))
             self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
         elif self.settings.is_unread or self.settings.set_aside:
-            self.window.banner.show_warning(lambda: start_notices.settings_problem(self.settings.set_aside))
-        elif self.mark.ended_badly:
-            self._show_crash_notice(self.mark.was_loading)
+            banner.show_warning(lambda: start_notices.settings_problem(self.settings.set_aside))
+        elif self.mark.ended_badly and left_out is None:
+            banner.show_info(start_notices.crashed, self.window.log_requested.emit)
+        if left_out is not None:
+            banner.show_warning(left_out, behind=True)
 
     def _repaired(self, rescued: Rescued) -> BannerText:
         figures = rescued.saved_messages, rescued.from_copies
         return start_notices.repaired(*figures, rescued.damaged_file, str(self.paths.data))
-
-    def _show_crash_notice(self, was_loading: str) -> None:
-        if was_loading and was_loading != str(self._starter / "main"):
-            self.settings.main_folder = self.settings.draft_folder = STARTER_FOLDER
-            self.window.banner.show_warning(lambda: start_notices.replaced(Path(was_loading).name))
-        else:
-            self.window.banner.show_info(start_notices.crashed, self.window.log_requested.emit)
 
     def _refuse_newer_database(self) -> None:
         sentence = self.tr("Your chats were written by a newer version of Hunch. Open them with that one.")

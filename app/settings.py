@@ -1,8 +1,8 @@
 """Preferences: every option declared once, with its default and limits; a JSON file that survives damage.
 
-A thread of its own saves them while the app runs, because the disk may take long. A file that makes no sense is put
-aside. One that the disk does not give stays where it is, and is not written over until it has been read: what this run
-changes then joins what is in it, which a copy keeps as it was.
+A thread of its own saves them while the app runs, because the disk may take long; what it refuses is tried again. A
+file that makes no sense is put aside. One that the disk does not give stays where it is, and is not written over until
+it has been read: what this run changes then joins what is in it, which a copy keeps as it was.
 What an option means to the person is said where it is shown. Hub tokens are kept by system/secrets.py.
 """
 
@@ -32,6 +32,7 @@ STARTER_FOLDER = "starter"
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
+_RETRY_INTERVAL_MS = 2000  # of what the disk refused
 _MOST_ASIDE = 5  # files that were put aside; older ones are deleted
 
 # What "reset all settings" leaves as it is.
@@ -147,9 +148,6 @@ def _flag(value: Any) -> bool:
     return value
 
 
-def _ignore(_outcome: None) -> None: ...
-
-
 def _as_json(values: dict[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
@@ -157,6 +155,7 @@ def _as_json(values: dict[str, Any]) -> str:
 class Settings(QObject):
     changed = Signal(str)  # the option's name
     not_saved = Signal()  # once, until saving succeeds again
+    saved_after_all = Signal()  # then
 
     language = Option("", _one_of("", "en", "ko", "ja", "zh_CN"))  # "": the system's
     appearance = Option("auto", _one_of("auto", "light", "dark"))
@@ -219,6 +218,8 @@ class Settings(QObject):
         self._unknown: dict[str, Any] = {}
         self._timer = QTimer(self, singleShot=True, interval=SAVE_DELAY_MS)
         self._timer.timeout.connect(self._save_soon)
+        self._retry = QTimer(self, singleShot=True, interval=_RETRY_INTERVAL_MS)
+        self._retry.timeout.connect(self._save_soon)
         self._refused = False
         self._load()
 
@@ -263,7 +264,8 @@ class Settings(QObject):
 
     @hub_token.setter
     def hub_token(self, token: str) -> None:
-        self._writer.ask(self._secrets.keep(token, self.hub_endpoint), _ignore, self._on_refused)
+        self._secrets.keep(token, self.hub_endpoint)
+        self._save_soon()
         self.changed.emit("hub_token")
 
     @property
@@ -279,22 +281,31 @@ class Settings(QObject):
         except OSError as error:
             self._tell_refusal(error)
             return False
-        self._refused = False
+        self._on_saved()
         return True
 
     def _save_soon(self) -> None:
         self._writer.ask(self._store, self._on_saved, self._on_refused)
 
     def _store(self) -> None:
-        """What the values are then. Any thread may call this; raises OSError."""
+        """What the values and tokens are then. Any thread may call this; raises OSError when it refuses either."""
         with self._storing:
-            if self.is_unread:
-                self._read_after_all()
-            text = _as_json(self._unknown | self.values)
-            write_atomically(self._file, text.encode("utf-8", "replace"))
+            try:
+                self._secrets.write()
+            finally:
+                self._store_values()
 
-    def _on_saved(self, _outcome: None) -> None:
-        self._refused = False
+    def _store_values(self) -> None:
+        if self.is_unread:
+            self._read_after_all()
+        text = _as_json(self._unknown | self.values)
+        write_atomically(self._file, text.encode("utf-8", "replace"))
+
+    def _on_saved(self, _outcome: None = None) -> None:
+        self._retry.stop()
+        if self._refused:
+            self._refused = False
+            self.saved_after_all.emit()
 
     def _on_refused(self, error: Exception) -> None:
         if not isinstance(error, OSError):
@@ -302,8 +313,9 @@ class Settings(QObject):
         self._tell_refusal(error)
 
     def _tell_refusal(self, error: OSError) -> None:
-        log.warning("the settings cannot be saved: %s", error.strerror)
+        self._retry.start()
         if not self._refused:
+            log.warning("the settings cannot be saved: %s", error.strerror)
             self._refused = True
             self.not_saved.emit()
 

@@ -90,7 +90,7 @@ from engine.api.events import (
     UpdateChecked,
     VerifyProgress,
 )
-from engine.api.files import patiently, write_atomically
+from engine.api.files import patiently, remove_unfinished, write_atomically
 from engine.api.hub import (
     HUB_FAMILIES,
     PUBLIC_HUB,
@@ -314,6 +314,7 @@ __all__ = [
     "model_memory_bytes",
     "model_name",
     "patiently",
+    "remove_unfinished",
     "try_model",
     "write_atomically",
 ]

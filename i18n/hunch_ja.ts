@@ -189,12 +189,20 @@
         <translation>設定は保存されていません</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
-        <translation>前回は %1 の読み込み中に Hunch が終了したため、今回はスターターペアを読み込みました。</translation>
+        <source>Hunch ended while it loaded %1. The starter pair is used until you choose a model again.</source>
+        <translation>前回は %1 の読み込み中に Hunch が終了したため、スターターペアを読み込みました。モデルを選び直すまで、このペアを使います。</translation>
+    </message>
+    <message>
+        <source>Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.</source>
+        <translation>前回はドラフトモデル %1 の読み込み中に Hunch が終了したため、ドラフトモデルなしで起動しました。選び直すまで使いません。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>別のモデルを読み込みました</translation>
+    </message>
+    <message>
+        <source>No draft model</source>
+        <translation>ドラフトモデルなし</translation>
     </message>
     <message>
         <source>Hunch did not end properly last time. Your chats are kept.</source>
@@ -4149,6 +4157,10 @@
     <message>
         <source>waiting for its turn</source>
         <translation>順番を待っています</translation>
+    </message>
+    <message>
+        <source>not written</source>
+        <translation>未実行</translation>
     </message>
     <message>
         <source>%1 · %2 s · %3 tok/s</source>

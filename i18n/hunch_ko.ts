@@ -189,12 +189,20 @@
         <translation>설정이 저장되지 않았어요</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
-        <translation>%1 모델을 불러오던 중에 Hunch가 종료되어, 이번에는 스타터 쌍을 불러왔어요.</translation>
+        <source>Hunch ended while it loaded %1. The starter pair is used until you choose a model again.</source>
+        <translation>%1 모델을 불러오던 중에 Hunch가 종료되어 스타터 쌍을 불러왔어요. 모델을 다시 고를 때까지 이 쌍을 써요.</translation>
+    </message>
+    <message>
+        <source>Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.</source>
+        <translation>%1 초안 모델을 불러오던 중에 Hunch가 종료되어 초안 모델 없이 시작했어요. 다시 고를 때까지 쓰지 않아요.</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>다른 모델을 불러왔어요</translation>
+    </message>
+    <message>
+        <source>No draft model</source>
+        <translation>초안 모델 없음</translation>
     </message>
     <message>
         <source>Hunch did not end properly last time. Your chats are kept.</source>
@@ -4149,6 +4157,10 @@
     <message>
         <source>waiting for its turn</source>
         <translation>차례를 기다리는 중</translation>
+    </message>
+    <message>
+        <source>not written</source>
+        <translation>쓰지 않음</translation>
     </message>
     <message>
         <source>%1 · %2 s · %3 tok/s</source>

@@ -189,12 +189,20 @@
         <translation>设置未存储</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded %1, so the starter pair is loaded this time.</source>
-        <translation>上次加载 %1 时 Hunch 意外退出，这次改为加载入门模型对。</translation>
+        <source>Hunch ended while it loaded %1. The starter pair is used until you choose a model again.</source>
+        <translation>上次加载 %1 时 Hunch 意外退出，因此已改用入门模型对，直到你重新选择模型。</translation>
+    </message>
+    <message>
+        <source>Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.</source>
+        <translation>上次加载草稿模型 %1 时 Hunch 意外退出，因此不再使用草稿模型，直到你重新选择。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>已加载另一个模型</translation>
+    </message>
+    <message>
+        <source>No draft model</source>
+        <translation>没有草稿模型</translation>
     </message>
     <message>
         <source>Hunch did not end properly last time. Your chats are kept.</source>
@@ -4149,6 +4157,10 @@
     <message>
         <source>waiting for its turn</source>
         <translation>正在排队</translation>
+    </message>
+    <message>
+        <source>not written</source>
+        <translation>未生成</translation>
     </message>
     <message>
         <source>%1 · %2 s · %3 tok/s</source>

@@ -1,7 +1,7 @@
 """What the engine keeps of a chat goes with the chat: tokens, and what a model made of them, in memory and on disk.
 
-The engine is told which chats there are: once a main model is loaded, for earlier runs may have ended too soon, and
-after each deletion.
+The engine is told which chats there are: once a main model is loaded, for earlier runs may have ended too soon,
+after each deletion, and at a start that forgets chats for good.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class KeptCaches(QObject):
         self._engine = engine
         self._storage = storage
         bridge.event_arrived.connect(self._on_event)
-        deletions.changed.connect(self._keep_all)
+        deletions.changed.connect(self.keep_all)
         deletions.message_deleted.connect(self._forget)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
-            self._keep_all()
+            self.keep_all()
 
-    def _keep_all(self) -> None:
+    def keep_all(self) -> None:
         """Of all chats that are not in the Trash."""
         self._keep(0)
 

@@ -37,7 +37,8 @@ IsOff = Callable[[str, str], bool]  # whether drafting was turned off for a main
 class LoadedPair:
     """`main_folder` and `draft_folder` were requested; `main` and `draft` are loaded."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_off: IsOff = lambda _main, _draft: False) -> None:
+        self.is_off = is_off
         self.main_folder = self._main_name = ""
         self.draft_folder = self._draft_name = ""
         self.main: ModelInfo | None = None
@@ -50,7 +51,6 @@ class LoadedPair:
         self._drafting = DraftingState.ACTIVE
         self._loaded_share = 0.0
         self._tie_nats: float | None = None
-        self.is_off: IsOff = lambda _main, _draft: False
 
     def begin_loading(self, main_folder: str, draft_folder: str) -> None:
         self.main_folder, self._main_name = main_folder, _name(main_folder)
@@ -83,6 +83,10 @@ class LoadedPair:
         if folder in loaded:
             self.outdated.add(folder)
         return folder in loaded
+
+    @property
+    def draft_is_loading(self) -> bool:
+        return self._draft_loading
 
     def in_use(self) -> tuple[str, str]:
         """The folders of main model and draft, except of one that could not be loaded."""

@@ -321,6 +321,7 @@ class ModelController(QObject):
 
     def _leave(self, folder: str) -> None:
         """Use another model. A loaded one is left when its files are gone, for a disk may refuse to delete them."""
+        self._loading.forget(folder)
         if folder == self._loading.draft_folder:
             self.choose_draft(None)
         if folder == self._loading.main_folder:

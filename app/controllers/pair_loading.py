@@ -67,6 +67,7 @@ class PairLoading(QObject):
         self._bridge = bridge
         self._settings = settings
         self._loaded = LoadedPair()
+        self._former: LoadedPair | None = None  # what worked before what is being loaded
         self.residence = Residence(engine, settings, self)
         self.residence.idle.connect(self.unload)
         self.residence.free.connect(self.residence.act_now)
@@ -152,10 +153,19 @@ class PairLoading(QObject):
         self._settings.main_folder = self._settings.draft_folder = STARTER_FOLDER
         if self.starter.main.is_dir():
             self._load(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
+            self._former = None
         else:
+            self._former = None
             self._loaded.clear()
             self._engine.unload(self._bridge.post)
             self._emit_exchanged()
+
+    def forget(self, folder: str) -> None:
+        """It is deleted: whatever fails now, it is not gone back to."""
+        if self._former is not None and self._former.main_folder == folder:
+            self._former = LoadedPair(self._loaded.is_off)
+            self._former.begin_loading(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
+            self._former.state = PairState.NO_MODEL
 
     def wake(self) -> None:
         """A message is about to be sent: whatever was taken out of memory is loaded for it."""
@@ -200,7 +210,7 @@ class PairLoading(QObject):
                 return False
             case DrafterExamined(folder=folder, poor=True) if folder == self._loaded.draft_folder:
                 self.problem_raised.emit(event)
-            case DownloadFinished(folder=folder, changed=True) if self._loaded.note_other_files(folder):
+            case DownloadFinished(folder=folder, changed=True) if self._note_other_files(folder):
                 self.exchanged.emit()
                 return False
             case _:
@@ -213,7 +223,10 @@ class PairLoading(QObject):
         if self._is_former(event):
             return
         self._loaded.apply_event(event)
+        if isinstance(event, ModelUnloaded) and self._former is not None:
+            self._former.apply_event(event)
         if isinstance(event, ModelReady) and event.role is ModelRole.MAIN:
+            self._former = None
             self._settings.main_folder = as_setting(event.info.folder, self.starter.main)
             self._keep_draft()
         if isinstance(event, ModelFailed) and not isinstance(event.error, NoModelLoaded):
@@ -221,7 +234,26 @@ class PairLoading(QObject):
             if event.role is ModelRole.DRAFT:
                 # Otherwise the engine would keep the previous draft, which the pair chip no longer shows.
                 self._engine.set_draft(None, self._bridge.post)
+            else:
+                self._go_back(event.folder)
         self._emit_exchanged()
+
+    def _note_other_files(self, folder: str) -> bool:
+        if self._former is not None:
+            self._former.note_other_files(folder)
+        return self._loaded.note_other_files(folder)
+
+    def _go_back(self, failed: str) -> None:
+        """To the pair that worked before a main model was chosen that could not be loaded."""
+        former, self._former = self._former, None
+        if former is None or (former.main_folder == failed and former.state is not PairState.READY):
+            return
+        if former.state is PairState.NO_MODEL:  # it had to make room before that was known
+            self._load(former.main_folder, former.draft_folder)
+            return
+        self._loaded = former
+        if former.draft_is_loading:  # which the other main model has ended
+            self._engine.set_draft(former.draft_folder, self._bridge.post)
 
     # Small parts
 
@@ -229,6 +261,8 @@ class PairLoading(QObject):
         """Of a model in place of which another, or none, was requested before this was heard."""
         if isinstance(event, ModelUnloaded):
             return False
+        if event.role is ModelRole.DRAFT and self._loaded.state is PairState.LOADING:
+            return True  # a draft follows its main model
         folder = event.info.folder if isinstance(event, ModelReady) else event.folder
         wanted = self._loaded.main_folder if event.role is ModelRole.MAIN else self._loaded.draft_folder
         return Path(folder) != Path(wanted)
@@ -238,6 +272,9 @@ class PairLoading(QObject):
 
     def _load(self, main: str, draft: str) -> None:
         """Whatever is still written gives way: nobody waits for it, or somebody has said so (`when_free`)."""
+        if self._loaded.state in (PairState.READY, PairState.UNLOADED):
+            self._former = self._loaded
+        self._loaded = LoadedPair(self._loaded.is_off)
         self._loaded.begin_loading(main, draft)
         self._engine.load(main, self._bridge.post, draft=draft or None, end_replies=True)
         self._emit_exchanged()

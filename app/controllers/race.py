@@ -175,6 +175,8 @@ class Race(QObject):
 
     def _end(self, state: RaceState) -> None:
         own, self._own, self._state = self._own, None, state
+        left_out = Lap(LapState.LEFT_OUT)
+        self._laps = [left_out if lap.state is LapState.WAITING else lap for lap in self._laps]
         if own is not None:
             self._engine.cancel(own)
         self.changed.emit()

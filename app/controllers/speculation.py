@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
@@ -16,6 +16,8 @@ from app.controllers.tuning import TuningController
 from app.storage import Storage
 from app.storage.pair_records import PairRecords
 from engine import ChatEngine
+
+_RETRY_INTERVAL_MS = 2000  # of what the disk refused
 
 
 class SpeculationParts(QObject):
@@ -34,6 +36,9 @@ class SpeculationParts(QObject):
     ) -> None:
         super().__init__(chats)
         models.checks.gain_of = lambda main, draft: records.get(main, draft).last_gain
+        self._retry = QTimer(self, singleShot=True, interval=_RETRY_INTERVAL_MS)
+        self._retry.timeout.connect(records.try_again)
+        records.refused = self._retry.start
         self.tuning = TuningController(engine, bridge, models, records, language, self)
         self.switch = PairSwitch(models, chats.replies, records, self)
         self.race = Race(engine, bridge, models, self)

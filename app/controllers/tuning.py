@@ -148,10 +148,15 @@ class TuningController(QObject):
     def _called(self, folder: str) -> str:
         return self._models.library.repository(folder) or model_name(Path(folder))
 
-    def export(self, file: Path) -> None:
-        """Where it raises OSError, what was there stays. A folder that has gone is not made anew."""
-        file.parent.stat()
-        write_atomically(file, self.as_json(), private=False)
+    def export(self, file: Path, failed: Callable[[Exception], None]) -> None:
+        """`failed` is told what the disk refuses; what was there stays. A folder that has gone is not made anew."""
+        text = self.as_json()
+
+        def write() -> None:
+            file.parent.stat()
+            write_atomically(file, text, private=False)
+
+        self._records.writer.ask(write, lambda _outcome: None, failed)
 
     # What arrives
 

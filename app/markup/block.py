@@ -6,6 +6,7 @@ from enum import StrEnum
 from markdown_it.token import Token
 
 APART = "\n\n"
+LIST, QUOTE, NOTE = "l", "q", "n"
 
 
 class BlockKind(StrEnum):
@@ -24,11 +25,17 @@ class Block:
     text: str = ""
     language: str = ""
     closed: bool = True  # nothing will be added to it
-    depth: int = 0  # how many lists and quotes it stands in
+    inside: str = ""  # what it stands in, from the outermost: LIST, QUOTE or NOTE
+    shared: int = 0  # how many of these the block above stands in, too
     joined: bool = False  # goes on with the list, the quote or the long block above
     goes_on: bool = False  # code of which another piece follows
     glue: str = APART  # what stands between it and the block above in a copy
     start: int = field(default=0, compare=False)  # where the line that it begins on stands in the text
+
+    @property
+    def depth(self) -> int:
+        """How many lists, quotes and notes it stands in."""
+        return len(self.inside)
 
     @property
     def continues_code(self) -> bool:

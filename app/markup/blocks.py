@@ -7,12 +7,13 @@ Not here: how a block looks.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from markdown_it.token import Token
 
-from app.markup.block import APART, Block, BlockKind
+from app.markup.block import APART, LIST, NOTE, QUOTE, Block, BlockKind
 from app.markup.cuts import LONGEST_PIECE, cut_before, pieces
+from app.markup.line_feeds import LineFeeds
 from app.markup.open_fence import OpenFence, language
 from app.markup.parser import parse
 from app.markup.plain_growth import grown
@@ -36,14 +37,16 @@ _TOP_FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*
 _FORMULA_MARK = re.compile(r"\$|\\\(")
 _TABLE_HEAD = re.compile(r" {0,3}[^\n]{0,500}\|[^\n]{0,500}\n {0,3}(?=[|:\- ]*-)[|:\- ]{1,500}\n")
 _LIST_START = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s")
-_REFERENCE = re.compile(r"^ {0,3}\[(?!\^)[^\]\n]+\]:\s*\S", re.MULTILINE)
+_REFERENCE = re.compile(r"^[ \t>*+\-\d.)]*\[(?!\^)[^\]\n]+\]:\s*\S", re.MULTILINE)  # also in lists and quotes
 _CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item", "footnote_reference")
 _MARKED = ("list_item_open", "footnote_reference_open")
+
+Where = tuple[str, int]  # what a block stands in, and how many of these the block above stands in, too
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
     """All blocks of `source`."""
-    return [block for block, _ in _split_with_lines(source, streaming=streaming)]
+    return [block for block, _ in _split_with_lines(LineFeeds().of(source), streaming=streaming)]
 
 
 class Splitter:
@@ -58,6 +61,7 @@ class Splitter:
         self._taken = 0  # characters of the text that the tail ends with
         self._fence: OpenFence | None = None
         self._joined = False
+        self._line_feeds = LineFeeds()
         self._glue = APART  # of the next block
         self._shown = (0, 0, "")  # the tail as it was read last: behind how many blocks, from where on
 
@@ -71,7 +75,7 @@ class Splitter:
         `shown`: its last, incomplete block is among the blocks; of no use where `finish` follows at once.
         """
         first = self.frozen
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = self._line_feeds.of(text)
         self._source.append(text)
         for piece in _slices(text):
             self._take(piece)
@@ -81,7 +85,7 @@ class Splitter:
             self._show_code()
         return first
 
-    def resume(self, fence: "OpenFence") -> None:
+    def resume(self, fence: OpenFence) -> None:
         """Begins inside of code that was opened above."""
         self._fence = fence
 
@@ -141,7 +145,7 @@ class Splitter:
     def _freeze_complete_lines(self, *, grew_by_line: bool) -> None:
         """Everything above the last block of the complete lines can never be read differently."""
         complete = self._tail[: self._tail.rfind("\n") + 1]
-        if complete.isspace():
+        if not complete.strip(" \t\n"):  # Python takes more for a space than Markdown does
             complete, self._tail = "", self._tail[len(complete) :]
         if complete and grew_by_line:
             self.parsed_chars += len(complete)
@@ -204,7 +208,7 @@ class Splitter:
         self.blocks[self.frozen :] = self._read(above, streaming=True)
         self.frozen, self._joined, self._glue, self._tail = len(self.blocks), True, glue, below
 
-    def _open_fence(self) -> "OpenFence | None":
+    def _open_fence(self) -> OpenFence | None:
         found = _TOP_FENCE.match(self._tail)
         if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
             return None
@@ -285,22 +289,36 @@ def _top_level(tokens: list[Token]) -> Iterator[list[Token]]:
 def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]:
     """Text with code, tables and formulas lifted out, so that each can have a widget of its own; and their lines."""
     opened: list[Token] = []
+    above: list[Token] = []  # what the last words, code, table or formula stand in
     text: list[Token] = []
+    where: Where | None = None  # of the text, from its first word on
     joined = False
     position = 0
     while position < len(group):
         token = group[position]
         island, length = _island(group, position, lines)
         if island is not None:
-            yield from _text_piece(text, opened, joined=joined)
-            depth = len([each for each in opened if each.type != "list_item_open"])
-            yield replace(island, depth=depth, joined=joined), _line_of([token])
-            joined, text = True, [_continued(each) for each in opened]
-        else:
+            yield from _text_piece(text, opened, where, joined=joined)
+            inside, shared = _where(opened, above)
+            yield replace(island, inside=inside, shared=shared, joined=joined), _line_of([token])
+            joined, text, above, where = True, [_continued(each) for each in opened], list(opened), None
+        elif token.type in _CONTAINER_TYPES:
             _track(opened, token)
             text.append(token)
+        else:
+            if not text or text[-1].type in _CONTAINER_TYPES:
+                where = where or _where(opened, above)
+                above = list(opened)
+            text.append(token)
         position += length
-    yield from _text_piece(text, opened, joined=joined)
+    yield from _text_piece(text, opened, where, joined=joined)
+
+
+def _where(opened: list[Token], above: list[Token]) -> Where:
+    """Of something with `opened` around it."""
+    same = takewhile(lambda pair: pair[0] is pair[1], zip(opened, above, strict=False))
+    inside = "".join(_KINDS.get(each.type, "") for each in opened)
+    return inside, sum(each.type in _KINDS for each, _ in same)
 
 
 def _island(group: list[Token], position: int, lines: list[str]) -> tuple[Block | None, int]:
@@ -318,26 +336,34 @@ def _island(group: list[Token], position: int, lines: list[str]) -> tuple[Block 
     return None, 1
 
 
-def _text_piece(text: list[Token], opened: list[Token], *, joined: bool) -> Iterator[tuple[Block, int]]:
-    content = [token for token in text if token.type not in _CONTAINER_TYPES]
-    if content:
+def _text_piece(
+    text: list[Token], opened: list[Token], where: Where | None, *, joined: bool
+) -> Iterator[tuple[Block, int]]:
+    if where is not None:
+        inside, shared = where
         closers = [_closer(token) for token in reversed(opened)]
-        yield Block(BlockKind.TEXT, (*text, *closers), joined=joined), _line_of(content)
+        block = Block(BlockKind.TEXT, (*text, *closers), inside=inside, shared=shared, joined=joined)
+        yield block, _line_of([token for token in text if token.type not in _CONTAINER_TYPES])
 
 
 def _line_of(tokens: list[Token]) -> int:
     return next((token.map[0] for token in tokens if token.map), 0)
 
 
+_KINDS = {
+    "bullet_list_open": LIST,
+    "ordered_list_open": LIST,
+    "blockquote_open": QUOTE,
+    "footnote_reference_open": NOTE,
+}
 _CONTAINER_TYPES = frozenset(f"{name}_{end}" for name in _CONTAINERS for end in ("open", "close"))
 
 
 def _track(opened: list[Token], token: Token) -> None:
-    if token.type in _CONTAINER_TYPES:
-        if token.nesting > 0:
-            opened.append(token)
-        else:
-            opened.pop()
+    if token.nesting > 0:
+        opened.append(token)
+    else:
+        opened.pop()
 
 
 def _continued(token: Token) -> Token:

@@ -7,6 +7,7 @@ Not here: which widget shows the document, and code blocks, which are widgets of
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from markdown_it.token import Token
 from PySide6.QtCore import Qt
@@ -22,13 +23,21 @@ from PySide6.QtGui import (
     QTextTable,
 )
 
+from app.markup.block import QUOTE
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
 from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 from app.markup.links import to_mark, to_note
-from app.markup.tables import alignment_of, cell_format, table_format, table_rows
+from app.markup.tables import (
+    alignment_of,
+    cell_format,
+    reads_from_right,
+    runs_from_right,
+    table_format,
+    table_rows,
+)
 
-QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many bars stand left of it
+QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many quotes it stands in
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
 CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
 
@@ -36,8 +45,10 @@ HEADING = QTextFormat.Property.UserProperty.value + 9  # of a block: its level, 
 LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it stands in
 MARKER = QTextFormat.Property.UserProperty.value + 11  # of characters: a list item's bullet or number
 NOTE = QTextFormat.Property.UserProperty.value + 12  # of a block: it belongs to a note; of characters: a note's mark
+QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far their bars stand in from its side
 
 QUOTE_STEP_PX = 16
+QUOTE_BAR_PX = 3
 LINE_SEPARATOR = "\u2028"
 OBJECT = "\ufffc"  # stands for a formula in the text
 
@@ -158,6 +169,7 @@ class DocumentBuilder:
         notes = sum(container.note for container in self._containers)
         if quotes:
             block.setProperty(QUOTE_DEPTH, quotes)
+            block.setProperty(QUOTE_BARS, self._bars())
         if notes:
             block.setProperty(NOTE, True)
         if len(self._containers) > quotes + notes:
@@ -165,6 +177,10 @@ class DocumentBuilder:
         if marker:
             block.setTextIndent(-QFontMetricsF(self._style.font).horizontalAdvance(marker + _GAP))
         return block
+
+    def _bars(self) -> list[float]:
+        starts = accumulate((container.indent_px for container in self._containers), initial=0.0)
+        return [start for container, start in zip(self._containers, starts, strict=False) if container.quote]
 
     def _list_indent_px(self, tokens: Sequence[Token]) -> float:
         """The usual step; wider only where the list's own numbers are."""
@@ -302,7 +318,8 @@ class DocumentBuilder:
         if not columns:
             return
         self._shrink_block()
-        table = self._cursor.insertTable(len(rows), columns, table_format(columns))
+        form = table_format(columns, from_right=reads_from_right(rows))
+        table = self._cursor.insertTable(len(rows), columns, form)
         for row_index, row in enumerate(rows):
             for column, cell in enumerate(row):
                 self._write_cell(table, row_index, column, cell)
@@ -315,8 +332,9 @@ class DocumentBuilder:
         self._cursor = cell.firstCursorPosition()
         block = QTextBlockFormat()
         block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
-        head = table.cellAt(0, column).firstCursorPosition().block()
-        block.setAlignment(alignment_of(token, head.textDirection()))
+        head = table.cellAt(0, column).firstCursorPosition().block().textDirection()
+        direction = Qt.LayoutDirection.RightToLeft if runs_from_right(table) else head
+        block.setAlignment(alignment_of(token, direction))
         self._cursor.setBlockFormat(block)
         char = self._plain_format()
         if row == 0:
@@ -345,6 +363,12 @@ class _Container:
 def list_step_px(font: QFont) -> float:
     """How far the text of a list stands in: room for two digits, lest the tenth item move the others."""
     return QFontMetricsF(font).horizontalAdvance("10." + _GAP)
+
+
+def steps_in_px(inside: str, font: QFont, scale: float) -> list[float]:
+    """Where the lists and quotes that a block stands in begin (`Block.inside`), and last where it begins itself."""
+    steps = (QUOTE_STEP_PX * scale if each == QUOTE else list_step_px(font) for each in inside)
+    return list(accumulate(steps, initial=0.0))
 
 
 def nothing_to_load() -> QImage:

@@ -11,7 +11,8 @@ def stretches(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTextLi
         line = block.layout().lineAt(number)
         first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
         if last > first:
-            yield line, _x(line.cursorToX(first)), _x(line.cursorToX(last))
+            left, right = sorted((_x(line.cursorToX(first)), _x(line.cursorToX(last))))
+            yield line, left, right
 
 
 def _x(answer: object) -> float:

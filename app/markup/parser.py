@@ -24,6 +24,10 @@ STREAMING = "streaming"  # key of the parser's environment: the text is still gr
 ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
 
 _DISPLAY_MARKS = (("$$", "$$"), ("\\[", "\\]"))
+# What models also write without marks around it. Others, `itemize` say, are no formulas.
+_ENVIRONMENT = re.compile(
+    r"\\begin\{((?:equation|align|aligned|alignat|gather|gathered|split|d?cases|array|[pbBvV]?matrix|smallmatrix)\*?)\}"
+)
 _INLINE_MARKS = {"\\(": "\\)", "\\[": "\\]"}
 _MOST_FORMULA_LINES = 100
 # Not what regular expressions have in brackets, such as `[^a-z]` and `[^0-9]`.
@@ -93,23 +97,37 @@ def _is_cjk(char: str) -> bool:
 
 
 def _display_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`$$ … $$` or `\\[ … \\]` on lines of their own; may follow a paragraph without a blank line."""
+    r"""`$$ … $$`, `\[ … \]` or `\begin{cases} … \end{cases}` on lines of their own.
+
+    It may follow a paragraph without a blank line.
+    """
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].rstrip()
-    for opening, closing in _DISPLAY_MARKS:
-        if first.startswith(opening):
-            if silent and state.sCount[start] < state.blkIndent:
-                return True  # it stands outside of the list that asks, and ends it
-            found = _find_formula_end(state, start, end, first[len(opening) :], closing)
-            if found is None:
-                return False
-            tex, next_line, closed = found
-            if not silent:
-                state.line = next_line
-                token = state.push("math_block", "math", 0)
-                token.block, token.content, token.map = True, tex, [start, next_line]
-                token.meta = {"closed": closed}
-            return True
-    return False
+    marks = _display_marks(first)
+    if marks is None:
+        return False
+    if silent and state.sCount[start] < state.blkIndent:
+        return True  # it stands outside of the list that asks, and ends it
+    opening, closing = marks
+    found = _find_formula_end(state, start, end, first[len(opening) :], closing)
+    if found is None:
+        return False
+    tex, next_line, closed = found
+    if not silent:
+        state.line = next_line
+        token = state.push("math_block", "math", 0)
+        token.block, token.map = True, [start, next_line]
+        whole = state.getLines(start, next_line, state.blkIndent, keepLastLF=False).strip()
+        token.content = tex if marks in _DISPLAY_MARKS else whole
+        token.meta = {"closed": closed}
+    return True
+
+
+def _display_marks(line: str) -> tuple[str, str] | None:
+    """What opens the formula that begins the line, and what closes it."""
+    environment = _ENVIRONMENT.match(line)
+    if environment is not None:
+        return environment[0], rf"\end{{{environment[1]}}}"
+    return next((marks for marks in _DISPLAY_MARKS if line.startswith(marks[0])), None)
 
 
 def _find_formula_end(

@@ -6,13 +6,16 @@ Line ends and tabs stay. Joiners and marks of direction that only affect neighbo
 
 import re
 
-# It begins with one set of characters, which is what makes a search through megabytes quick.
+_CONTROL = "[0-?]*+[ -/]*+[@-~]?+"  # the rest of a sequence such as a colour or a move of the cursor
+_STRING = "[^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\\\|\x9c)?+"  # … of a title or a link
+_ESCAPED = f"\x1b*+(?:\\[{_CONTROL}|[P\\]X^_]{_STRING}|[ -/]*+[0-~]?+)"  # … of what ESC begins
+_BY_ITSELF = "[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x8f\x91-\x97\x99\x9a\x9c\u202a-\u202e\u2066-\u2069]"
+# It begins with one set of characters, which is what makes a search through megabytes quick. What follows at once is
+# part of the same match, and nothing in it is ever tried again: megabytes may hold nothing else.
 _ACTED_ON = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069](?:"
-    "(?:(?<=\x1b)\\[|(?<=\x9b))[0-?]*[ -/]*[@-~]?"  # control sequences, such as colours and moves of the cursor
-    "|(?:(?<=\x1b)[P\\]X^_]|(?<=[\x90\x9d\x98\x9e\x9f]))[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\\\|\x9c)?"  # titles, links
-    "|(?<=\x1b)[ -/]*[0-~]?"
-    ")?"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+    f"(?:(?<=\x1b){_ESCAPED}|(?<=\x9b){_CONTROL}|(?<=[\x90\x9d\x98\x9e\x9f]){_STRING})?+"
+    f"(?:\x1b{_ESCAPED}|\x9b{_CONTROL}|[\x90\x9d\x98\x9e\x9f]{_STRING}|{_BY_ITSELF}++)*+"
 )
 
 

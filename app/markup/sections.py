@@ -117,13 +117,24 @@ def plain_sections(text: str) -> Iterator[Section]:
 
 
 def _end_of_plain(text: str, start: int) -> tuple[int, int]:
-    piece = text[start : start + _PLAIN_CHARS]
-    lines = piece.split("\n", _PLAIN_LINES)
-    if len(lines) > _PLAIN_LINES:
-        return start + len(piece) - len(lines[-1]) - 1, 1
-    if start + len(piece) == len(text):
-        return len(text), 0
-    line_end = piece.rfind("\n", len(piece) // 4)
+    end = min(len(text), start + _PLAIN_CHARS)
+    line_end = _end_of_lines(text, start, end, _PLAIN_LINES)
     if line_end >= 0:
-        return start + line_end, 1
-    return cut_before(text, start + len(piece), start + len(piece) // 2), 0
+        return line_end, 1
+    if end == len(text):
+        return len(text), 0
+    line_end = text.rfind("\n", start + _PLAIN_CHARS // 4, end)
+    if line_end >= 0:
+        return line_end, 1
+    return cut_before(text, end, start + _PLAIN_CHARS // 2), 0
+
+
+def _end_of_lines(text: str, start: int, end: int, lines: int) -> int:
+    """Where the last of so many lines ends, or -1 if that is not before `end`."""
+    while lines:
+        found = text.find("\n", start + lines - 1, end)  # each line that is missing takes a character at least
+        if found < 0:
+            return -1
+        lines -= text.count("\n", start, found + 1)
+        start = found + 1
+    return start - 1

@@ -1,16 +1,30 @@
-"""Tables of a document: their formats, and which text stands in which cell."""
+"""Tables of a document: their formats, which text stands in which cell, and columns that run from right to left."""
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 
 from markdown_it.token import Token
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QBrush, QTextFrameFormat, QTextLength, QTextTableCellFormat, QTextTableFormat
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import (
+    QBrush,
+    QTextBlock,
+    QTextFrameFormat,
+    QTextLayout,
+    QTextLength,
+    QTextTable,
+    QTextTableCellFormat,
+    QTextTableFormat,
+)
 
 from app.markup.document_style import DocumentStyle
+from app.markup.lines import stretches
+
+_STRONG = frozenset({"L", "R", "AL"})
 
 
-def table_format(columns: int) -> QTextTableFormat:
+def table_format(columns: int, *, from_right: bool) -> QTextTableFormat:
     result = QTextTableFormat()
+    result.setAlignment(Qt.AlignmentFlag.AlignRight if from_right else Qt.AlignmentFlag.AlignLeft)
     result.setBorder(0)
     result.setBorderCollapse(True)
     result.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_None)
@@ -49,8 +63,81 @@ def table_rows(tokens: Sequence[Token]) -> list[list[Token]]:
 def alignment_of(token: Token, head: Qt.LayoutDirection) -> Qt.AlignmentFlag:
     """`head` is how the column's name is read: figures below one that is read from the right stand there too."""
     style = token.meta.get("style", "")
-    if not style and head == Qt.LayoutDirection.RightToLeft:
+    if style.endswith("center"):
+        return Qt.AlignmentFlag.AlignHCenter
+    if style.endswith("right") or (not style and head == Qt.LayoutDirection.RightToLeft):
         return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
-    if style.endswith("right"):
-        return Qt.AlignmentFlag.AlignRight
-    return Qt.AlignmentFlag.AlignHCenter if style.endswith("center") else Qt.AlignmentFlag.AlignLeft
+    return Qt.AlignmentFlag.AlignLeft | (Qt.AlignmentFlag.AlignAbsolute if style else Qt.AlignmentFlag(0))
+
+
+def reads_from_right(rows: Sequence[Sequence[Token]]) -> bool:
+    """Whether the first letter of the table that has a direction is read from the right, as paragraphs are judged."""
+    texts = (child.content for row in rows for cell in row for child in cell.children or ())
+    kinds = (unicodedata.bidirectional(char) for text in texts for char in text)
+    return next((kind for kind in kinds if kind in _STRONG), "L") != "L"
+
+
+def runs_from_right(table: QTextTable) -> bool:
+    return bool(table.format().alignment() & Qt.AlignmentFlag.AlignRight)
+
+
+def place_from_right(table: QTextTable) -> None:
+    """Moves the words of a table that is laid out to where they stand when the first column is the rightmost.
+
+    WORKAROUND: Qt lays all tables out from left to right. It finds characters by point where it has put them, so
+    `char_near` and `address_at` do that.
+    """
+    place = table.document().documentLayout().frameBoundingRect(table)
+    for column in range(table.columns()):
+        head = table.cellAt(0, column).firstCursorPosition().block()
+        left = _corner(head).x() - head.layout().position().x()
+        shift = place.left() + place.right() - 2 * left - head.layout().lineAt(0).width()
+        for row in range(table.rows()):
+            layout = table.cellAt(row, column).firstCursorPosition().block().layout()
+            layout.setPosition(QPointF(shift, layout.position().y()))
+
+
+def char_near(table: QTextTable, at: QPointF) -> int:
+    """The place in the document that is nearest to a point of it."""
+    block = min(_cells(table), key=lambda each: _distance(each, at))
+    return block.position() + _place_in(block.layout(), at - _corner(block))
+
+
+def address_at(table: QTextTable, at: QPointF) -> str:
+    """Where the link at a point of the document leads; empty where there is none."""
+    block = min(_cells(table), key=lambda each: _distance(each, at))
+    if _distance(block, at) != (0, 0):
+        return ""
+    fragments = block.begin()
+    while not fragments.atEnd():
+        fragment = fragments.fragment()
+        start = fragment.position() - block.position()
+        for line, left, right in stretches(block, start, start + fragment.length()):
+            inside = at - _corner(block)
+            if left <= inside.x() <= right and line.y() <= inside.y() <= line.y() + line.height():
+                return fragment.charFormat().anchorHref()
+        fragments += 1
+    return ""
+
+
+def _cells(table: QTextTable) -> Iterator[QTextBlock]:
+    for row in range(table.rows()):
+        for column in range(table.columns()):
+            yield table.cellAt(row, column).firstCursorPosition().block()
+
+
+def _corner(block: QTextBlock) -> QPointF:
+    return block.document().documentLayout().blockBoundingRect(block).topLeft()
+
+
+def _distance(block: QTextBlock, at: QPointF) -> tuple[float, float]:
+    """Down and across: a row first, a cell of it then."""
+    place = block.document().documentLayout().blockBoundingRect(block)
+    down = max(place.top() - at.y(), at.y() - place.bottom(), 0.0)
+    return down, max(place.left() - at.x(), at.x() - place.right(), 0.0)
+
+
+def _place_in(layout: QTextLayout, at: QPointF) -> int:
+    lines = [layout.lineAt(number) for number in range(layout.lineCount())]
+    line = next((each for each in lines if at.y() < each.y() + each.height()), lines[-1])
+    return int(line.xToCursor(at.x()))

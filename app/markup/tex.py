@@ -42,6 +42,9 @@ _ROW_END = re.compile(r"\\\\(?:\*?\s*\[\s*-?[\d.]+\s*(?:pt|em|ex|mm|cm|in|px|mu|
 _TAG = re.compile(r"\\tag(\*?)\s*\{([^{}]*)\}")
 # WORKAROUND: ziamath sets rows as close as their ink allows; of equations below one another each gets a line's height.
 _STRUT, _IN_LINES = r"\vphantom{(}", frozenset({"align", "align*", "aligned", "split"})
+# Likewise for a row with a fraction.
+_TALL_STRUT = r"\vphantom{\frac{M^2}{M_2}}"
+_TALL = re.compile(r"(?:(?!\\\\|\\end)[\s\S])*?\\[dtc]?frac(?![A-Za-z])")
 _NO_ROW = re.compile(r"\s*(?:\\end|\[)")
 # WORKAROUND: ziamath sets no space around this one: "amodb".
 _MODULO = re.compile(r"\\bmod(?![A-Za-z])")
@@ -115,7 +118,9 @@ def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result:
 
 def _strut(tex: str, at: int, environment: str) -> str:
     """What begins a row there; nothing where none does, or an option of the environment stands."""
-    return _STRUT if environment in _IN_LINES and not _NO_ROW.match(tex, at) else ""
+    if environment not in _IN_LINES or _NO_ROW.match(tex, at):
+        return ""
+    return _TALL_STRUT if _TALL.match(tex, at) else _STRUT
 
 
 def _closed(opened: list[tuple[str, int]], name: str) -> int:

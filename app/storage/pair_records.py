@@ -2,7 +2,7 @@
 
 What another machine has measured, whose files were copied here, is not told; that drafting was turned off is.
 A small JSON file, written as a whole. One that is damaged is as good as none: everything in it can be measured again.
-One that the disk does not give is not written over: it is read before the next change, or that is not kept.
+One that the disk does not give is not written over: it is read before what changed is kept.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -53,11 +54,13 @@ class PairRecords:
     """Of a main model's folder and a draft's. `writer` puts what changes on the disk."""
 
     def __init__(self, file: Path, machine: str, writer: Asked = IN_PLACE) -> None:
-        self._writer = writer
+        self.writer = writer  # also for what is exported
         self._file = file
         self._machine = machine
         self._records: dict[str, PairRecord] = {}
         self._is_read = False
+        self._is_unkept = False  # the disk has refused what was put last
+        self.refused: Callable[[], None] = lambda: None  # called each time that it does; then `try_again` may be
         self._read()
 
     def _read(self) -> None:
@@ -87,27 +90,40 @@ class PairRecords:
     def _put(self, main: str, draft: str, record: PairRecord) -> None:
         self._records.pop(_key(main, draft), None)
         self._records[_key(main, draft)] = replace(record, machine=self._machine)
+        self._keep_all()
+
+    def try_again(self) -> None:
+        """Where the disk has refused something."""
+        if self._is_unkept:
+            self._keep_all()
+
+    def _keep_all(self) -> None:
         if not self._is_read:
             self._read()
         while len(self._records) > _MOST:
             del self._records[next(iter(self._records))]
-        if not self._is_read:
-            return
-        self._writer.ask(partial(self._keep, dict(self._records)), _kept, _not_kept)
+        if self._is_read:
+            self.writer.ask(partial(self._keep, dict(self._records)), self._on_kept, self._on_refused)
+        else:
+            self._on_unkept()
 
     def _keep(self, records: dict[str, PairRecord]) -> None:
-        try:
-            data = json.dumps({key: asdict(each) for key, each in records.items()}, ensure_ascii=False, indent=1)
-            write_atomically(self._file, data.encode("utf-8", "surrogatepass"))
-        except OSError as error:
+        data = json.dumps({key: asdict(each) for key, each in records.items()}, ensure_ascii=False, indent=1)
+        write_atomically(self._file, data.encode("utf-8", "surrogatepass"))
+
+    def _on_kept(self, _outcome: None) -> None:
+        self._is_unkept = False
+
+    def _on_refused(self, error: Exception) -> None:
+        if not isinstance(error, OSError):
+            raise error  # our own mistake, told as any other
+        if not self._is_unkept:
             _log.warning("what was measured of the pair is not kept: %s", error.strerror)
+        self._on_unkept()
 
-
-def _kept(_outcome: None) -> None: ...
-
-
-def _not_kept(error: Exception) -> None:
-    raise error  # our own mistake: what the disk refuses is told by `_keep`
+    def _on_unkept(self) -> None:
+        self._is_unkept = True
+        self.refused()
 
 
 def _key(main: str, draft: str) -> str:

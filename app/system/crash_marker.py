@@ -9,20 +9,25 @@ from pathlib import Path
 
 from engine import Event, ModelFailed, ModelLoading, ModelReady, ModelRole, patiently, write_atomically
 
+_DRAFT = "draft:"  # before the folder of one
+
 log = logging.getLogger(__name__)
 
 
 class SessionMark:
     """`ended_badly`: the file was still there. `was_loading`: the model that was being loaded then, or "".
 
-    It is changed by the thread of the engine and by one of the app's, and by neither after the end.
+    `was_draft`: that was to be the draft. The mark is changed by the thread of the engine and by one of the app's, and
+    by neither after the end.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self.ended_badly = os.path.lexists(file)  # raises nothing, whatever the disk says
-        self.was_loading = _content(file)
+        content = _content(file)
+        self.was_loading, self.was_draft = content.removeprefix(_DRAFT), content.startswith(_DRAFT)
         self._written: str | None = None
+        self._loading = ModelRole.MAIN, ""
         self._ended = False
         self._lock = threading.Lock()
 
@@ -35,9 +40,12 @@ class SessionMark:
     def note(self, event: Event) -> None:
         """For the engine's thread, as it tells the event: a load goes on when the disk has its mark."""
         match event:
-            case ModelLoading(role=ModelRole.MAIN, folder=folder):
-                self.set_loading(folder)
-            case ModelReady(role=ModelRole.MAIN) | ModelFailed(role=ModelRole.MAIN):
+            case ModelLoading(role=role, folder=folder):
+                self._loading = role, folder
+                self.set_loading(_DRAFT + folder if role is ModelRole.DRAFT else folder)
+            case ModelReady(role=role) if self._loading[0] is role:
+                self.set_loading("")
+            case ModelFailed(role=role, folder=folder) if self._loading == (role, folder):  # else it never began
                 self.set_loading("")
 
     def set_loading(self, folder: str) -> None:

@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -36,16 +36,21 @@ class Keychain(Protocol):
 
 
 class Secrets:
-    """Reads once, and looks for a keychain no earlier. Writing raises OSError where not even a file can be written.
+    """What is stored is read once, and a keychain looked for no earlier. A token that is given holds from then on.
 
-    A file that the disk does not give is asked for again the next time, and stays when no token is put in its place.
+    What cannot be read is asked for again the next time, and is never written over: it is read before the next write.
+    `write` may be called by another thread than the rest, by one at a time.
     """
 
     def __init__(self, file: Path, find_keychain: Callable[[], Keychain | None] = lambda: None) -> None:
         self._file = file
         self._find_keychain = find_keychain
-        self._tokens: dict[str, str] | None = None  # by origin, the last one given comes last
-        self._is_unread = False  # what the file holds is not known
+        self._address: str | None = None  # the one in use when the first token was asked for
+        self._stored: dict[str, str] | None = None  # by origin, the last one given comes last; None: not known
+        self._is_unread = False  # the disk does not give the file
+        self._keychain_is_read = False
+        self._given: dict[str, str] = {}  # in this run, likewise; "": taken away
+        self._written = self._given
 
     @cached_property
     def _keychain(self) -> Keychain | None:
@@ -59,30 +64,41 @@ class Secrets:
         """Of all tokens that are kept, the last one given comes last. `address`: the one in use now."""
         return tuple(self._known(address))
 
-    def keep(self, token: str, address: str) -> Callable[[], None]:
-        """Known from now on; what is returned writes it, by whichever thread, one after another."""
-        if self._is_unread and not token:  # nobody could see what would be deleted
-            return lambda: None
-        tokens = {origin: each for origin, each in self._known(address).items() if origin != origin_of(address)}
-        if token:
-            tokens[origin_of(address)] = token
-        self._tokens, self._is_unread = tokens, False
-        return partial(self._write, _as_text(tokens))
+    def keep(self, token: str, address: str) -> None:
+        """Known from now on; `write` puts it on the disk. An empty one takes away what is known, and nothing else."""
+        origin = origin_of(address)
+        seen = self._given if self._is_unread else self._known(address)
+        if token or seen.get(origin):
+            self._given = {each: given for each, given in self._given.items() if each != origin} | {origin: token}
+
+    def write(self) -> None:
+        """What was given and is not written yet. Raises OSError where not even a file can be written, or read."""
+        given = self._given
+        if given is self._written:
+            return
+        if self._stored is None or not self._keychain_is_read:
+            self._stored = self._read()
+        self._write(_as_text(_merged(self._stored, given)))
+        self._written = given
 
     def _known(self, address: str) -> dict[str, str]:
-        if self._tokens is None:
-            tokens = self._read(address)
-            if self._is_unread:
-                return tokens
-            self._tokens = tokens
-        return self._tokens
+        if self._address is None:
+            self._address = address
+        if self._stored is None:
+            with suppress(OSError):
+                self._stored = self._read()
+        return _merged(self._stored or {}, self._given)
 
-    def _read(self, address: str) -> dict[str, str]:
-        """A token without an origin was written by an earlier version, for the `address` in use; now it is bound."""
-        filed, chained = self._from_file().strip(), self._from_keychain().strip()
+    def _read(self) -> dict[str, str]:
+        """A token without an origin was written by an earlier version, for the address in use; now it is bound.
+
+        Raises OSError where the disk does not give the file.
+        """
+        filed, chained, address = self._from_file().strip(), self._from_keychain().strip(), self._address or ""
         tokens = _as_tokens(chained, address) | _as_tokens(filed, address)
         text = _as_text(tokens)
-        if tokens and not self._is_unread and (text != (filed or chained) or (filed and self._keychain is not None)):
+        is_odd = text != (filed or chained) or (filed and self._keychain is not None)
+        if tokens and is_odd and self._given is self._written:  # else it is about to be written
             with suppress(OSError):
                 self._write(text)
         return tokens
@@ -101,7 +117,7 @@ class Secrets:
         except OSError as error:
             _log.warning("the file of the token cannot be read: %s", error.strerror)
             self._is_unread = True
-            return ""
+            raise
         self._is_unread = False
         return token
 
@@ -112,16 +128,18 @@ class Secrets:
             self._file.unlink(missing_ok=True)
 
     def _from_keychain(self) -> str:
+        self._keychain_is_read = True
         if self._keychain is None:
             return ""
         try:
             return self._keychain.get_password(_SERVICE, _NAME) or ""
         except Exception as error:  # noqa: BLE001 - of any system's keychain
             _log.warning("the keychain cannot be read: %s", type(error).__name__)
+            self._keychain_is_read = False
             return ""
 
     def _into_keychain(self, text: str) -> bool:
-        if self._keychain is None:
+        if self._keychain is None or not self._keychain_is_read:
             return False
         try:
             if text:
@@ -155,6 +173,11 @@ def origin_of(address: str) -> str:
         return address
     host = f"[{host}]" if ":" in host else host
     return f"{url.scheme}://{host}" + (f":{port}" if port not in (None, _PORTS.get(url.scheme)) else "")
+
+
+def _merged(stored: dict[str, str], given: dict[str, str]) -> dict[str, str]:
+    older = {origin: token for origin, token in stored.items() if origin not in given}
+    return older | {origin: token for origin, token in given.items() if token}
 
 
 def _as_text(tokens: dict[str, str]) -> str:

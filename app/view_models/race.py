@@ -21,6 +21,7 @@ class LapState(StrEnum):
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
+    LEFT_OUT = "left_out"  # the race ended before its turn
 
 
 @dataclass(frozen=True, slots=True)

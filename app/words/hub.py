@@ -43,11 +43,14 @@ def long_lines() -> tuple[str, str]:
     return max((hub_line(model, level) for level in FitLevel), key=len), hub_record(model)
 
 
+_MOST_COUNTED = 2**31 - 1  # Qt's plural forms know no more; a list is painted, where an exception ends the process
+
+
 class _Counts(QObject):
     """Plural forms are only read from the source where an object says them."""
 
     def downloads(self, number: int) -> str:
-        return self.tr("%Ln download(s)", "", number)
+        return self.tr("%Ln download(s)", "", min(number, _MOST_COUNTED))
 
 
 def bits_text(bits: float) -> str:

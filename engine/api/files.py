@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from typing import TypeVar
 
 _TRIES = 3
 _PAUSE_S = 0.01
+_UNFINISHED = re.compile(r".+\.[0-9a-f]{8}\.new")
+_UNFINISHED_S = 60.0  # what is younger may be of a write that goes on
 _LASTING = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 T = TypeVar("T")
@@ -47,3 +50,13 @@ def write_atomically(path: Path, data: bytes | str, *, private: bool = True) -> 
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Deletes what `write_atomically` left in this folder where the system ended the process; raises OSError.
+
+    It may hold what nobody is to find later: settings, words, a token.
+    """
+    for file in folder.iterdir():
+        if _UNFINISHED.fullmatch(file.name) and time.time() - file.lstat().st_mtime > _UNFINISHED_S:
+            file.unlink()

@@ -28,6 +28,8 @@ class ChatEngine(Protocol):
     ) -> None:
         """Load a main model, then `draft`, in place of the loaded pair. Aborts whatever is being loaded.
 
+        The loaded pair goes, which ModelUnloaded tells, when weights are about to be read. What cannot be loaded for a
+        reason that shows before (files, tokenizer, memory) fails and changes nothing; its draft fails with LoadAborted.
         While replies are written it is refused with RepliesUnderWay and changes nothing, unless `end_replies`: then
         they end with MODEL_CHANGED. Those that wait for their turn are written with the new model.
         """

@@ -22,6 +22,7 @@ _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 _GRADE_MIDDLES = (0.1, 0.27, 0.42, 0.57, 0.72, 0.85, 0.92, 0.96, 0.98, 0.99)
 _GRADE_TRIALS = 4  # what the middle of a grade weighs before anything is known
 _SLOWEST_LEARNING = 0.01
+_SUREST_LEARNING = 0.0025  # of the surest grade: long drafts are made of it, and its error counts once for each token
 
 
 class _Rate:
@@ -137,7 +138,8 @@ class Worth:
         for position, probability in enumerate(probabilities[: accepted + 1]):
             grade = bisect(_GRADES, probability)
             self._trials[grade] += 1
-            weight = max(1 / self._trials[grade], _SLOWEST_LEARNING)
+            slowest = _SUREST_LEARNING if grade == len(_GRADES) else _SLOWEST_LEARNING
+            weight = max(1 / self._trials[grade], slowest)
             self._right[grade] += weight * ((position < accepted) - self._right[grade])
 
 

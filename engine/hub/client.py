@@ -30,7 +30,7 @@ from engine.api.errors import (
 )
 from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit, parts_of
-from engine.hub.retries import Retries, seconds_asked
+from engine.hub.retries import Patience, Retries, seconds_asked
 from engine.hub.silence import BEFORE_ANY_ANSWER, TryAgain, reason_of, unreachable, without_password
 from engine.hub.stop import Lines, StopSignal
 from engine.models.model_files import KIB, MIB
@@ -74,23 +74,6 @@ class Hub:
     def places(self) -> list[Hub]:
         """The hub itself, and then its mirrors, which are somebody else's and never told the token."""
         return [self, *(replace(self, endpoint=mirror, token=None, mirrors=()) for mirror in self.mirrors)]
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to wait for a hub. Tests are less patient."""
-
-    read_s: float = 20.0
-    connect_s: float = 10.0
-    question_tries: int = 3  # somebody waits for the answer
-    file_tries: int = 7  # in a row that bring next to nothing, where another place can be asked: half a minute
-    last_tries: int = 60  # where there is none: a quarter of an hour, for nobody may be there to try again
-    first_delay_s: float = 0.5
-    longest_delay_s: float = 15.0
-    longest_asked_s: float = 300.0  # a hub that wants to be left alone for longer is busy for good
-
-    def delay_s(self, failures: int) -> float:
-        return min(self.first_delay_s * 2.0 ** (failures - 1), self.longest_delay_s)
 
 
 class _NotJson(Exception):
@@ -215,7 +198,11 @@ class HubClient:
             yield piece
             if left:
                 break
+        from engine.hub.pace import PacedStream
+
         connection = response.extensions["network_stream"]
+        if isinstance(connection, PacedStream):
+            connection.begin()  # how long the first piece took says nothing about the line
         while left and (piece := self._read(connection, left)):
             left -= len(piece)
             yield piece
@@ -235,15 +222,18 @@ class HubClient:
 
     def persist(self, attempt: Callable[[], T], progress: Callable[[], int], tries: int) -> T:
         """Repeats an attempt that raises TryAgain, until it fails too often in a row without any progress."""
-        best, failures = progress(), 0
+        best, failures, silent = progress(), 0, 0
         while True:
             self._stop.check()
             try:
                 return attempt()
             except TryAgain as error:
                 self._stop.check()  # then it was us who ended the line
-                best, failures = (progress(), 1) if progress() > best else (best, failures + 1)
-                if failures >= tries or error.asked_s > self._patience.longest_asked_s:
+                if progress() > best:
+                    best, failures, silent = progress(), 0, 0
+                failures, silent = failures + 1, silent + (error.reason is HubSilence.TIMED_OUT)
+                lost = failures >= tries or silent >= self._patience.silent_tries
+                if lost or error.asked_s > self._patience.longest_asked_s:
                     raise unreachable(self.repository, self._hub.endpoint, error, error.reason) from error
                 asked_s, busy = error.asked_s, error.hub_is_busy
             self._retries.wait(max(asked_s, self._patience.delay_s(failures)), busy)
@@ -264,7 +254,7 @@ class HubClient:
         try:
             http = httpx2.Client(
                 headers={"User-Agent": "hunch", "Accept-Encoding": "identity"},
-                timeout=httpx2.Timeout(self._patience.read_s, connect=self._patience.connect_s),
+                timeout=self._timeout(of_file=False),
                 follow_redirects=True,  # which drops Authorization when the origin changes
                 max_redirects=5,
                 proxy=self._hub.proxy or None,  # else what the environment says
@@ -277,6 +267,12 @@ class HubClient:
             raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.CERTIFICATE) from error
         make_leavable(http, self._stop)
         return http
+
+    def _timeout(self, *, of_file: bool) -> httpx2.Timeout:
+        import httpx2
+
+        patience = self._patience
+        return httpx2.Timeout(patience.first_byte_s if of_file else patience.read_s, connect=patience.connect_s)
 
     def _url(self, path: str) -> str:
         return f"{self._hub.endpoint.rstrip('/')}/{path}"
@@ -319,7 +315,11 @@ class HubClient:
         self._stop.check()
         try:
             with self._http.stream(
-                "GET", url, headers={**headers, **self._authorization()}, extensions={"trace": self._lines.watch}
+                "GET",
+                url,
+                headers={**headers, **self._authorization()},
+                timeout=self._timeout(of_file=bool(file)),
+                extensions={"trace": self._lines.watch},
             ) as response:
                 self._check(response, file)
                 yield response

@@ -25,12 +25,12 @@ from engine.api.errors import (
     RepositoryNotFound,
     StorageFailed,
 )
-from engine.hub.client import Hub, HubClient, Patience
+from engine.hub.client import Hub, HubClient
 from engine.hub.locks import Busy, alone_with
 from engine.hub.manifest import lists, write_json, write_manifest
 from engine.hub.progress import INTERVAL_S, Meter
 from engine.hub.repository import MANIFEST, RemoteFile, check_repository, check_revision, is_commit
-from engine.hub.retries import Retries
+from engine.hub.retries import Patience, Retries
 from engine.hub.space import Ahead, promise
 from engine.hub.staging import (
     FILES,
@@ -155,7 +155,8 @@ class Download:
                 self._install(hub, patience, meter, shares)
                 return
             self.stop.begin_again()
-        self._install(places[-1], replace(patience, file_tries=patience.last_tries), meter, shares)
+        last = replace(patience, file_tries=patience.last_tries, silent_tries=patience.last_tries)
+        self._install(places[-1], last, meter, shares)
 
     def _install(self, hub: Hub, patience: Patience, meter: Meter, shares: Shares) -> None:
         (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it is there, all the rest is right

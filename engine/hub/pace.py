@@ -24,7 +24,7 @@ class PacedStream(httpcore2.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Raises ReadTimeout."""
         if timeout is not None and self._bytes >= LEAST_BYTES_PER_S * timeout:
-            self._begin()
+            self.begin()
         if timeout is not None and self._waited_s >= timeout:
             raise httpcore2.ReadTimeout(f"{self._bytes} bytes within {self._waited_s:.0f} s")
         asked_at = time.monotonic()
@@ -34,7 +34,7 @@ class PacedStream(httpcore2.NetworkStream):
         return piece
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._begin()
+        self.begin()
         self._line.write(buffer, timeout)
 
     def close(self) -> None:
@@ -48,5 +48,6 @@ class PacedStream(httpcore2.NetworkStream):
     def get_extra_info(self, info: str) -> Any:
         return self._line.get_extra_info(info)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """What was waited for until now is forgotten."""
         self._waited_s, self._bytes = 0.0, 0

@@ -1,10 +1,11 @@
-"""How long a download waits before it asks a hub again, so that a person can see it and need not wait."""
+"""How long a hub is waited for, and how long a download waits before it asks again: a person sees it, and may go on."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -12,6 +13,29 @@ from engine.api.hub import Retry
 from engine.hub.stop import StopSignal
 
 _LOOK_S = 0.1  # how soon a wish is noticed
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for a hub. Tests are less patient."""
+
+    read_s: float = 20.0
+    connect_s: float = 10.0
+    question_tries: int = 3  # somebody waits for the answer
+    silent_tries: int = 2  # of either, in a row, that fell silent or dripped; more where no other place has the file
+    file_tries: int = 7  # in a row that bring next to nothing, where another place can be asked: half a minute
+    last_tries: int = 60  # where there is none: a quarter of an hour, for nobody may be there to try again
+    first_delay_s: float = 0.5
+    longest_delay_s: float = 15.0
+    longest_asked_s: float = 300.0  # a hub that wants to be left alone for longer is busy for good
+
+    @property
+    def first_byte_s(self) -> float:
+        """Of a file: a gateway may read all of it, for half a minute, before it hands on any."""
+        return 1.75 * self.read_s
+
+    def delay_s(self, failures: int) -> float:
+        return min(self.first_delay_s * 2.0 ** (failures - 1), self.longest_delay_s)
 
 
 class Retries:

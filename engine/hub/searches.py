@@ -27,9 +27,10 @@ from engine.api.errors import (
 )
 from engine.api.events import PageFailed, PageRead, SearchFailed, SearchResults, Sink, StoreEvent
 from engine.api.hub import HubModel, HubPage, HubQuery, SearchId
-from engine.hub.client import Hub, HubClient, Patience, from_any
+from engine.hub.client import Hub, HubClient, from_any
 from engine.hub.listing import hub_model, hub_models, is_wanted, questions, rank
 from engine.hub.repository import drafter_in, is_repository, listed_files
+from engine.hub.retries import Patience
 from engine.hub.silence import without_password
 from engine.hub.stop import StopKind, Stopped, StopSignal
 from engine.models.model_files import KIB

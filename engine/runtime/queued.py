@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from engine.api.errors import ContextTooLong
@@ -35,6 +36,7 @@ class QueuedReply:
         self.request = request
         self.sink = sink
         self.aborted = aborted
+        self.forgotten = False  # its conversation was deleted: it is written, and nothing of it is kept
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
 
@@ -54,10 +56,14 @@ class QueuedReply:
         self.started_at = time.perf_counter()
         fresh = self.request.transient
         sequence = Sequence(model, prompt) if fresh else store.take(model, prompt, may_copy=may_copy)
-        sequence.conversation = self.request.conversation
+        sequence.conversation, sequence.forgotten = self.request.conversation, self.forgotten
         reply = Reply(self, sequence, prompt, store, history)
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
         return reply
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """Leave nothing behind once it is written, unless its conversation is one of these, or none."""
+        self.forgotten |= self.request.conversation not in {"", *conversations}
 
     def cancel(self) -> None:
         self.sink(Finished(self.id, FinishReason.CANCELLED, RequestStats(), (), self.seed))

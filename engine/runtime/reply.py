@@ -6,6 +6,7 @@ Knows its own model pair only; which reply runs when is `scheduler.py`'s busines
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from collections.abc import Sequence as Tokens
 from dataclasses import replace
 from enum import Enum, auto
@@ -126,6 +127,10 @@ class Reply:
     def insists(self) -> bool:
         """Whether the loaded draft was asked for, and not only where it pays; no more where it has failed."""
         return self._drafting is not None and self._drafting.insists
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        """As `QueuedReply.keep_only`."""
+        self._sequence.forgotten |= self.request.conversation not in {"", *conversations}
 
     @property
     def sequence(self) -> Sequence:

@@ -129,7 +129,9 @@ class Scheduler:
 
     def keep_only(self, conversations: Collection[str]) -> None:
         for reply in self._running:
-            reply.sequence.forgotten |= reply.sequence.conversation not in {"", *conversations}
+            reply.keep_only(conversations)
+        for queued in self._waiting:
+            queued.keep_only(conversations)
         self._store.keep_only(conversations)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
@@ -208,8 +210,7 @@ class Scheduler:
         if not self._history.costs.calibrated:
             return None
         times, *others = self._tuner.measured(self.main)
-        rounding = self._history.costs.calibration.rounding
-        return ModelMeasured(self.main.info.folder, times, tuple(others), rounding)
+        return ModelMeasured(self.main.info.folder, times, tuple(others), self._history.costs.calibration.rounding)
 
     @property
     def _running(self) -> list[Reply]:
@@ -226,8 +227,7 @@ class Scheduler:
             queued.fail(self.why_no_main)
             return
         try:
-            # Else a drafter of states may lack those of what was copied.
-            may_copy = self.draft is None or self.draft.info.drafter is None
+            may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter of states may lack those
             reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
             self._draft_with_pair(reply)
             self._line_up(reply)

@@ -11,7 +11,6 @@ import atexit
 import itertools
 import logging
 import queue
-import shutil
 import threading
 from collections.abc import Callable, Collection
 from functools import partial
@@ -75,11 +74,6 @@ class Engine:
         self._thread.start()
         # MLX aborts a process, or keeps it for ever, that ends while a thread still computes.
         atexit.register(self.close)
-
-    @staticmethod
-    def forget_chats(cache_folder: Path) -> None:
-        """Delete what `cache_folder` keeps of chats, because one was deleted. Before an engine uses the folder."""
-        shutil.rmtree(cache_folder / _PREFIXES, ignore_errors=True)
 
     def load(
         self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False

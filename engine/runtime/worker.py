@@ -155,7 +155,6 @@ class Worker:
             return
         self._abort_loads(LoadAborted)
         self._tell(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
-        self._drop_pair(command.sink)
         self._begin_load(
             ModelRole.MAIN,
             command.folder,
@@ -242,6 +241,8 @@ class Worker:
             if role is ModelRole.MAIN and not wanted:
                 self._scheduler.why_no_main = as_engine_error(error)
             self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
+            if role is ModelRole.MAIN and self._scheduler.main is not None:
+                self._refuse_next_draft(LoadAborted)  # it was to draft for that one, not for the one that stays
 
         def told(progress: Progress) -> None:
             if not progress.done_bytes:
@@ -252,8 +253,14 @@ class Worker:
         self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, told))
 
     def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
-        """A draft stays until the next one is loaded, unless memory is too short for both."""
-        if role is ModelRole.DRAFT and self._scheduler.draft is not None and not self._has_room(weight_bytes):
+        """Weights are about to be read: all that can be known without them allows it.
+
+        A pair makes room for the next main model only now. A draft stays until the next one is loaded, unless memory is
+        too short for both.
+        """
+        if role is ModelRole.MAIN:
+            self._drop_pair(sink)
+        elif self._scheduler.draft is not None and not self._has_room(weight_bytes):
             self._drop_draft(sink)
 
     def _has_room(self, weight_bytes: int) -> bool:

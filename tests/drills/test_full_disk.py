@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -156,6 +157,10 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
         else:
             disk.make_room()
             qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.DONE)
+            banner = harness.window.banner
+            while banner.isVisible():  # nothing is left to be tried, nor said below what came later
+                assert banner.title.text() != "Not saved"
+                banner.close_button.click()
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()
         harness.close()
@@ -163,6 +168,24 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
         on_disk = texts_on_disk(disk)
         assert on_disk[0] == "Story"
         assert closes or on_disk[1] == _LONG + "and the end"
+
+
+def test_full_while_settings_change(disk: Disk, qtbot: QtBot) -> None:
+    """A preset and a pair's switch are on the disk as soon as it has room, also where nobody changes anything more."""
+    with AppHarness(disk.folder) as harness:
+        harness.open(qtbot)
+        harness.wait_until_stored(qtbot)
+        disk.fill()
+        settings, banner, paths = harness.application.settings, harness.window.banner, harness.paths
+        settings.system_prompt = _LONG
+        settings.presets = ({"id": "a", "name": "Mine", "values": {}},)
+        harness.application.speculation.switch.set_off(True)
+        qtbot.waitUntil(lambda: banner.isVisible() and banner.title.text() == "Settings not saved")
+        disk.make_room()
+        qtbot.waitUntil(lambda: json.loads(paths.settings.read_text()).get("presets") == list(settings.presets))
+        qtbot.waitUntil(lambda: '"off": true' in paths.pairs.read_text() if paths.pairs.exists() else False)
+        qtbot.waitUntil(lambda: banner.isHidden() or banner.title.text() != "Settings not saved")
+        assert json.loads(paths.settings.read_text())["system_prompt"] == _LONG
 
 
 def test_full_before_closing(disk: Disk, qtbot: QtBot) -> None:

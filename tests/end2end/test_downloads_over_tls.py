@@ -15,7 +15,8 @@ import pytest
 
 from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
 from engine.hub import client as hub_client
-from engine.hub.client import Hub, HubClient, Patience
+from engine.hub.client import Hub, HubClient
+from engine.hub.retries import Patience
 from engine.hub.stop import StopSignal
 from tests.end2end.conftest import LARGE, REPO
 from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, refusal

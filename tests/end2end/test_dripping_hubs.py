@@ -17,6 +17,7 @@ from engine import (
     PageFailed,
     SearchFailed,
 )
+from engine.hub.retries import Patience
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -24,7 +25,7 @@ from tests.helpers.tinyhub import Fault, TinyHub
 
 
 class DrySoon(QuickStore):
-    tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=1.0, file_tries=2))
+    tuning = replace(QuickStore.tuning, patience=replace(QuickStore.tuning.patience, read_s=1.0, file_tries=7))
 
 
 @pytest.fixture
@@ -47,8 +48,8 @@ def test_a_file_that_drips_is_asked_for_on_another_line(hub: TinyHub, store: Dry
     assert int(str(ranges[1]).removeprefix("bytes=").rstrip("-")) >= 1_000_000
 
 
-def test_where_all_lines_drip_a_mirror_is_asked(hub: TinyHub, store: DrySoon, recorder: EventRecorder) -> None:
-    """What a few bytes were is no progress: the tries are counted on."""
+def test_where_two_lines_in_a_row_drip_a_mirror_is_asked(hub: TinyHub, store: DrySoon, recorder: EventRecorder) -> None:
+    """What a few bytes were is no progress. Seven such tries, as of a line that is refused at once, took minutes."""
     dripping = TinyHub()
     dripping.add(REPO, hub.repositories[REPO])
     dripping.faults[WEIGHTS] = drip()
@@ -70,3 +71,18 @@ def test_a_search_and_a_page_that_drip_end(hub: TinyHub, store: DrySoon, recorde
     hub.repositories[REPO]["README.md"] = b"x" * 10_000
     store.read_page(REPO)
     assert isinstance(recorder.wait_for(PageFailed).error, HubUnreachable)
+
+
+def test_a_gateway_that_looks_through_a_file_before_it_hands_on_any_is_waited_for(
+    hub: TinyHub, store: DrySoon, recorder: EventRecorder
+) -> None:
+    """In each try anew, for longer than a line may be silent in the middle; what comes then comes in small pieces."""
+    hub.faults[WEIGHTS] = Fault(late_s=1.4, drip_after=1000, drip_s=0.0001)
+    hub.repositories[REPO]["model.safetensors"] = hub.repositories[REPO]["model.safetensors"][:8000]
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
+
+
+def test_a_wait_for_half_a_minute_is_allowed_to_a_gateway_and_no_minute_to_lines_that_drip() -> None:
+    patience = Patience()
+    assert patience.first_byte_s > 30
+    assert patience.silent_tries * patience.read_s + patience.delay_s(1) < 60

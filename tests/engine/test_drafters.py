@@ -8,6 +8,7 @@ every family. All of them are a drill.
 from __future__ import annotations
 
 import queue
+import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -156,7 +157,7 @@ def drafts(monkeypatch: pytest.MonkeyPatch) -> Drafts:
 @pytest.fixture
 def kept(folder: Path) -> Path:
     """Where engines keep what they know of these folders and of this machine; no chats."""
-    Engine.forget_chats(folder / "kept")
+    shutil.rmtree(folder / "kept" / "prefixes", ignore_errors=True)
     return folder / "kept"
 
 

@@ -23,6 +23,7 @@ from engine import (
     Finished,
     FinishReason,
     InvalidRequest,
+    LoadAborted,
     Message,
     MessageRole,
     ModelChecking,
@@ -466,6 +467,30 @@ def test_another_main_model_is_refused_while_a_reply_is_written(harness: Harness
     assert (after.main, after.draft, after.loading_main) == (before.main, before.draft, None)
     harness.engine.load(harness.main, models)
     models.until(ModelReady)
+
+
+@pytest.mark.expect_log("could not load")
+def test_a_main_model_that_cannot_be_loaded_costs_neither_the_pair_nor_a_reply(harness: Harness) -> None:
+    """Say its folder was deleted in the Finder, or it is too large: that is known before anything is let go of."""
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    reply, models, before = Recorder(), Recorder(), harness.engine.state()
+    harness.engine.submit(LONG, reply)
+    reply.until(PromptProgress)
+    harness.engine.load("/nowhere/at-all", models, harness.main, end_replies=True)
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.open()
+    failed = [models.until(ModelFailed) for _ in range(2)]
+    assert [(event.role, type(event.error)) for event in failed if isinstance(event, ModelFailed)] == [
+        (ModelRole.MAIN, ModelNotFound),
+        (ModelRole.DRAFT, LoadAborted),
+    ]
+    assert not any(isinstance(event, ModelUnloaded) for event in models.heard)
+    assert reply.finished().reason in (FinishReason.LENGTH, FinishReason.STOP)  # its own end
+    after = harness.engine.state()
+    assert (after.main, after.draft, after.loading_main) == (before.main, before.draft, None)
+    assert harness.ask().finished().stats.drafted > 0
 
 
 @pytest.mark.parametrize("how", ["load", "unload"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from pathlib import Path
 
 import pytest
 
-from engine import Engine, Event, ModelReady, Queued, Request, RequestId, Sampling, Speculation, TextDelta
+from engine import Engine, Event, Finished, ModelReady, Queued, Request, RequestId, Sampling, Speculation, TextDelta
 from engine.decoding.sequence import Sequence
 from engine.prefix.file import SUFFIX
 from engine.prefix.memory import PrefixStore
@@ -93,6 +94,34 @@ def test_a_reply_under_way_of_a_conversation_that_is_gone_is_written_and_leaves_
     assert len(reply.tokens) == 40
     assert put == ["1", "1"]
     assert client.run(asked((*PROMPT, *reply.tokens, *NEXT), "1")).stats.cached_tokens == 0
+    assert engine.close()
+
+
+def test_a_reply_that_waits_of_a_conversation_that_is_gone_is_written_and_leaves_nothing(
+    zoo: Zoo, tmp_path: Path
+) -> None:
+    engine = Engine(tmp_path)
+    client = EngineClient(engine)
+    assert isinstance(client.load(zoo.main, zoo.drafts["close"]), ModelReady)
+    ended: queue.SimpleQueue[Finished] = queue.SimpleQueue()
+
+    def note(event: Event) -> None:
+        if isinstance(event, Finished):
+            ended.put(event)
+
+    def ask_and_forget(_request: RequestId, event: Event) -> None:
+        """On the engine's thread, which so hears of both before it begins the reply."""
+        if isinstance(event, TextDelta) and not asked_for:
+            asked_for.append(engine.submit(asked(OTHER, "2"), note))
+            engine.keep_only(["1"])
+
+    asked_for: list[RequestId] = []
+    first = client.run(asked(PROMPT, "1", 40), ask_and_forget)
+    second = ended.get(timeout=60)
+
+    assert (len(first.tokens), len(second.tokens)) == (40, 6)
+    assert client.run(asked((*PROMPT, *first.tokens, *NEXT), "1")).stats.cached_tokens > len(PROMPT)
+    assert client.run(asked((*OTHER, *second.tokens, *NEXT), "2")).stats.cached_tokens == 0
     assert engine.close()
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from engine import DownloadFailed, DownloadFinished, DownloadId, DownloadStopped, Event, ModelStore
-from engine.hub.client import Patience
 from engine.hub.download import Tuning
+from engine.hub.retries import Patience
 
 E = TypeVar("E")
 TIMEOUT_S = 30.0

@@ -27,6 +27,7 @@ from engine import (
     Finished,
     FinishReason,
     InvalidRequest,
+    LoadAborted,
     Message,
     MessageRole,
     ModelEvent,
@@ -169,6 +170,7 @@ class FakeEngine:
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
         self._models = dict(known if models is None else models)
+        self.damaged: set[str] = set()  # folders of which that shows only when the loaded pair is gone
         self._main: ModelInfo | None = None
         self._why_no_main: EngineError = NoModelLoaded()
         self._draft: ModelInfo | None = None
@@ -193,10 +195,12 @@ class FakeEngine:
                 self._tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder))))
             return
         self.loads.append((str(folder), None if draft is None else str(draft)))
-        self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
+        if isinstance(self._models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
+            self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
         self._send(lambda: self._load_main(str(folder), sink), sink, ModelFailed(_MAIN, str(folder), EngineClosed()))
         if draft is not None:
-            self._set_draft(str(draft), sink)
+            refusal = ModelFailed(_DRAFT, str(draft), EngineClosed())
+            self._send(lambda: self._load_draft_of(str(folder), str(draft), sink), sink, refusal)
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
         self.drafts.append(None if folder is None else str(folder))
@@ -287,14 +291,22 @@ class FakeEngine:
 
     def _load_main(self, folder: str, sink: Sink) -> None:
         self._tell(sink, ModelLoading(_MAIN, folder))
-        self._drop_pair(sink)
         found = self._models.get(folder, ModelNotFound(folder))
+        if isinstance(found, ModelInfo) or folder in self.damaged:
+            self._drop_pair(sink)
         if isinstance(found, EngineError):
             self._why_no_main = found
             self._tell(sink, ModelFailed(_MAIN, folder, found))
         else:
             self._main = found
             self._tell(sink, ModelReady(_MAIN, found))
+
+    def _load_draft_of(self, main: str, folder: str, sink: Sink) -> None:
+        """It is to draft for that main model only."""
+        if self._main is not None and self._main.folder != main:
+            self._tell(sink, ModelFailed(_DRAFT, folder, LoadAborted(folder)))
+        else:
+            self._load_draft(folder, sink)
 
     def _load_draft(self, folder: str, sink: Sink) -> None:
         self._tell(sink, ModelLoading(_DRAFT, folder))

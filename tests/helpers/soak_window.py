@@ -1,14 +1,17 @@
 """The real app in its window with its real engine, used for long: asks, leaves chats, deletes, searches, renames.
 
 python -m tests.helpers.soak_window FOLDER TURNS: prints a JSON line at each tenth of the turns with what the process
-holds, all in exact counts but the resident pages.
+holds, all in exact counts but the resident pages. With `--minutes` it goes on for that long instead, and prints a line
+each minute. With `--keep N` the last of each N chats is not deleted.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,25 +41,47 @@ def until(condition: Callable[[], bool]) -> None:
     look.timeout.connect(look_after)
     look.start()
     QTimer.singleShot(PATIENCE_MS, loop, lambda: loop.exit(1))
-    if not condition() and loop.exec():
-        raise TimeoutError
+    try:
+        if not condition() and loop.exec():
+            raise TimeoutError
+    finally:  # its slots would keep both for good
+        look.deleteLater()
+        loop.deleteLater()
 
 
 class Soak(QObject):
-    def __init__(self, application: Application, turns: int) -> None:
+    def __init__(self, application: Application, turns: int, minutes: int = 0, keep: int = 0) -> None:
+        """`keep`: of so many chats one stays; 0: none."""
         super().__init__()
         self._application = application
         self._turns = turns
+        self._minutes = minutes
+        self._keep = keep
 
     def run(self) -> None:
         app = self._application
         until(lambda: app.models.pair.state is PairState.READY and app.models.pair.draft_state != "loading")
+        self._for_minutes() if self._minutes else self._for_turns()
+        app.window.close_at_once()
+
+    def _for_turns(self) -> None:
         for turn in range(self._turns):
             self._turn(turn)
             if turn % (self._turns // 10) == self._turns // 10 - 1:
-                sys.stdout.write(json.dumps(self._held(turn + 1)) + "\n")
-                sys.stdout.flush()
-        app.window.close_at_once()
+                self._tell(turn + 1)
+
+    def _for_minutes(self) -> None:
+        began, told, turn = time.monotonic(), 0, 0
+        while told < self._minutes:
+            self._turn(turn)
+            turn += 1
+            if time.monotonic() - began >= 60 * (told + 1):
+                told += 1
+                self._tell(turn)
+
+    def _tell(self, turns: int) -> None:
+        sys.stdout.write(json.dumps(self._held(turns)) + "\n")
+        sys.stdout.flush()
 
     def _turn(self, turn: int) -> None:
         app, chats = self._application, self._application.chats
@@ -68,7 +93,7 @@ class Soak(QObject):
             1: lambda: chats.regenerate(chats.transcript.messages[-1].id),
             2: lambda: chats.conversations.set_query(f"{turn % 9}"),
             3: lambda: chats.rename_chat(chats.chat_id, f"chat {turn}"),
-            4: lambda: chats.delete_chat(chats.chat_id),
+            4: lambda: None if self._stays(turn // CHAT_TURNS) else chats.delete_chat(chats.chat_id),
         }
         acts.get(turn % CHAT_TURNS, lambda: None)()
         until(lambda: not chats.generating and not app.storage.pending)
@@ -77,6 +102,9 @@ class Soak(QObject):
             app.show_settings("chat")
             app.settings.text_scale = 1.0 + 0.5 * (turn // 20 % 2)
             app.settings.appearance = ("light", "dark")[turn // 20 % 2]
+
+    def _stays(self, chat: int) -> bool:
+        return bool(self._keep) and chat % self._keep == self._keep - 1
 
     def _held(self, turns: int) -> dict[str, int]:
         QApplication.processEvents()
@@ -90,16 +118,18 @@ class Soak(QObject):
             "qt_objects": len(self._application.window.findChildren(QObject)),
             "resident_bytes": int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES,
             "cache_bytes": sum(file.stat().st_size for file in folder.rglob("*.safetensors")),
+            "all_cache_bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()),
+            "chats": len(self._application.storage.read.chats.ids()),
             "chats_bytes": self._application.paths.database.stat().st_size,
         }
 
 
-def main(folder: Path, turns: int) -> int:
+def main(folder: Path, turns: int, minutes: int, keep: int) -> int:
     make_pair(folder / "starter")
     qt = qt_application()
     application = Application(Paths.for_user(folder / "profile"), starter=folder / "starter")
     application.settings.max_tokens = ANSWER_TOKENS
-    soak = Soak(application, turns)
+    soak = Soak(application, turns, minutes, keep)
     application.opened.connect(lambda: QTimer.singleShot(0, soak.run))
     application.ended.connect(qt.quit)
     application.show()
@@ -107,4 +137,9 @@ def main(folder: Path, turns: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("turns", type=int)
+    parser.add_argument("--minutes", type=int, default=0)
+    parser.add_argument("--keep", type=int, default=0)
+    sys.exit(main(**vars(parser.parse_args())))

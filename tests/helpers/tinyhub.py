@@ -31,6 +31,7 @@ class Fault:
     hold_after: int = -1  # fall silent after so many bytes, until the hub closes
     drip_after: int = -1  # send byte by byte from there, one each `drip_s`
     drip_s: float = 1.0
+    late_s: float = 0.0  # how long it says nothing behind the headers
     corrupt: bool = False
     extra: bytes = b""
     truncate: int = 0
@@ -201,6 +202,9 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _spoiled(self, body: bytes, fault: Fault | None) -> bytes:
+        if fault is not None and fault.late_s:
+            self.wfile.flush()
+            self.hub.closing.wait(fault.late_s)
         if fault is not None and 0 <= fault.hold_after < len(body):
             self.wfile.write(body[: fault.hold_after])
             self.wfile.flush()

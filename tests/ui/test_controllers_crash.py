@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.replies import SAVE_INTERVAL_MS
 from app.view_models.transcript import ReplyStatus
 from app.words.notices import NoticeAction
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.controller_harness import open_harness
 from tests.helpers.reply_words import notice_of
 
@@ -32,6 +33,15 @@ def test_kill_loses_nothing_that_was_saved(saves: int, tmp_path: Path, qtbot: Qt
         pieces = [int(piece) for piece in reply.text.split()]
         assert pieces == list(range(len(pieces)))
         assert len(pieces) >= stored > 0
+
+
+def test_a_start_deletes_what_a_write_left_that_was_killed(tmp_path: Path, qtbot: QtBot) -> None:
+    with AppHarness(tmp_path) as harness:
+        left = harness.paths.data / "settings.json.0123abcd.new"
+        left.write_text("secret words")
+        os.utime(left, (0, 0))
+        harness.open(qtbot)
+        qtbot.waitUntil(lambda: not left.exists())
 
 
 def test_a_save_is_never_far() -> None:

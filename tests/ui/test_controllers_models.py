@@ -525,13 +525,12 @@ def test_a_pair_that_is_updated_is_used_with_its_new_files(harness: ControllerHa
     assert outdated(harness) == []
 
 
-def test_a_model_that_could_not_be_loaded_is_not_in_use_and_can_be_used_once_it_is_mended(
-    harness: ControllerHarness,
-) -> None:
-    harness.models.choose_main(BROKEN.folder)
-    harness.wait_for_pair()
-    assert state_of(harness) == "failed"
-    assert not [model.name for model in harness.models.models if model.is_main]
+def test_a_model_that_could_not_be_loaded_is_not_in_use(tmp_path: Path, qtbot: QtBot) -> None:
+    damage = ModelDamaged(BROKEN.folder, "truncated")
+    with open_harness(tmp_path, qtbot, models={BROKEN.folder: damage}, installed=[installed(BROKEN)]) as harness:
+        harness.load_pair(main=BROKEN.folder)
+        assert state_of(harness) == "failed"
+        assert not [model.name for model in harness.models.models if model.is_main]
 
 
 def test_a_downloaded_pair_waits_for_the_reply_and_comes_as_a_pair(harness: ControllerHarness, qtbot: QtBot) -> None:
@@ -662,7 +661,7 @@ def groups(harness: ControllerHarness) -> dict[str, DraftGroup]:
 def test_a_model_that_cannot_be_loaded_leaves_the_pair_of_the_next_start(harness: ControllerHarness) -> None:
     harness.models.choose_pair(BROKEN.folder, OTHER.folder)
     harness.wait_for_pair()
-    assert harness.models.pair.state is PairState.FAILED
+    assert len(harness.notices) == 1
     assert (harness.settings.main_folder, harness.settings.draft_folder) == (MAIN.folder, DRAFT.folder)
 
 

@@ -268,6 +268,14 @@ def test_a_card_shows_words_and_loads_nothing(harness: AppHarness, panel: Discov
     box.reject()
 
 
+def test_a_card_may_end_its_lines_as_it_likes(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    harness.store.pages[MODEL.repository] = page_of(MODEL, "one\r\r\r\rtwo\r\n\r\nthree\n\rfour")
+    panel.list._choose(panel.list.model().index(0, 0))
+    qtbot.waitUntil(lambda: bool(panel.page.card.findChildren(CardText)))
+    shown = " ".join(text.toPlainText() for text in panel.page.card.findChildren(CardText))
+    assert shown.split() == ["one", "two", "three", "four"]
+
+
 def test_a_card_that_is_read_stays_as_it_is_when_something_is_installed(
     harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
 ) -> None:

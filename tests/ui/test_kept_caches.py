@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.reply_requests import UNSAVED
+from app.storage import Database
 from app.storage.storage import Storage
+from app.storage.trash import KEPT_S
 from tests.helpers.app_harness import AppHarness, open_app
 
 
@@ -58,6 +61,18 @@ def test_a_start_tells_which_chats_there_are(tmp_path: Path, qtbot: QtBot) -> No
         app.wait_until_stored(qtbot)
     with open_app(tmp_path, qtbot) as app:
         assert app.engine.kept == [{second}]
+
+
+def test_a_start_that_forgets_chats_for_good_tells_so_without_a_model_too(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot) as app:
+        first = ask_in_new_chat(app, qtbot, "A secret")
+        second = ask_in_new_chat(app, qtbot, "Two")
+        app.chats.delete_chat(int(first))
+        app.wait_until_stored(qtbot)
+    with closing(Database(app.paths.database)) as database:
+        database.execute("UPDATE chats SET deleted_at = deleted_at - ?", (KEPT_S,))
+    with open_app(tmp_path, qtbot) as app:
+        assert app.engine.kept == [{second}, {second}]  # at once, and when the main model was loaded
 
 
 def test_chats_that_are_not_stored_say_nothing_of_those_that_are(

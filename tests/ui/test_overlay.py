@@ -266,6 +266,19 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
     assert not banner.isVisible()
 
 
+@pytest.mark.parametrize("leave", ["another question", "another chat"])
+def test_the_words_about_the_marks_go_with_them(app: AppHarness, qtbot: QtBot, leave: str) -> None:
+    app.ask(qtbot, "One?")
+    assert app.window.banner.isVisible()
+    if leave == "another chat":
+        app.chats.new_chat()
+    else:
+        app.ask(qtbot, "Two?")
+    overlay = app.window.overlay.overlay
+    assert overlay is not None
+    assert (overlay.shown_once, app.window.banner.isVisible()) == (0, False)
+
+
 def test_it_can_be_kept_from_there(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     app.window.banner.button.click()

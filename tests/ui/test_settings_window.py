@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -316,6 +319,31 @@ def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) ->
         hub.endpoint.setText("https://hub.example:8443")
         hub.endpoint.editingFinished.emit()
         assert set(harness.store.hubs) == {HubAccess("https://hub.example:8443")}
+
+
+@pytest.mark.expect_log("the file of the token cannot be read")
+def test_a_token_that_could_not_be_read_for_a_moment_stays_when_its_empty_field_is_left(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = Paths.for_user(tmp_path).hub_token
+    token.parent.mkdir(parents=True, exist_ok=True)
+    token.write_text("hf_secret", "utf-8")
+    read_text = Path.read_text
+
+    def refused(path: Path, *arguments: Any, **options: Any) -> str:
+        if path == token:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return read_text(path, *arguments, **options)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "read_text", refused)
+        with open_app(tmp_path, qtbot) as harness:
+            window = harness.application.show_settings("models")
+            assert window is not None
+            assert window.models.hub.token.text() == ""
+            disk.undo()
+            window.models.hub.token.editingFinished.emit()
+    assert "hf_secret" in token.read_text("utf-8")
 
 
 def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHarness, page: ModelsPage) -> None:

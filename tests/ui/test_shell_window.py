@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.storage import ChatStore, Database, MessageStore, Stores
-from app.storage.trash import KEPT_S
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_settings import ChatSettings
@@ -316,6 +314,24 @@ def test_a_model_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, q
         harness.close()
 
 
+@pytest.mark.expect_log("the database was damaged")
+def test_a_draft_that_brought_the_app_down_is_not_loaded_again(tmp_path: Path, qtbot: QtBot) -> None:
+    """Its main model is, and both the repaired chats and the draft that is left out are told."""
+    with open_app(tmp_path, qtbot) as harness:
+        folder = harness.models.pair.draft_folder
+        assert folder
+    harness.paths.database.write_bytes(b"damaged")
+    (harness.paths.data / "running").write_text(f"draft:{folder}", encoding="utf-8")
+    with AppHarness(tmp_path) as harness:
+        harness.open(qtbot)
+        assert (harness.models.pair.main_folder, harness.models.pair.draft_folder) == (MAIN.folder, "")
+        banner = harness.window.banner
+        assert Path(folder).name not in banner.sentence.text()
+        banner.close_button.click()
+        assert Path(folder).name in banner.sentence.text()
+        harness.close()
+
+
 def test_the_window_comes_back_where_it_was(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path / "profile", qtbot) as harness:
         harness.window.resize(760, 520)
@@ -336,21 +352,6 @@ def test_edit_menu_reaches_the_focused_field(harness: AppHarness, qtbot: QtBot) 
     assert harness.window.composer.text() == ""
     menu.paste.trigger()
     assert harness.window.composer.text() == "text"
-
-
-def test_what_the_engine_kept_of_chats_goes_with_a_deleted_one(tmp_path: Path, qtbot: QtBot) -> None:
-    """The start that purges a deleted chat also empties the cache that may still hold its words."""
-    kept = tmp_path / "cache" / "prefixes"
-    kept.mkdir(parents=True)
-    with open_app(tmp_path, qtbot) as first:
-        first.ask(qtbot, "A secret")
-        first.window.sidebar.chats.delete_requested.emit(first.chats.chat_id)
-        first.wait_until_stored(qtbot)
-        assert kept.exists()  # it can still be brought back
-    with closing(Database(first.paths.database)) as database:
-        database.execute("UPDATE chats SET deleted_at = deleted_at - ?", (KEPT_S,))
-    with open_app(tmp_path, qtbot):
-        assert not kept.exists()
 
 
 def type_and_send(harness: AppHarness, text: str) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import (
     QAction,
     QCursor,
+    QDrag,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDragMoveEvent,
@@ -25,7 +26,7 @@ from pytestqt.qtbot import QtBot
 from app.storage import Stores
 from app.view_models.conversation_list import ROW, ConversationRow
 from app.views.shell.chat_list import ChatList
-from app.views.shell.chat_rows import centred
+from app.views.shell.chat_rows import centred, name_left, row_of
 from app.views.shell.rename_field import RenameField
 from app.views.shell.row_drag import carried
 from app.views.widgets.buttons import PillButton
@@ -134,6 +135,25 @@ def test_a_new_folder_is_named_in_place(app: AppHarness, qtbot: QtBot) -> None:
     assert listed(app) == ["Folders", "New Folder", "New Folder 2", "Work"]
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_field_of_a_folder_leaves_its_icon_whole(app: AppHarness, qtbot: QtBot, scale: float) -> None:
+    app.application.settings.text_scale = scale
+    folder_id = make_folder(app, qtbot, "Sea")
+    chats = app.window.sidebar.chats
+    index = app.chats.conversations.index(app.chats.conversations.row_of_folder(folder_id) or 0)
+    row = chats.visualRect(index).intersected(chats.viewport().rect())
+
+    picture = chats.viewport().grab(row).toImage()
+    word, ground = name_left(app.application.theme, row_of(index)), picture.pixel(row.width() // 2, row.height() // 2)
+    inked = [x for x in range(word) if any(picture.pixel(x, y) != ground for y in range(row.height()))]
+    chats.start_rename(index)
+    field = QApplication.focusWidget()
+    assert isinstance(field, RenameField)
+    assert max(inked) < field.x()
+    field.setCursorPosition(0)
+    assert abs(field.x() + field.cursorRect().center().x() - word) <= 3  # the words have not moved
+
+
 @pytest.mark.parametrize("end", [Qt.Key.Key_Return, Qt.Key.Key_Escape])
 def test_after_renaming_by_key_the_ring_is_back(app: AppHarness, qtbot: QtBot, end: Qt.Key) -> None:
     app.ask(qtbot, "Whales")
@@ -204,6 +224,19 @@ def test_rows_are_dragged_into_folders_and_out(app: AppHarness, qtbot: QtBot) ->
     assert drop(app, "Chat", "Folders")
     app.wait_until_stored(qtbot)
     assert listed(app) == ["Folders", "Inner", "Outer", "Today", "Chat"]
+
+
+def test_the_picture_of_a_drag_leaves_the_row_below_the_pointer_in_sight(
+    app: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_chats(app, qtbot, "One", "Two")
+    drags: list[QDrag] = []
+    monkeypatch.setattr(QDrag, "exec", lambda drag, _actions: drags.append(drag))  # the loop of the window system
+    choose(app, "One").startDrag(Qt.DropAction.MoveAction)
+    size, hot_spot = drags[0].pixmap().deviceIndependentSize().toSize(), drags[0].hotSpot()
+    row = app.window.sidebar.chats.visualRect(app.chats.conversations.index(row_named(app, "Two")[0]))
+    for pointer in (row.topLeft(), row.center(), row.bottomRight()):
+        assert not QRect(pointer - hot_spot, size).intersects(row)
 
 
 def test_a_click_ends_on_the_row_it_began_on(app: AppHarness, qtbot: QtBot) -> None:

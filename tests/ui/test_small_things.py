@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect
 from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -18,6 +19,7 @@ from app.view_models.request_table import RequestTableModel
 from app.views.settings.request_table import RequestTable
 from app.views.shell.header import Header
 from app.views.widgets.banner import BannerText
+from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import in_menu, percent
 from app.words.languages import LANGUAGES
 from app.words.models import name_beside
@@ -282,3 +284,28 @@ def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) ->
         texts = [action.text() for action in menu.actions()]
         assert any(text.strip().startswith(beginning) for text in texts), texts
         assert menu.sizeHint().width() < 800
+
+
+class PlaceWhenShown(QObject):
+    """Where a window is as it is about to be shown; what is moved later, X11 may be told too late."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.place = QRect()
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget):
+            self.place = watched.geometry()
+        return False
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="a sheet, which the system places")
+def test_a_dialog_is_in_its_place_before_it_is_shown(harness: AppHarness) -> None:
+    window = harness.window
+    dialog = Dialog(harness.application.theme, window, lambda: DialogText("Title", "Sentence " * 30, act="Close"))
+    shown = PlaceWhenShown(dialog)
+    dialog.open()
+    assert shown.place == dialog.geometry()
+    assert dialog.geometry().center().x() == pytest.approx(window.geometry().center().x(), abs=1)
+    assert dialog.y() > window.geometry().y()

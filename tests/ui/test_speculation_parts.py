@@ -391,6 +391,7 @@ def test_a_race_is_stopped_when_its_window_closes(app: AppHarness, qtbot: QtBot)
     qtbot.waitUntil(lambda: race.view.state is RaceState.RUNNING)
     window.close()
     assert race.view.state is RaceState.CANCELLED
+    assert [lap_text(lap) for lap in race.view.laps] == ["not written"] * 2
     app.engine.gate.open()
     qtbot.waitUntil(lambda: not app.engine.state().running)
 

@@ -22,7 +22,8 @@ from app.views.transcript.code_part import CodePart
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import Bubble, PartKind
 from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
-from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TablePart, TextPart
+from app.views.transcript.table_part import TablePart
+from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
 from engine import DraftingState, InvalidRequest

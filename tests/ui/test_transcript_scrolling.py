@@ -235,6 +235,21 @@ def test_the_jump_button_comes_and_goes(open_transcript: Opener) -> None:
     assert not button.isVisible()
 
 
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_the_jump_button_covers_no_footer(open_transcript: Opener, scale: float) -> None:
+    harness = open_transcript(long_chat(8))
+    harness.theme.set_scale(scale)
+    button, met = harness.view.jump_button, 0
+    foot = harness.view.viewport().height() - button.height() - 14
+    for value in range(0, harness.bottom - 60, 7):
+        harness.scroll_to(value)
+        footers = [place for part, place in harness.view.visible_parts.shown() if part.kind is PartKind.FOOTER]
+        if button.isVisible():
+            met += any(place.top() < foot + button.height() and place.bottom() > foot for place in footers)
+        assert not button.isVisible() or not any(place.intersects(button.geometry()) for place in footers)
+    assert met > 3
+
+
 def test_nothing_moves_while_text_grows_below(open_transcript: Opener) -> None:
     harness = streaming_transcript(open_transcript)
     harness.model.append_text(1002, "# Start\n\n" + (PARAGRAPH + "\n\n") * 8)

@@ -203,6 +203,18 @@ def test_what_a_draft_says_may_change_its_worth() -> None:
     assert 0.01 < worth.by_grade[6] < 0.1
 
 
+def test_one_slip_of_a_sure_draft_does_not_cut_the_next_ones_short() -> None:
+    """A thousand sure tokens stood, then one did not: 32 of them still stand nearly always. It does change, too."""
+    worth = Worth()
+    for accepted in [1] * 1000 + [0]:
+        worth.learn([1.0], accepted)
+    assert StopRule((), worth.by_grade).chance([1.0] * 32) > 0.9
+
+    for _ in range(1000):
+        worth.learn([1.0], 0)
+    assert worth.by_grade[-1] < 0.1
+
+
 @pytest.mark.parametrize("honest", [0.95, 0.5, 0.05])
 def test_what_a_draft_says_is_worth_what_came_of_it(honest: float) -> None:
     """A draft that always says 0.9 and is right this often."""

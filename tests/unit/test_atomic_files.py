@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from engine import write_atomically
+from engine import remove_unfinished, write_atomically
 
 
 def test_text_and_bytes_replace_what_was_there(tmp_path: Path) -> None:
@@ -55,3 +58,27 @@ def test_bytes_are_on_the_disk_before_the_name_is(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(os, "fsync", watched)
     write_atomically(file, "text")
     assert seen == [(False, 4)]
+
+
+def test_what_a_killed_process_was_writing_does_not_stay(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    write_atomically(file, "old")
+    code = """
+import os, signal, sys
+from pathlib import Path
+from engine.api.files import write_atomically
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+write_atomically(Path(sys.argv[1]), "secret words")
+"""
+    assert subprocess.run([sys.executable, "-c", code, str(file)], check=False).returncode == -signal.SIGKILL
+    (left,) = set(tmp_path.iterdir()) - {file}
+    kept = [tmp_path / name for name in ("chats.db.new", "notes.deadbeef.new.txt", ".deadbeef.new")]
+    for other in kept:
+        other.touch()
+    remove_unfinished(tmp_path)
+    assert left.exists()  # it may be another thread's, which goes on
+    for old in (left, *kept):
+        os.utime(old, (0, 0))
+    remove_unfinished(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([file, *kept])
+    assert file.read_text() == "old"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -233,6 +235,88 @@ def test_carriage_returns_are_line_ends() -> None:
     splitter.append("one\r\n\r\ntwo\r\rthree")
     splitter.finish()
     assert len(splitter.blocks) == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["a\r\nb\r\n\r\nc\r", "a\r\r\n\n\rb", "```\r\na\r\n\r\n```\r\nb", "|a|\r\n|-|\r\n|b|\r\n"]
+)
+def test_a_line_end_may_come_in_two_pieces(text: str) -> None:
+    whole = [contents(block) for block in split(text)]
+    for place in range(len(text) + 1):
+        splitter = Splitter()
+        for piece in (text[:place], "", text[place:]):
+            splitter.append(piece)
+        splitter.finish()
+        assert [contents(block) for block in splitter.blocks] == whole, place
+
+
+@given(st.text(st.sampled_from("a|->`$ \n\r\u2028\x0b\x85"), max_size=40))
+def test_line_ends_of_any_kind_are_read(text: str) -> None:
+    """Markdown takes a carriage return by itself for a line end, Python's split does not."""
+    as_line_feeds = text.replace("\r\n", "\n").replace("\r", "\n")
+    assert [contents(block) for block in split(text)] == [contents(block) for block in split(as_line_feeds)]
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("So\n\\begin{cases} x \\\\ a \\end{cases}\nend", r"\begin{cases} x \\ a \end{cases}"),
+        (
+            "\\begin{array}{cc}\n1 & 2 \\\\\n3 & 4\n\\end{array}\n",
+            "\\begin{array}{cc}\n1 & 2 \\\\\n3 & 4\n\\end{array}",
+        ),
+        ("- a\n  \\begin{align*}\n  x\n  \\end{align*}\n", "\\begin{align*}\nx\n\\end{align*}"),
+        ("> \\begin{pmatrix}\n> 1 \\\\\n> \\end{pmatrix}\n", "\\begin{pmatrix}\n1 \\\\\n\\end{pmatrix}"),
+        ("\\begin{itemize}\n\\item a\n\\end{itemize}", ""),
+        ("\\begin{cases} a \\end{cases} and words", ""),
+    ],
+)
+def test_an_environment_by_itself_is_a_formula_as_it_is_written(text: str, tex: str) -> None:
+    assert "".join(block.text for block in split(text) if block.kind is BlockKind.FORMULA) == tex
+    for end in range(len(text)):
+        formulas = [block for block in split(text[:end], streaming=True) if block.kind is BlockKind.FORMULA]
+        assert all(text.replace("> ", "").replace("  ", "").find(each.text) >= 0 for each in formulas)
+
+
+_UNITS = [
+    *("text", "말", " ", "\n", "\n\n", "\r\n", "\r", "\u2028", "    ", "**", "`c`", "<b>", "$x$"),
+    *("> ", "- ", "1. ", "# ", "---\n", "```py\n", "```\n", "| a | b |\n|---|---|\n", "| 1 | 2 |\n"),
+    *("$$ x $$", "foo $$y$$ bar", "\\[ x \\]", "\\[", "\\]", "$$", "\\begin{cases}\na \\\\ b\n\\end{cases}\n"),
+    *("[a]", "[a]: http://b.c\n", "[^1]", "[^1]: note\n"),
+]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_reply_in_pieces_ends_as_the_whole_one(seed: int) -> None:
+    generator = random.Random(seed)
+    for _ in range(60):
+        text = "".join(generator.choice(_UNITS) for _ in range(generator.randint(1, 12)))
+        _assert_same_in_pieces(text, generator.randint(1, 10))
+
+
+@pytest.mark.parametrize("text", ["\u2028\nb\n", "\x0c\nb\n", "[a]\n\nb\n>[a]:http:\n", "- [a]:http:\n[a]\r[^1]:e\n"])
+def test_odd_spaces_and_link_targets_in_quotes_are_read_alike_in_pieces(text: str) -> None:
+    _assert_same_in_pieces(text, 1)
+
+
+def _assert_same_in_pieces(text: str, step: int) -> None:
+    ends = []
+    for piece_chars in (step, len(text)):
+        splitter = Splitter()
+        for start in range(0, len(text), piece_chars):
+            splitter.append(text[start : start + piece_chars])
+        splitter.finish()
+        ends.append([(*contents(block), links(block)) for block in splitter.blocks])
+    assert ends[0] == ends[1], text
+
+
+def links(block: Block) -> list[str]:
+    children = [child for token in block.tokens for child in token.children or ()]
+    return [str(child.attrGet("href")) for child in children if child.type == "link_open"]
+
+
+def contents(block: Block) -> tuple[BlockKind, str, list[tuple[str, str]]]:
+    return block.kind, block.text, [(token.type, token.content) for token in block.tokens]
 
 
 def test_headings_know_their_level() -> None:

@@ -151,3 +151,15 @@ def test_any_row_of_marks_is_read_once(unit: str) -> None:
     except NotWhole:
         return
     assert len(result) <= 2 * len(unit) * 20_000
+
+
+def test_rows_with_fractions_stand_apart() -> None:
+    """Fractions of two rows nearly touched: the strut of a row of words is lower than they are."""
+
+    def height_px(tex: str) -> float:
+        drawing = draw(FormulaKey(tex, 20.0, "#000000", display=True))
+        assert drawing is not None
+        return drawing.height_px
+
+    rows = r"\begin{align*} a &= \frac{b}{c} \\ d &= \frac{e}{f} \end{align*}"
+    assert height_px(rows) > 2 * height_px(r"\frac{b}{c}") + 8

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import stat
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -39,27 +42,36 @@ class MemoryKeychain:
             raise RuntimeError("hf_canary must not be told")
 
 
+def refuse() -> NoReturn:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "hub_token"
 
 
+def put(secrets: Secrets, token: str, address: str) -> None:
+    secrets.keep(token, address)
+    secrets.write()
+
+
 def test_without_a_keychain_a_file_for_the_owner(file: Path) -> None:
-    Secrets(file).keep("hf_canary", HUB)()
+    put(Secrets(file), "hf_canary", HUB)
     assert Secrets(file).token_for(HUB) == "hf_canary"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    Secrets(file).keep("", HUB)()
+    put(Secrets(file), "", HUB)
     assert (Secrets(file).token_for(HUB), file.exists()) == ("", False)
 
 
 def test_with_a_keychain_no_file(file: Path) -> None:
     keychain = MemoryKeychain()
-    Secrets(file, lambda: keychain).keep("hf_canary", HUB)()
+    put(Secrets(file, lambda: keychain), "hf_canary", HUB)
     assert not file.exists()
     assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
-    Secrets(file, lambda: keychain).keep("", HUB)()
+    put(Secrets(file, lambda: keychain), "", HUB)
     assert (Secrets(file, lambda: keychain).token_for(HUB), keychain.kept) == ("", {})
-    Secrets(file, lambda: keychain).keep("", HUB)()  # there is none to delete
+    put(Secrets(file, lambda: keychain), "", HUB)  # there is none to delete
 
 
 def test_a_token_of_a_file_moves_into_the_keychain(file: Path) -> None:
@@ -74,7 +86,7 @@ def test_a_locked_keychain_leaves_the_file_and_tells_nothing(file: Path, caplog:
     keychain = MemoryKeychain(locked=True)
     with caplog.at_level(logging.DEBUG):
         assert Secrets(file, lambda: keychain).token_for(HUB) == ""
-        Secrets(file, lambda: keychain).keep("hf_canary", HUB)()
+        put(Secrets(file, lambda: keychain), "hf_canary", HUB)
         assert Secrets(file, lambda: keychain).token_for(HUB) == "hf_canary"
     assert file.read_text() == KEPT
     assert "hf_canary" not in caplog.text
@@ -87,8 +99,8 @@ def test_what_is_no_token_is_none(file: Path, text: str) -> None:
 
 
 def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
-    Secrets(file).keep("hf_canary", f"{HUB}/mirror")()
-    Secrets(file).keep("hf_other", "https://other.test")()
+    put(Secrets(file), "hf_canary", f"{HUB}/mirror")
+    put(Secrets(file), "hf_other", "https://other.test")
     kept = Secrets(file)
     assert [kept.token_for(each) for each in (HUB, "HTTPS://Hub.Test:443/x", "https://other.test")] == [
         "hf_canary",
@@ -97,8 +109,51 @@ def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
     ]
     elsewhere = ("http://hub.test", f"{HUB}:8443", "https://hub.test.evil", "https://evil@hub.tests", "", "hub.test")
     assert [kept.token_for(each) for each in elsewhere] == [""] * len(elsewhere)
-    kept.keep("", HUB)()
+    put(kept, "", HUB)
     assert kept.origins(HUB) == ("https://other.test",)
+
+
+@pytest.mark.expect_log("the file of the token cannot be read")
+def test_a_file_that_the_disk_does_not_give_is_not_written_over(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the first call of all gives or takes away a token."""
+    put(Secrets(file), "hf_canary", HUB)
+    giving, taking = Secrets(file), Secrets(file)
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "read_text", lambda *_, **__: refuse())
+        with pytest.raises(OSError, match="Input"):
+            put(giving, "hf_other", "https://other.test")
+        put(taking, "", HUB)
+        assert (giving.token_for("https://other.test"), giving.token_for(HUB)) == ("hf_other", "")
+    taking.write()
+    assert Secrets(file).token_for(HUB) == "hf_canary"
+    giving.write()
+    assert Secrets(file).origins(HUB) == (HUB, "https://other.test")
+
+
+@pytest.mark.expect_log("keychain cannot be")
+@pytest.mark.parametrize("unlocked", ["before it is written", "after it is written"])
+def test_a_keychain_that_is_locked_at_first_keeps_what_it_has(file: Path, unlocked: str) -> None:
+    keychain = MemoryKeychain()
+    put(Secrets(file, lambda: keychain), "hf_canary", HUB)
+    keychain.locked = True
+    secrets = Secrets(file, lambda: keychain)
+    secrets.keep("hf_other", "https://other.test")
+    keychain.locked = unlocked == "after it is written"
+    secrets.write()
+    keychain.locked = False
+    assert Secrets(file, lambda: keychain).origins(HUB) == (HUB, "https://other.test")
+    assert not file.exists()
+
+
+def test_a_token_that_was_refused_is_written_with_the_next(file: Path) -> None:
+    secrets = Secrets(file)
+    file.mkdir()
+    for token, address in (("hf_canary", HUB), ("hf_other", "https://other.test")):
+        with pytest.raises(IsADirectoryError):
+            put(secrets, token, address)
+    file.rmdir()
+    secrets.write()
+    assert Secrets(file).origins(HUB) == (HUB, "https://other.test")
 
 
 @pytest.mark.parametrize("in_keychain", [False, True])

@@ -17,7 +17,18 @@ from app.settings import STARTER_TEMPERATURE, Settings
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
 from app.system.unsent_file import UnsentFile
-from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation
+from engine import (
+    MAX_DRAFT_TOKENS,
+    MAX_SEED,
+    LoadAborted,
+    ModelFailed,
+    ModelLoading,
+    ModelReady,
+    ModelRole,
+    Sampling,
+    Speculation,
+)
+from tests.helpers.fake_engine import model_info
 
 pytestmark = pytest.mark.usefixtures("qapp")
 
@@ -41,6 +52,20 @@ def refuse_reads(disk: pytest.MonkeyPatch, name: str, times: int = 1_000) -> Non
         return original(path, mode, *arguments, **options)
 
     disk.setattr(Path, "open", opened)
+
+
+def refuse_changes(disk: pytest.MonkeyPatch, name: str) -> None:
+    """The disk neither replaces nor removes the file of that name."""
+    replace, unlink = Path.replace, Path.unlink
+
+    def replaced(path: Path, target: Path) -> Path:
+        return refuse() if target.name == name else replace(path, target)
+
+    def removed(path: Path, missing_ok: bool = False) -> None:
+        refuse() if path.name == name else unlink(path, missing_ok)
+
+    disk.setattr(Path, "replace", replaced)
+    disk.setattr(Path, "unlink", removed)
 
 
 def test_saved_values_come_back(tmp_path: Path) -> None:
@@ -315,6 +340,25 @@ def test_a_token_that_the_disk_does_not_give_is_there_again_later(
         assert make(tmp_path).hub_token == "hf_secret"
 
 
+@pytest.mark.expect_log("settings cannot be saved")
+@pytest.mark.parametrize("token", ["hf_new", ""])
+def test_a_token_that_the_disk_refuses_is_told_and_tried_again(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    """One that is taken away, too: it would be back at the next start. The other settings are stored meanwhile."""
+    make(tmp_path).hub_token = "hf_old"
+    settings = make(tmp_path)
+    settings.language = "ko"
+    with monkeypatch.context() as disk:
+        refuse_changes(disk, "hub_token")
+        with qtbot.waitSignal(settings.not_saved):
+            settings.hub_token = token
+        assert not settings.save()
+    assert (make(tmp_path).hub_token, make(tmp_path).language) == ("hf_old", "ko")
+    assert settings.save()
+    assert make(tmp_path).hub_token == token
+
+
 @pytest.mark.expect_log("what was measured of pairs cannot be read")
 def test_pairs_that_the_disk_does_not_give_are_not_written_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -358,6 +402,26 @@ def test_a_mark_that_the_disk_does_not_give_stops_no_start(tmp_path: Path, monke
 def test_a_folder_in_the_tokens_place_is_no_token(tmp_path: Path) -> None:
     (tmp_path / "hub_token").mkdir()
     assert make(tmp_path).hub_token == ""
+
+
+def test_only_the_end_of_the_load_under_way_takes_its_mark_away(tmp_path: Path) -> None:
+    """Others may be refused meanwhile."""
+    mark = SessionMark(tmp_path / "running")
+
+    def seen() -> tuple[str, bool]:
+        again = SessionMark(tmp_path / "running")
+        return again.was_loading, again.was_draft
+
+    mark.note(ModelLoading(ModelRole.MAIN, "/models/a"))
+    mark.note(ModelFailed(ModelRole.MAIN, "/models/b", LoadAborted("/models/b")))
+    mark.note(ModelFailed(ModelRole.DRAFT, "/models/a", LoadAborted("/models/a")))
+    assert seen() == ("/models/a", False)
+    mark.note(ModelReady(ModelRole.MAIN, model_info("/models/a")))
+    assert seen() == ("", False)
+    mark.note(ModelLoading(ModelRole.DRAFT, "/models/b"))
+    assert seen() == ("/models/b", True)
+    mark.note(ModelFailed(ModelRole.DRAFT, "/models/b", LoadAborted("/models/b")))
+    assert seen() == ("", False)
 
 
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"/models/a\nb", b"\0" * 100])

@@ -435,3 +435,21 @@ def test_a_damaged_number_in_the_log_makes_no_file_of_gigabytes(path: Path) -> N
     with closing(Database(path)) as database:
         assert database.rescued is not None
         assert database.rescued.saved_messages == 120
+
+
+def test_a_file_of_a_newer_version_is_refused_also_where_this_one_takes_it_for_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    Database(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as later:
+        later.execute("CREATE TABLE moods (mood NOT NULL)")
+        later.execute("INSERT INTO moods VALUES (1)")
+        later.execute("UPDATE notes SET value = '99' WHERE name = 'version'")
+        later.execute("PRAGMA user_version = 99")
+        later.execute("PRAGMA writable_schema = ON")
+        later.execute(
+            "UPDATE sqlite_schema SET sql = 'CREATE TABLE moods (mood NOT NULL, of NOT NULL)' WHERE name = 'moods'"
+        )
+    before = path.read_bytes()
+    with pytest.raises(DatabaseTooNew):
+        Database(path)
+    assert (path.read_bytes(), list(tmp_path.glob("chats-*"))) == (before, [])

@@ -87,7 +87,8 @@ class HubCard(Translated, Card):
 
     def _show_token(self) -> None:
         """Of this address; where only another one has a token, that it is not sent here."""
-        self.token.setText(self._settings.hub_token)
+        self._shown_token = self._settings.hub_token
+        self.token.setText(self._shown_token)
         self._say_token()
 
     def _say_token(self) -> None:
@@ -104,7 +105,8 @@ class HubCard(Translated, Card):
             self.endpoint.setText(self._settings.hub_endpoint)
 
     def _keep_token(self) -> None:
-        if self.token.text() != self._settings.hub_token:
+        """What was typed; a token that could not be read when the field was filled stays."""
+        if self.token.text() != self._shown_token:
             self._models.sources.set_token(self.token.text())
 
     def _keep_proxy(self) -> None:

@@ -84,11 +84,13 @@ class TuneCard(Translated, Card):
         dialog.open()
 
     def export_to(self, file: str) -> None:
-        try:
-            self._tuning.export(Path(file))
-        except OSError as error:
+        def refused(error: Exception) -> None:
+            if not isinstance(error, OSError):
+                raise error  # our own mistake, told as any other
             notice = not_exported(NotExported(why_not_written(error), str(Path(file).parent)))
             self.sentence.setText(sentences(notice.sentence, notice.hint))
+
+        self._tuning.export(Path(file), refused)
 
     def _retranslate(self) -> None:
         self.title.setText(self.tr("Tune this pair"))

@@ -318,8 +318,10 @@ class ChatList(RowRing, QListView):
             return
         drag = QDrag(self)
         drag.setMimeData(carried(row_of(index)))
-        drag.setPixmap(self.viewport().grab(self.visualRect(index)))
-        drag.setHotSpot(QPoint(self.theme.px(24), self.theme.px(16)))
+        picture = self.viewport().grab(self.visualRect(index))
+        drag.setPixmap(picture)
+        # A row's height below the pointer: over the pointer the picture would hide the row that is dropped on.
+        drag.setHotSpot(QPoint(self.theme.px(24), -round(picture.deviceIndependentSize().height())))
         drag.exec(Qt.DropAction.MoveAction)
         self._show_target(QRect())
 

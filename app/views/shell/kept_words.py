@@ -28,6 +28,7 @@ class KeptWords(QObject):
         self._banner = banner
         self._warned = False
         self._refusal: Callable[[], BannerText] | None = None
+        self._end_refusal: Callable[[], BannerText] | None = None  # of replies, which are tried again without a click
         self._told: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent_changed.connect(chats.keeping.keep_unsent)
@@ -38,6 +39,7 @@ class KeptWords(QObject):
         chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
         chats.message_homeless.connect(composer.take_over)
         chats.not_stored.connect(self._show_not_stored)
+        chats.replies.stored.connect(self._withdraw_end_refusal)
         chats.chat_deleted.connect(self._on_chat_deleted)
         chats.folders.deleted.connect(self._on_folder_deleted)
         chats.edits.deleted.connect(self._on_message_deleted)
@@ -64,14 +66,29 @@ class KeptWords(QObject):
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
     def _show_not_stored(self, problem: Problem, again: Callable[[], None]) -> None:
-        self._refusal = lambda: problem_text(problem)
-        self._banner.show_warning(self._refusal, again)
+        def text() -> BannerText:
+            return problem_text(problem)
+
+        if again == self._chats.replies.store_ends:
+            self._withdraw(self._end_refusal)
+            self._end_refusal = text
+        else:
+            self._refusal = text
+        self._banner.show_warning(text, again)
 
     def _withdraw_refusal(self) -> None:
         """Once a question is stored: to try again then would ask it twice."""
-        if self._refusal is not None:
-            self._banner.withdraw(self._refusal)
-            self._refusal = None
+        self._withdraw(self._refusal)
+        self._refusal = None
+
+    def _withdraw_end_refusal(self) -> None:
+        if not self._chats.replies.has_unsaved:
+            self._withdraw(self._end_refusal)
+            self._end_refusal = None
+
+    def _withdraw(self, text: Callable[[], BannerText] | None) -> None:
+        if text is not None:
+            self._banner.withdraw(text)
 
     def note_typing(self) -> None:
         """From now on Undo takes back typing, and closing warns again: who types has not quit."""

@@ -37,6 +37,7 @@ class OverlayWiring(QObject):
         self._theme = theme
         self.overlay: Overlay | None = None
         self._chats: ChatController | None = None
+        self._explanation = self._explain  # one object, by which the banner knows it again
         self._entry = menu.add("view")
         self._submenu = Menu(window)
         self._entry.setMenu(self._submenu)
@@ -66,6 +67,7 @@ class OverlayWiring(QObject):
         self.overlay.set_mode(self.mode)
         chats.replies.stored.connect(self._explain_once)
         chats.transcript.message_inserted.connect(self._end_explaining)
+        chats.current_chat_changed.connect(self._end_explaining)
 
     @property
     def mode(self) -> OverlayMode:
@@ -114,13 +116,15 @@ class OverlayWiring(QObject):
         self.overlay.show_once(message.id)
         self._banner.show_info(self._explanation, self._keep)
 
-    def _explanation(self) -> BannerText:
+    def _explain(self) -> BannerText:
         return BannerText(explanation(), button=self.tr("Always show"))
 
     def _keep(self) -> None:
         self.choose(OverlayMode.ACCEPTED)
 
-    def _end_explaining(self, _row: int = 0) -> None:
+    def _end_explaining(self, *_: object) -> None:
+        """With the marks go the words about them."""
+        self._banner.withdraw(self._explanation)
         if self.overlay is not None:
             self.overlay.show_once(0)
 

@@ -21,6 +21,8 @@ def lane_name(number: int) -> str:
 def lap_text(lap: Lap) -> str:
     if lap.state is LapState.WAITING:
         return QCoreApplication.translate("Race", "waiting for its turn")
+    if lap.state is LapState.LEFT_OUT:
+        return QCoreApplication.translate("Race", "not written")
     figures = QCoreApplication.translate("Race", "%1 · %2 s · %3 tok/s")
     rate = lap.stats.tokens_per_second
     return formats.fill(

@@ -13,6 +13,8 @@ from app.views.widgets.fields import LineField
 from app.views.widgets.held_keys import RETURN_KEYS
 from app.views.widgets.row_list import RowRing
 
+_FOLDER_EDGE_PX = 5  # from its edge to the words, where a folder's icon stands close before them
+
 
 class RenameField(LineField):
     """Return or leaving keeps the text, Escape does not. It follows its row, and goes when that goes."""
@@ -43,11 +45,14 @@ class RenameField(LineField):
         chats.viewport().installEventFilter(self)
 
     def _place(self) -> QRect:
-        """The row from its name on, so that the words stay where they are."""
+        """The row from its name on, so that the words stay where they are, and the icon is not covered."""
         index = self._row()
         if not index.isValid():
             return QRect()
-        before = name_left(self._theme, row_of(index)) - self._theme.px(EDGE_PX)
+        row = row_of(index)
+        room = self._theme.px(_FOLDER_EDGE_PX if row.folder_id else EDGE_PX)
+        self.setTextMargins(room - self._theme.px(8) - 3, 0, 0, 0)  # less what the field's style keeps free
+        before = name_left(self._theme, row) - room
         return self._chats.visualRect(index).adjusted(before, 0, 0, 0)
 
     def _follow_soon(self) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from PySide6.QtCore import QCoreApplication
 
+from app.settings import STARTER_FOLDER, Settings
+from app.system.crash_marker import SessionMark
 from app.views.widgets.banner import BannerText
 from app.words.formats import count, fill
 
@@ -52,10 +57,30 @@ def not_saved() -> BannerText:
 
 def replaced(model: str) -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "Hunch ended while it loaded %1, so the starter pair is loaded this time."
+        "Application", "Hunch ended while it loaded %1. The starter pair is used until you choose a model again."
     )
     title = QCoreApplication.translate("Application", "Another model is loaded")
     return BannerText(fill(sentence, model), title)
+
+
+def without_draft(model: str) -> BannerText:
+    sentence = QCoreApplication.translate(
+        "Application",
+        "Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.",
+    )
+    return BannerText(fill(sentence, model), QCoreApplication.translate("Application", "No draft model"))
+
+
+def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> Callable[[], BannerText] | None:
+    """What was being loaded as the last run came down is chosen no longer; what there is to say of it."""
+    suspect = Path(mark.was_loading)
+    if not mark.was_loading or starter in suspect.parents:
+        return None
+    if mark.was_draft:
+        settings.draft_folder = ""
+        return lambda: without_draft(suspect.name)
+    settings.main_folder = settings.draft_folder = STARTER_FOLDER
+    return lambda: replaced(suspect.name)
 
 
 def crashed() -> BannerText:

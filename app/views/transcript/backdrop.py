@@ -1,12 +1,14 @@
-"""Painting behind the parts: the ring around the focused message or all of them, the line beside opened thinking."""
+"""Painting behind the parts: the ring around the focused message or all of them, and the lines beside parts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtGui import QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.theme import RADIUS_CARD, Palette
+from app.markup.block import QUOTE, Block, BlockKind
+from app.markup.document import QUOTE_BAR_PX, steps_in_px
+from app.theme import RADIUS_CARD, Palette, Theme
 from app.views.transcript.parts import Part
 
 _AROUND_PX = 8
@@ -33,23 +35,28 @@ def paint_edge_ring(painter: QPainter, viewport: QRect, colors: Palette) -> None
     painter.drawRoundedRect(QRectF(viewport).adjusted(2, 2, -2, -2), RADIUS_CARD, RADIUS_CARD)
 
 
-class ThoughtBars:
-    """The line beside opened thinking: one for each message, through the gaps between its parts.
+class SideLines:
+    """The line beside opened thinking, one for each message, and those of quotes beside cards and between parts.
 
-    It stands where no part does, so nothing but itself has it painted again when parts move.
+    They stand where no part does, so nothing but itself has them painted again when parts move. Beside a quote's words
+    its lines are painted with these (`text_decorations.py`).
     """
 
     def __init__(self, viewport: QWidget) -> None:
         self._viewport = viewport
         self._bars: list[QRect] = []
 
-    def place(self, shown: Iterable[tuple[Part, QRect]], x: int) -> None:
+    def place(self, shown: Iterable[tuple[Part, QRect]], x: int, theme: Theme) -> None:
+        """`x` is where the line beside thinking stands."""
         spans: dict[int, tuple[int, int]] = {}
+        bars: list[QRect] = []
         for part, place in shown:
             if part.secondary:
                 top, bottom = spans.get(part.message_id, (place.top() - part.gap_px, place.bottom()))
                 spans[part.message_id] = min(top, place.top() - part.gap_px), max(bottom, place.bottom())
-        bars = [QRect(x, top, _LINE_PX, bottom + 1 - top) for top, bottom in spans.values()]
+            if isinstance(part.content, Block) and QUOTE in part.content.inside:
+                bars.extend(_quote_lines(part.content, part.gap_px, place, theme))
+        bars.extend(QRect(x, top, _LINE_PX, bottom + 1 - top) for top, bottom in spans.values())
         # Also where they are the same: scrolling has moved what was painted.
         for bar in (*self._bars, *bars):
             self._viewport.update(bar)
@@ -61,3 +68,15 @@ class ThoughtBars:
     def paint(self, painter: QPainter, colors: Palette) -> None:
         for bar in self._bars:
             painter.fillRect(bar, colors.hairline)
+
+
+def _quote_lines(block: Block, gap_px: int, place: QRect, theme: Theme) -> Iterator[QRect]:
+    """Through the gap above where what stands there is in the same quote, and beside what is no text."""
+    starts = steps_in_px(block.inside, theme.reply_font(), theme.scale)
+    is_text = block.kind is BlockKind.TEXT
+    left = place.left() - (0 if is_text else round(starts[-1]))
+    for number, kind in enumerate(block.inside):
+        top = place.top() - (gap_px if number < block.shared else 0)
+        height = (0 if is_text else place.height()) + place.top() - top
+        if kind == QUOTE and height:
+            yield QRect(left + round(starts[number]), top, QUOTE_BAR_PX, height)

@@ -1,11 +1,14 @@
 """The round button over the transcript's foot that goes to its end."""
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
 from app.views.icons import icon
+from app.views.transcript.parts import Part, PartKind
 from app.views.widgets.buttons import PaintedButton
 from app.views.widgets.translated import Translated
 
@@ -22,17 +25,24 @@ class JumpButton(Translated, PaintedButton):
         self._retranslate()
         self.hide()
 
-    def set_wanted(self, wanted: bool, area: QRect) -> None:
-        """Over the foot of this area; also after the area has scrolled, which takes it along."""
+    def set_wanted(self, wanted: bool, area: QRect, shown: Iterable[tuple[Part, QRect]]) -> None:
+        """Over the foot of this area, but over no message's footer, whose buttons it would hide.
+
+        Also after the area has scrolled, which takes it along.
+        """
         if wanted:
-            self._place_in(area)
+            self._place_in(area, [place for part, place in shown if part.kind is PartKind.FOOTER])
         if wanted == self.isHidden():
             self.setVisible(wanted)
             self.raise_()
 
-    def _place_in(self, area: QRect) -> None:
+    def _place_in(self, area: QRect, footers: list[QRect]) -> None:
         side = self.theme.px(_SIDE_PX)
-        self.setGeometry(area.center().x() - side // 2, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
+        place = QRect(area.center().x() - side // 2, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
+        for footer in sorted(footers, key=QRect.top, reverse=True):
+            if footer.intersects(place):
+                place.moveBottom(footer.top() - 1)
+        self.setGeometry(place)
 
     def _retranslate(self) -> None:
         self.set_name(self.tr("Jump to the end"))

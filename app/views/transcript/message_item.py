@@ -13,7 +13,7 @@ from itertools import accumulate, takewhile
 from PySide6.QtCore import QCoreApplication
 
 from app.markup.block import Block, BlockKind
-from app.markup.document import list_step_px
+from app.markup.document import steps_in_px
 from app.markup.sections import Section, plain_sections, sections
 from app.theme import REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
@@ -337,8 +337,8 @@ class MessageItem:
         part.section_start = spot.start
         part.secondary = body.secondary
         part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
-        if block.depth:
-            part.inset_px += round(block.depth * list_step_px(self._theme.reply_font()))
+        if block.inside and block.kind is not BlockKind.TEXT:
+            part.inset_px += round(steps_in_px(block.inside, self._theme.reply_font(), self._theme.scale)[-1])
         part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px
         return part
 

@@ -5,14 +5,13 @@ import math
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTextBlock, QTextDocument, QTextFragment
 
-from app.markup.document import CODE, QUOTE_DEPTH, QUOTE_STEP_PX, RULE
+from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE
 from app.markup.document_style import DocumentStyle
 from app.markup.lines import stretches
 from app.theme import Palette
 
 _CODE_RADIUS = 4
 _CODE_MARGIN_PX = 2
-_BAR_PX = 3
 
 
 def paint_decorations(painter: QPainter, document: QTextDocument, style: DocumentStyle, colors: Palette) -> None:
@@ -21,26 +20,30 @@ def paint_decorations(painter: QPainter, document: QTextDocument, style: Documen
     block = document.begin()
     while block.isValid():
         place = document.documentLayout().blockBoundingRect(block)
-        _paint_bars(painter, block, place, style, colors.hairline)
+        _paint_bars(painter, block, place, colors.hairline)
         for rect in _code_rects(block, place.topLeft(), style):
             painter.setBrush(colors.hover)
             painter.drawRoundedRect(rect, _CODE_RADIUS, _CODE_RADIUS)
         block = block.next()
 
 
-def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, style: DocumentStyle, color: QColor) -> None:
+def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QColor) -> None:
     form = block.blockFormat()
     if form.property(RULE):
         painter.fillRect(QRectF(0, math.floor(place.top()), place.right(), 1), color)
-    for depth in range(int(form.property(QUOTE_DEPTH) or 0)):
+    bars, bars_above = _bars(block), _bars(block.previous())
+    last = not block.next().isValid()  # its bars reach the edge of the part, which is a whole pixel
+    bottom = math.ceil(block.document().size().height()) if last else math.floor(place.bottom())
+    for start in bars:
         # The bar goes on through the space between two paragraphs of the same quote.
-        above = block.previous()
-        joined = above.isValid() and int(above.blockFormat().property(QUOTE_DEPTH) or 0) > depth
-        top = place.top() - (form.topMargin() if joined else 0)
-        x = depth * QUOTE_STEP_PX * style.scale
-        if block.textDirection() == Qt.LayoutDirection.RightToLeft:
-            x = block.document().textWidth() - x - _BAR_PX
-        painter.fillRect(QRectF(x, top, _BAR_PX, place.bottom() - top), color)
+        top = math.floor(place.top() - (form.topMargin() if start in bars_above else 0))
+        from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
+        x = round(block.document().textWidth() - start - QUOTE_BAR_PX if from_right else start)
+        painter.fillRect(x, top, QUOTE_BAR_PX, bottom - top, color)
+
+
+def _bars(block: QTextBlock) -> list[float]:
+    return block.blockFormat().property(QUOTE_BARS) or [] if block.isValid() else []
 
 
 def _code_rects(block: QTextBlock, corner: QPointF, style: DocumentStyle) -> list[QRectF]:

@@ -1,4 +1,4 @@
-"""Parts made of running text: reply blocks, tables, and the person's own message.
+"""Parts made of running text: reply blocks, and the person's own message.
 
 Here: read-only text widgets that never load anything and scroll only sideways. Not here: writing their documents.
 """
@@ -195,7 +195,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         scrolled = self.horizontalScrollBar().value()
         context = QAbstractTextDocumentLayout.PaintContext()
         context.palette = self.palette()
-        context.clip = QRectF(event.rect().translated(scrolled, 0))
+        context.clip = self.clip_of(QRectF(event.rect().translated(scrolled, 0)))
         # What was found comes last: on the ground of a selection its words could not be read.
         context.selections = [*map(self._lit_selection, self._lit_cursors), *self.found.selections()]
         painter = QPainter(self.viewport())
@@ -205,6 +205,10 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
             self.underlay(painter)
         self.document().documentLayout().draw(painter, context)
         painter.end()
+
+    def clip_of(self, stretch: QRectF) -> QRectF:
+        """What of the document is drawn where this has to be painted."""
+        return stretch
 
     def _cursors(self, first: int, last: int) -> Iterator[QTextCursor]:
         """One for each cell of a table, or Qt lights whole columns."""
@@ -312,21 +316,6 @@ def _has_mark(token: Token) -> bool:
     if token.type in ("blockquote_open", "hr"):
         return True
     return any(child.type.startswith(("code_inline", "math_inline")) for child in token.children or ())
-
-
-class TablePart(TextPart):
-    """A table; scrolls sideways when its columns need more room than there is."""
-
-    def __init__(self, context: PartContext, parent: QWidget) -> None:
-        super().__init__(context, parent)
-        self.setWordWrapMode(QTextOption.WrapMode.WordWrap)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.horizontalScrollBar().setStyleSheet(context.theme.scroll_bar_style())
-
-    def height_at(self, width_px: int) -> int:
-        height = super().height_at(width_px)
-        overflows = self.document().size().width() > width_px
-        return height + (self.horizontalScrollBar().sizeHint().height() + 4 if overflows else 0)
 
 
 class BubblePart(Hovered, SelectableInside, QWidget):

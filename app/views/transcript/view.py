@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QSty
 
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.backdrop import ThoughtBars, paint_edge_ring, paint_ring, set_ground
+from app.views.transcript.backdrop import SideLines, paint_edge_ring, paint_ring, set_ground
 from app.views.transcript.copier import Copier
 from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
@@ -74,7 +74,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.visible_parts = VisibleParts(self._context, self.viewport())
         self.selection = TranscriptSelection(model, self)
         bar, viewport = self.verticalScrollBar(), self.viewport()
-        self._thought_bars = ThoughtBars(viewport)
+        self._side_lines = SideLines(viewport)
         self.pointer = SelectionPointer(self._context, self.visible_parts, self.selection, bar, viewport)
         self.copier = Copier(self._context, model, self._column, self.selection, self._make_item)
         self.copied = self.copier.message_copied
@@ -236,12 +236,12 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         top = self._wanted_top()
         self._apply_range(top)
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
-        self._thought_bars.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6))
+        self._side_lines.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6), self._theme)
         self.visible_parts.light(self.selection)
         self._link_keys.place()
         self._hold.settled(top)
         is_above = self._bottom_px() - top > STICK_PX and not self._hold.follows_end
-        self.jump_button.set_wanted(is_above, self.viewport().rect())
+        self.jump_button.set_wanted(is_above, self.viewport().rect(), self.visible_parts.shown())
         if self._highlights.focused is not None or self.has_ring:
             self.viewport().update()
 
@@ -381,10 +381,10 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.arrange(row)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        if not (self._thought_bars or self._highlights.focused is not None or self.has_ring):
+        if not (self._side_lines or self._highlights.focused is not None or self.has_ring):
             return  # as for most of what a growing reply has painted
         painter = QPainter(self.viewport())
-        self._thought_bars.paint(painter, self._theme.palette)
+        self._side_lines.paint(painter, self._theme.palette)
         if self._highlights.focused is not None and self.hasFocus():
             item = self._column.items[self._highlights.focused]
             place = QRect(self._left_px(), item.top_px - self.top_px(), self.column_px(), item.height_px)

@@ -127,13 +127,21 @@ class Dialog(Translated, QDialog):
         self.resize(width, min(max(height, self._column.totalMinimumSize().height()), room.height() - 40))
         self.update()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
+    def setVisible(self, visible: bool) -> None:  # noqa: N802 - Qt's name
+        """Its place is known before it is shown: of a later one X11 may be told too late."""
+        if visible and not self.isVisible():
+            self._place()
+        super().setVisible(visible)
+
+    def _place(self) -> None:
         self._fit()
         parent = self.parentWidget()
         if parent is not None and sys.platform != "darwin":
             window = parent.window()
             self.move(window.mapToGlobal(QPoint((window.width() - self.width()) // 2, self.theme.px(_FROM_TOP_PX))))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
         first = self._first if self._first.isVisibleTo(self) else self.cancel_button
         first.setFocus(Qt.FocusReason.TabFocusReason)
 

@@ -7,8 +7,8 @@ menu, Send in the field that has the focus again.
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QMenu
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QMenu, QStyleOptionMenuItem
 
 RETURN_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
@@ -33,3 +33,10 @@ class Menu(QMenu):
             event.accept()
         else:
             super().keyPressEvent(event)
+
+    def initStyleOption(self, option: QStyleOptionMenuItem, action: QAction) -> None:
+        """WORKAROUND: Qt's own style paints a column for icons that grows with the text, and measures one that does
+        not; large words are cut then."""
+        super().initStyleOption(option, action)
+        if self.style().name() == "fusion":
+            option.maxIconWidth = max(option.maxIconWidth, option.fontMetrics.height())

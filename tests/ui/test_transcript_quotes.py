@@ -1,0 +1,106 @@
+"""The bars of quotes: unbroken beside words, code, tables and formulas, and nowhere else."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.parts import PartKind, as_widget
+from tests.helpers.transcript_harness import TranscriptHarness, reply
+
+CODE = "> Words:\n>\n> ```py\n> x = 1\n> ```\n>\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n>\n> more\n"
+ONLY_CODE = "> ```\n> x = 1\n> ```\n"
+NESTED = "> one\n> > two\n> >\n> > ```\n> > x\n> > ```\n> > - three\n> >\n> >   ```\n> >   y\n> >   ```\n>\n> four\n"
+IN_ITEM = "- item\n  > words\n  >\n  > ```\n  > x\n  > ```\n  > end\n"
+TWO = "> ```\n> x\n> ```\n\nbetween\n\n> ```\n> y\n> ```\n"
+AFTER_ITEM = "- item\n- > ```\n  > x\n  > ```\n"
+
+
+def opened(qtbot: QtBot, text: str, scale: float = 1.0, *, grown: bool = False) -> TranscriptHarness:
+    harness = TranscriptHarness([reply(1, "" if grown else text, ReplyStatus.STREAMING if grown else ReplyStatus.DONE)])
+    qtbot.addWidget(harness.view)
+    harness.theme.set_scale(scale)
+    harness.view.resize(700, 1200)
+    if grown:
+        for at in range(0, len(text), 3):
+            harness.model.append_text(1, text[at : at + 3])
+        harness.model.change(1, status=ReplyStatus.DONE)
+    QApplication.processEvents()
+    return harness
+
+
+def bars_of(harness: TranscriptHarness) -> list[tuple[int, int, int]]:
+    """Left edge, top and bottom of each upright stretch three pixels wide that is a little darker than the ground."""
+    picture = harness.view.viewport().grab().toImage()
+    ground, left = picture.pixelColor(2, 2), 24
+    found: list[tuple[int, int, int]] = []
+    for x in range(left, left + 100):
+        column = [picture.pixelColor(x, y) for y in range(picture.height())]
+        y = 0
+        for color, same in groupby(column):
+            length = len(list(same))
+            darker = 5 < ground.lightness() - color.lightness() < 40
+            if darker and length > 12:
+                found.append((x, y, y + length - 1))
+            y += length
+    return [(x, top, end) for x, top, end in found if {(x + 1, top, end), (x + 2, top, end)} <= set(found)]
+
+
+def span(harness: TranscriptHarness, kinds: set[PartKind]) -> tuple[int, int]:
+    places = [place for part, place in harness.view.visible_parts.shown() if part.kind in kinds]
+    return min(place.top() for place in places), max(place.bottom() for place in places)
+
+
+QUOTED = {PartKind.TEXT, PartKind.CODE, PartKind.TABLE}
+
+
+@pytest.mark.parametrize("grown", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+@pytest.mark.parametrize("text", [CODE, ONLY_CODE])
+def test_a_quote_has_one_bar_from_its_top_to_its_bottom(qtbot: QtBot, text: str, scale: float, grown: bool) -> None:
+    """There was none beside code and tables, nor between these and the words."""
+    harness = opened(qtbot, text, scale, grown=grown)
+    (bar,) = bars_of(harness)
+    assert bar[1:] == span(harness, QUOTED)
+
+
+def test_each_quote_of_several_has_its_own(qtbot: QtBot) -> None:
+    harness = opened(qtbot, NESTED)
+    outer, inner = bars_of(harness)
+    assert outer[1:] == span(harness, QUOTED)
+    cards = span(harness, {PartKind.CODE})
+    assert outer[0] < inner[0]
+    assert outer[1] < inner[1] < cards[0]
+    assert inner[2] == cards[1]
+    between = [as_widget(part.widget) for part in harness.parts(PartKind.CODE) if part.widget is not None]
+    assert inner[0] < between[0].x() < between[1].x()
+
+
+def test_a_quote_in_an_item_has_its_bar_beside_its_own_words(qtbot: QtBot) -> None:
+    """It stood at the left of the list."""
+    harness = opened(qtbot, IN_ITEM)
+    (bar,) = bars_of(harness)
+    (card,) = harness.parts(PartKind.CODE)
+    assert card.widget is not None
+    assert 24 + 20 < bar[0] < as_widget(card.widget).x()
+    assert bar[1] > span(harness, QUOTED)[0] + 12
+    assert bar[2] == span(harness, QUOTED)[1]
+
+
+def test_two_quotes_are_not_joined(qtbot: QtBot) -> None:
+    one, other = bars_of(opened(qtbot, TWO))
+    assert one[2] + 30 < other[1]
+
+
+def test_a_quote_that_begins_with_code_has_no_bar_above_it(qtbot: QtBot) -> None:
+    harness = opened(qtbot, AFTER_ITEM)
+    (bar,) = bars_of(harness)
+    assert bar[1:] == span(harness, {PartKind.CODE})
+
+
+def test_code_in_a_list_has_no_bar(qtbot: QtBot) -> None:
+    assert not bars_of(opened(qtbot, "- item\n\n  ```\n  x\n  ```\n"))

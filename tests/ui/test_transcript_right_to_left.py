@@ -1,0 +1,149 @@
+"""Hebrew and Arabic in a reply: columns of tables, and inline code among such words."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextTable
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.markup.copying import table_of
+from app.markup.links import links_of, places_of
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.parts import PartKind
+from app.views.transcript.table_part import TablePart
+from tests.helpers.transcript_harness import TranscriptHarness, reply
+
+HEBREW = """| שם | תיאור ארוך מאוד | Price |
+|---|---|---:|
+| אבא | [קישור](https://a.example/b) | 12 |
+| x | y `z` | 1,200 |
+"""
+ARABIC = "| 1 | **الاسم** |\n|---|---|\n| 7 | abc |\n"
+ENGLISH = "| Name | תיאור |\n|---|---|\n| אבא | b |\n"
+
+
+def opened(qtbot: QtBot, text: str, width_px: int = 800) -> TranscriptHarness:
+    harness = TranscriptHarness([reply(1, text)])
+    qtbot.addWidget(harness.view)
+    harness.view.resize(width_px, 600)
+    QApplication.processEvents()
+    return harness
+
+
+def table_in(harness: TranscriptHarness) -> tuple[TablePart, QTextTable]:
+    (part,) = harness.parts(PartKind.TABLE)
+    assert isinstance(part.widget, TablePart)
+    table = table_of(part.widget.document())
+    assert table is not None
+    return part.widget, table
+
+
+def cells(table: QTextTable) -> list[list[tuple[int, int]]]:
+    """First and last character of each."""
+    rows = [[table.cellAt(row, column) for column in range(table.columns())] for row in range(table.rows())]
+    return [[(cell.firstPosition(), cell.lastPosition()) for cell in row] for row in rows]
+
+
+@pytest.mark.parametrize(("text", "from_right"), [(HEBREW, True), (ARABIC, True), (ENGLISH, False)])
+def test_columns_run_as_the_table_s_words_are_read(qtbot: QtBot, text: str, from_right: bool) -> None:
+    """They ran from left to right whatever the words were."""
+    widget, table = table_in(opened(qtbot, text))
+    for row in cells(table):
+        places = [[widget.rect_of(char).x() for char in range(first, last + 1)] for first, last in row]
+        for one, other in pairwise(places):
+            assert min(one) > max(other) if from_right else max(one) < min(other)
+    right = max(widget.rect_of(char).right() for char in range(*cells(table)[0][0]))
+    assert (right > widget.width() - 12) == from_right
+
+
+def test_columns_stay_where_they_are_in_another_width_and_text_size(qtbot: QtBot) -> None:
+    harness = opened(qtbot, HEBREW)
+    for width_px, scale in ((500, 1.0), (900, 1.5), (900, 1.0)):
+        harness.view.resize(width_px, 600)
+        harness.theme.set_scale(scale)
+        QApplication.processEvents()
+        widget, table = table_in(harness)
+        heads = [widget.rect_of(first).x() for first, _ in cells(table)[0]]
+        assert heads == sorted(heads, reverse=True)
+        assert heads[0] > widget.width() - 8
+
+
+def test_a_column_that_says_right_stands_there_with_its_name(qtbot: QtBot) -> None:
+    """A name that is read from the right stood at the other edge than its figures."""
+    widget, table = table_in(opened(qtbot, "| שם | מחיר |\n|:---|---:|\n| a | 1,200,000 |\n| אבאאא | 7 |\n"))
+    for column, edge in ((0, min), (1, max)):
+        edges = {
+            edge(widget.rect_of(char).x() for char in range(row[column][0], row[column][1] + 1)) for row in cells(table)
+        }
+        assert max(edges) - min(edges) <= 1
+
+
+def test_the_pointer_finds_the_characters_where_they_are_seen(qtbot: QtBot) -> None:
+    widget, table = table_in(opened(qtbot, HEBREW))
+    for row in cells(table):
+        for first, last in row:
+            for char in range(first, last + 1):
+                found = widget.char_at(widget.rect_of(char).center())
+                assert widget.rect_of(found) == widget.rect_of(char)
+
+
+def test_what_is_selected_and_copied_is_in_the_order_of_the_text(qtbot: QtBot) -> None:
+    harness = opened(qtbot, HEBREW)
+    widget, table = table_in(harness)
+    (_, _), (start, _), _ = cells(table)[1]
+    view = harness.view
+    at = [widget.rect_of(char).center() - QPoint(1, 0) for char in (cells(table)[0][0][0], start + 2)]
+    press, release = (widget.mapTo(view, each) for each in at)
+    viewport = view.childAt(press)
+    assert viewport is not None
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=viewport.mapFrom(view, press))
+    QTest.mouseMove(viewport, viewport.mapFrom(view, release))
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=viewport.mapFrom(view, release))
+    assert widget.lit_words == ["שם", "תיאור ארוך מאוד", "Price", "אבא", "קי"]
+    view.copy()
+    assert QApplication.clipboard().text() == "שם\tתיאור ארוך מאוד\tPrice\nאבא\tקי\t"
+
+
+def test_a_link_is_followed_where_it_is_seen_and_nowhere_else(qtbot: QtBot) -> None:
+    harness = opened(qtbot, HEBREW)
+    widget, _ = table_in(harness)
+    asked: list[str] = []
+    widget.context.link_requested.connect(asked.append)
+    (link,) = links_of(widget.document())
+    (place,) = places_of(link, widget.document())
+    for x in range(0, widget.width(), 4):
+        at = QPoint(x, round(place.center().y()))
+        QTest.mouseClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        assert (widget.anchorAt(at) == link.address) == bool(asked) == (place.left() <= x <= place.right())
+        asked.clear()
+
+
+def test_a_wide_table_is_shown_from_its_first_column(qtbot: QtBot) -> None:
+    wide = "|" + " שם ארוך |" * 30 + "\n|" + "---|" * 30 + "\n|" + " אבא |" * 30 + "\n"
+    harness = opened(qtbot, wide, 500)
+    widget, table = table_in(harness)
+    bar, (first, _) = widget.horizontalScrollBar(), cells(table)[0][0]
+    assert bar.value() == bar.maximum() > 100
+    assert 0 < widget.rect_of(first).x() <= widget.viewport().width()
+    bar.setValue(20)
+    widget.show_char(first)
+    assert 0 < widget.rect_of(first).x() <= widget.viewport().width()
+    shown = widget.grab().toImage()
+    words = {shown.pixel(x, y) for x in range(shown.width()) for y in range(5, 30)}
+    assert len(words) > 3  # the head's words are painted
+
+
+def test_a_growing_table_ends_as_the_whole_one(qtbot: QtBot) -> None:
+    whole = opened(qtbot, HEBREW)
+    harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
+    qtbot.addWidget(harness.view)
+    for at in range(0, len(HEBREW), 3):
+        harness.model.append_text(1, HEBREW[at : at + 3])
+    harness.model.change(1, status=ReplyStatus.DONE)
+    QApplication.processEvents()
+    assert table_in(harness)[0].grab().toImage() == table_in(whole)[0].grab().toImage()
