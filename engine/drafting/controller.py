@@ -217,7 +217,8 @@ class AutoController:
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
         self._behind[source] = max(0, self._behind.get(source, 0) - tokens)
-        if self.parked and self._costs.plain_s:
+        # What nobody knew the price of is not charged, or nothing would be left for the very first try.
+        if self.parked and self._costs.plain_s and source in self._history.last_drafted:
             self._spend(self._costs.reading_s(source, tokens) / self._costs.plain_s)
 
     def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
