@@ -56,8 +56,11 @@ class Person:
         self.application.show()
         wait(lambda: opened)
 
-    def click(self, widget: QWidget, place: QRect | None = None) -> None:
-        """On a widget, or a place of it; it is scrolled into sight first. What is covered cannot be clicked."""
+    def click(self, widget: QWidget, place: Callable[[], QRect] | None = None) -> None:
+        """On a widget, or a place of it; it is scrolled into sight first. What is covered cannot be clicked.
+
+        The place is looked up at the click itself: lists move while models are looked at.
+        """
         wait(widget.isVisible)
         QApplication.processEvents()
         around = widget.parentWidget()
@@ -67,7 +70,7 @@ class Person:
             around = around.parentWidget()
         QTest.qWait(30)
         window = widget.window()
-        at = widget.mapTo(window, (place or widget.rect()).center())
+        at = widget.mapTo(window, (place() if place is not None else widget.rect()).center())
         hit = window.childAt(at)
         assert hit is not None
         assert hit is widget or widget.isAncestorOf(hit), f"{hit} covers {widget}"
@@ -82,7 +85,7 @@ class Person:
 
         wait(rows)
         listed.scrollTo(model.index(rows()[0], 0))
-        self.click(listed.viewport(), listed.visualRect(model.index(rows()[0], 0)))
+        self.click(listed.viewport(), lambda: listed.visualRect(model.index(rows()[0], 0)))
 
     def open_settings(self, page: str) -> SettingsWindow:
         """By the button of the sidebar and the list of pages."""

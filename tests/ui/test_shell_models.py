@@ -192,6 +192,27 @@ def test_a_list_that_opens_at_its_chosen_option_cuts_none_at_its_top(qtbot: QtBo
     qtbot.waitUntil(is_as_it_should_be)
 
 
+@pytest.mark.parametrize(("then", "chosen"), [(["A", "B"], ["A"]), (["B", "A"], [])], ids=["stays", "moves"])
+def test_rows_that_are_made_anew_under_a_click_lose_it_only_where_another_lies_there(
+    qtbot: QtBot, then: list[str], chosen: list[str]
+) -> None:
+    """As while models are compared: each result makes the rows anew."""
+    listed, heard = OptionList(Theme()), list[str]()
+    qtbot.addWidget(listed)
+    listed.chosen.connect(heard.append)
+    listed.set_options([Option("A", "A"), Option("B", "B")], "")
+    listed.show()
+    place = listed.visualRect(listed.model().index(0, 0)).center()
+
+    QTest.mousePress(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    listed.set_options([Option(name, name, detail="compared") for name in then], "")
+    QTest.mouseRelease(listed.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert heard == chosen
+
+    QTest.mouseClick(listed.viewport(), Qt.MouseButton.RightButton, pos=place)
+    assert heard == chosen
+
+
 def press(listed: OptionList, key: Qt.Key) -> str:
     """What the keyboard is at afterwards; that is in sight."""
     QTest.keyClick(listed, key)

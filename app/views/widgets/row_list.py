@@ -47,16 +47,19 @@ class RowRing(FocusRing, _List):
 
 
 class ChoiceList(RowRing, QListView):
-    """A row is chosen by a click, Return or Space; `value_of` says what that chooses."""
+    """A row is chosen by a click, Return or Space; `value_of` says what that chooses.
+
+    A click counts where button down and button up meet the same value, also if the rows were made anew in between.
+    """
 
     chosen = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self._pressed: str | None = None
         set_up_row_list(self, theme)
         self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.clicked.connect(self._choose)
 
     def value_of(self, index: Index) -> str | None:
         """None where the row cannot be chosen."""
@@ -65,6 +68,21 @@ class ChoiceList(RowRing, QListView):
     def rings(self, state: QStyle.StateFlag) -> bool:
         """Whether the ring is on the row with this state."""
         return self.has_ring and bool(state & QStyle.StateFlag.State_HasFocus)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = self._value_at(event)
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        pressed, self._pressed = self._pressed, None
+        if pressed is not None and self._value_at(event) == pressed:
+            self.chosen.emit(pressed)
+
+    def _value_at(self, event: QMouseEvent) -> str | None:
+        """None for other buttons than the left one."""
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        return self.value_of(self.indexAt(event.position().toPoint())) if is_left else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if is_held(event):
