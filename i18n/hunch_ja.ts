@@ -3846,6 +3846,10 @@
         <translation>専用ドラフトモデル</translation>
     </message>
     <message>
+        <source>Its tokens are compared with the main model&apos;s.</source>
+        <translation>トークンをメインモデルのものと比較しています。</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>おすすめ</translation>
     </message>

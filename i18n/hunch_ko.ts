@@ -3846,6 +3846,10 @@
         <translation>전용 초안 모델</translation>
     </message>
     <message>
+        <source>Its tokens are compared with the main model&apos;s.</source>
+        <translation>토큰을 메인 모델의 토큰과 비교하고 있어요.</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>추천</translation>
     </message>

@@ -3846,6 +3846,10 @@
         <translation>专用草稿模型</translation>
     </message>
     <message>
+        <source>Its tokens are compared with the main model&apos;s.</source>
+        <translation>正在将它的 token 与主模型的进行比较。</translation>
+    </message>
+    <message>
         <source>Recommended</source>
         <translation>推荐</translation>
     </message>

@@ -29,6 +29,8 @@ def draft_choice(
     main: ModelInfo, model: InstalledModel, entry: ModelEntry, check: PairCheck | None = None
 ) -> DraftChoice:
     """`check`: what a look at the files of the two has shown."""
+    if model.info is not None and check is None and needs_check(main, model.info):
+        return DraftChoice(DraftGroup.COMPARING, entry)
     error = model.error if model.info is None else pair_problem(main, model.info, check)
     if model.info is None or error is not None:
         return DraftChoice(DraftGroup.NOT_COMPATIBLE, entry, error, check)

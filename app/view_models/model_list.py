@@ -111,6 +111,7 @@ class PairView:
 class DraftGroup(StrEnum):
     RECOMMENDED = "recommended"
     COMPATIBLE = "compatible"
+    COMPARING = "comparing"  # only their files tell, and nobody has looked yet
     NOT_COMPATIBLE = "not_compatible"
 
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollArea, QWid
 from app.application import Application
 from app.system.paths import Paths
 from app.views.settings.window import SettingsWindow
+from app.views.widgets.row_list import ChoiceList
 from tests.helpers.app_harness import reset_process
 
 PATIENCE_S = 60.0
@@ -77,11 +78,14 @@ class Person:
         self.pointer(window.windowHandle(), at)
 
     def click_row(self, listed: QAbstractItemView, text: str) -> None:
-        """The row of a list that begins with that text."""
+        """The row of a list that begins with that text, once it can be chosen."""
         model = listed.model()
 
         def rows() -> list[int]:
-            return [at for at in range(model.rowCount()) if str(model.index(at, 0).data()).startswith(text)]
+            named = [at for at in range(model.rowCount()) if str(model.index(at, 0).data()).startswith(text)]
+            if isinstance(listed, ChoiceList):
+                named = [at for at in named if listed.value_of(model.index(at, 0)) is not None]
+            return named
 
         wait(rows)
         listed.scrollTo(model.index(rows()[0], 0))

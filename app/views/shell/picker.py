@@ -205,6 +205,10 @@ class Picker(Translated, QWidget):
         if choice.error is not None:
             notice = notice_for(choice.error)
             return replace(self._option(choice.model, choice.error), reason=sentences(notice.sentence, notice.hint))
+        if choice.group is DraftGroup.COMPARING:
+            return replace(
+                self._option(choice.model, None), reason=self.tr("Its tokens are compared with the main model's.")
+            )
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         details = [*model_kind(entry.drafter), *brings, precision]
@@ -214,6 +218,7 @@ class Picker(Translated, QWidget):
         return {
             DraftGroup.RECOMMENDED: self.tr("Recommended"),
             DraftGroup.COMPATIBLE: self.tr("Compatible"),
+            DraftGroup.COMPARING: self.tr("Comparing…"),
             DraftGroup.NOT_COMPATIBLE: self.tr("Not compatible"),
         }[group]
 
