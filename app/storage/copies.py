@@ -15,6 +15,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from app.storage.problems import Reason, reason_of
 from app.storage.records import Purged
 from app.storage.tree import PASS_OVER
 
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 
 _KEPT = 3
 _DAY_S = 86_400
+_BUSY_S = 1.0
+_PASSING = {Reason.FULL, Reason.LOCKED, Reason.UNREADABLE}  # not the copy's own fault
 _LEFT_BYTES = 64 << 20  # of the disk, at most, that a copy leaves free
 _DATED = re.compile(r"-\d{8}-\d{6}$")  # the name that earlier versions gave
 
@@ -77,16 +80,26 @@ def _next_name(path: Path) -> Path:
 
 
 def forget(path: Path, purged: Purged) -> None:
-    """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted."""
+    """Takes what was deleted for good out of every copy; a copy that cannot be changed is deleted.
+
+    One that cannot be changed now (the disk is full, another program holds the file) stays as it is. Raises
+    sqlite3.Error then, once all others are clean.
+    """
     if not purged:
         return
+    left: sqlite3.Error | None = None
     for copy in [*all_of(path), *path.parent.glob(f"{path.stem}-before-v*.db")]:
         try:
-            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            with closing(sqlite3.connect(copy, timeout=_BUSY_S, isolation_level=None)) as connection:
                 _forget_in(connection, purged)
         except sqlite3.DatabaseError as error:
-            log.warning("a copy could not be cleaned and is deleted: %s", error.__class__.__name__)
-            copy.unlink(missing_ok=True)
+            if reason_of(error, copy) in _PASSING:
+                left = error
+            else:
+                log.warning("a copy could not be cleaned and is deleted: %s", error.__class__.__name__)
+                copy.unlink(missing_ok=True)
+    if left is not None:
+        raise left
 
 
 def _forget_in(connection: sqlite3.Connection, purged: Purged) -> None:

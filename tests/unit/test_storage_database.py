@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, ReplyStatus, Stores, copies
+from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, Purged, ReplyStatus, Stores, copies
 from app.storage import database as database_module
 from app.storage.pages import Pages
 from app.storage.trash import Trash
@@ -314,6 +314,27 @@ def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:
     assert b"chat 1" not in copy.read_bytes()
     with closing(sqlite3.connect(copy)) as kept:
         assert kept.execute("SELECT count(*) FROM messages").fetchone()[0] == 80
+
+
+@pytest.mark.expect_log("a copy could not be cleaned and is deleted")
+def test_a_copy_that_is_busy_stays_until_it_can_be_cleaned(path: Path) -> None:
+    """Its words are the last ones of a file that may break; a copy that is no database is deleted."""
+    fill(path)
+    copies.make_if_due(path)
+    os.utime(copies.all_of(path)[0], (0, 0))
+    copies.make_if_due(path)
+    held, other = copies.all_of(path)
+    broken = held.with_name("chats-000009.db")
+    broken.write_bytes(b"no database" * 100)
+    purged = Purged(chats=(2,))
+    with closing(sqlite3.connect(held, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(sqlite3.OperationalError):
+            copies.forget(path, purged)
+    assert copies.all_of(path) == [held, other]
+    assert [b"chat 1" in copy.read_bytes() for copy in (held, other)] == [True, False]
+    copies.forget(path, purged)
+    assert b"chat 1" not in held.read_bytes()
 
 
 def test_words_are_for_their_owner_only(path: Path) -> None:
