@@ -154,6 +154,7 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
         if closes:  # it says what would be lost, and ends all the same when it is asked again
             harness.window.close()
             assert harness.window.isVisible()
+            assert harness.window.banner.title.text() == "Not everything is saved"
         else:
             disk.make_room()
             qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].status is ReplyStatus.DONE)
@@ -167,7 +168,16 @@ def test_full_while_a_reply_is_written_and_ends(disk: Disk, qtbot: QtBot, closes
         disk.make_room()
         on_disk = texts_on_disk(disk)
         assert on_disk[0] == "Story"
-        assert closes or on_disk[1] == _LONG + "and the end"
+        if not closes:
+            assert on_disk[1] == _LONG + "and the end"
+            return
+    with AppHarness(disk.folder) as harness:  # what did not fit is gone, as was said, and the reply is marked so
+        harness.open(qtbot)
+        harness.chats.open_chat(next(row.chat_id for row in harness.chats.conversations.rows if row.chat_id))
+        question, reply = harness.chats.transcript.messages
+        assert (question.text, reply.status) == ("Story", ReplyStatus.INTERRUPTED)
+        assert (_LONG + "and the end").startswith(reply.text)
+        harness.close()
 
 
 def test_full_while_settings_change(disk: Disk, qtbot: QtBot) -> None:

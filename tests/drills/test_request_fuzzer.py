@@ -213,6 +213,7 @@ class Call:
     cancel_at: int = -1
     raise_at: int = -1
     fault: type[BaseException] = ValueError
+    may_be_cancelled: bool = False
     engine: Engine | None = None
     id: RequestId | None = None
     events: list[Event] = field(default_factory=list)
@@ -222,6 +223,7 @@ class Call:
         self.events.append(event)
         assert isinstance(event, Queued | Finished | Failed) or hasattr(event, "request")
         if len(self.events) == self.cancel_at and self.engine is not None and isinstance(event, TextDelta):
+            self.may_be_cancelled = True
             self.engine.cancel(event.request)
         if isinstance(event, Finished | Failed):
             self.done.set()
@@ -259,6 +261,8 @@ class Life:
             self._act()
         closes = self.rnd.random() < 0.3
         if closes:
+            for call in self._calls:
+                call.may_be_cancelled = True
             assert self._engine.close(PATIENCE_S)
         self._wait()
         if not closes:
@@ -331,7 +335,9 @@ class Life:
 
     def _cancel(self) -> None:
         if self._calls:
-            self._engine.cancel(self.rnd.choice(self._calls).id or RequestId(0))
+            call = self.rnd.choice(self._calls)
+            call.may_be_cancelled = True
+            self._engine.cancel(call.id or RequestId(0))
         self._engine.cancel(RequestId(10**9))
 
     def _set_draft(self) -> None:
@@ -385,8 +391,9 @@ class Life:
         if isinstance(call.end, Failed):
             self._check_failure(call, call.end)
             return
-        if call.hostile:
-            assert not call.end.tokens, (call.request, call.end)  # it was cancelled while it waited
+        if call.hostile:  # it was cancelled while it waited
+            assert call.may_be_cancelled, (call.request, call.end)
+            assert not call.end.tokens, (call.request, call.end)
             return
         self.drafted += call.end.stats.drafted
         if call.request.trace:
@@ -400,7 +407,7 @@ class Life:
     def _check_failure(self, call: Call, end: Failed) -> None:
         expected: tuple[type[EngineError], ...] = (RequestError,) if call.hostile else ()
         expected += (NoModelLoaded,) if "" in call.mains else ()
-        assert isinstance(end.error, (EngineClosed, *expected)), (call.request, end.error)
+        assert isinstance(end.error, expected), (call.request, end.error)
 
     def _problem(self, call: Call, end: Finished, main: str) -> str | None:
         """Why this can be no answer of that model."""
@@ -426,7 +433,7 @@ def ended_rightly(call: Call, end: Finished, expected: Answer) -> bool:
         case FinishReason.STOP:
             return any(stopped_rightly(call, end, expected, stop) for stop in call.request.stop or ("",))
         case FinishReason.CANCELLED:
-            return True
+            return call.may_be_cancelled
         case FinishReason.MODEL_CHANGED:
             return len(call.mains) > 1
     return False

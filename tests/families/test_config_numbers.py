@@ -27,6 +27,7 @@ def bombed(family: str, folder: Path, share: float, kinds: str = "integers") -> 
     return [json.loads(line) for line in child.stdout.splitlines()]
 
 
+@pytest.mark.drill
 @pytest.mark.families
 @pytest.mark.parametrize("family", sorted(FAMILIES))
 def test_no_number_of_a_family_keeps_a_load_busy(family: str, tmp_path: Path) -> None:
