@@ -1,4 +1,8 @@
-"""200,000 messages: what the GUI thread does for a start, a search, a chat and a question, in its own CPU time."""
+"""200,000 messages: what the GUI thread does for a start, a search, a chat and a question, in its own CPU time.
+
+What other threads keep it waiting for, the interpreter's lock above all, shows only by the clock, which a busy machine
+lengthens: the drill allows for that.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from app.storage import Database
 from tests.helpers.app_harness import AppHarness
 
 _LIMIT_S = 0.15
+_STALL_LIMIT_S = 1.0
 _BUSY_LIMIT_S = 0.3  # in the ordinary tests: processor time is up to twice as long where others are at work
 _LOOK_MS = 20  # what is waited for may come true without an event
 _TEXT = "lorem ipsum dolor sit amet " * 30
@@ -44,20 +49,27 @@ def fill(path: Path, chats: int, messages: int) -> None:
 
 
 class Stopwatch:
-    """The longest that the GUI thread was busy at one go, in CPU time, while it waited for something."""
+    """The longest that the GUI thread was busy at one go, in CPU time, while it waited for something.
 
-    longest_s = 0.0
+    `stalled_s` is the longest in all acts between two beats of a timer, by the clock.
+    """
+
+    longest_s = stalled_s = 0.0
 
     def act(self, act: Callable[[], object], until: Callable[[], bool]) -> float:
         """Between events it sleeps: a loop that asks without end takes the index half of the processor."""
         self.longest_s = 0.0
+        self._beat_at = time.monotonic()
         self._count(act)
+        self._count(QCoreApplication.processEvents)  # it may be done, and is to be painted
         wake = QTimer()
+        wake.timeout.connect(self._beat)
         wake.start(_LOOK_MS)
         deadline = time.monotonic() + 900  # the index of 200,000 messages takes more than a minute of a core
         while not until():
             assert time.monotonic() < deadline
             self._count(lambda: QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents))
+        self._beat()
         return self.longest_s
 
     def _count(self, act: Callable[[], object]) -> None:
@@ -65,12 +77,18 @@ class Stopwatch:
         act()
         self.longest_s = max(self.longest_s, time.thread_time() - began)
 
+    def _beat(self) -> None:
+        now = time.monotonic()
+        self.stalled_s = max(self.stalled_s, now - self._beat_at)
+        self._beat_at = now
+
 
 def _ignore(_outcome: object) -> None:
     """What is asked for is looked at where it should show."""
 
 
-def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float]:
+def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> tuple[dict[str, float], float]:
+    """The CPU time of each act, and the longest that any took by the clock."""
     with AppHarness(path) as harness:
         fill(harness.paths.database, chats, messages)
         watch, application = Stopwatch(), harness.application
@@ -97,8 +115,8 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float
         watch.act(lambda: None, until_answered)
         taken["empty the trash"] = watch.act(controller.deletions.empty, until_answered)
         assert controller.deletions.latest() == []
-    print({name: round(each, 4) for name, each in taken.items()})  # noqa: T201  shown where the drill fails, or with -s
-    return taken
+    print({name: round(each, 4) for name, each in taken.items()}, watch.stalled_s)  # noqa: T201  shown with -s
+    return taken, watch.stalled_s
 
 
 @pytest.mark.drill
@@ -106,10 +124,11 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> dict[str, float
 def test_nothing_takes_the_window_long_among_200_000_messages(
     tmp_path: Path, qtbot: QtBot, chats: int, messages: int
 ) -> None:
-    taken = busy(tmp_path, qtbot, chats, messages)
+    taken, stalled_s = busy(tmp_path, qtbot, chats, messages)
     assert {name: each for name, each in taken.items() if each > _LIMIT_S} == {}, taken
+    assert stalled_s < _STALL_LIMIT_S
 
 
 def test_nothing_takes_the_window_long_among_4000_messages(tmp_path: Path, qtbot: QtBot) -> None:
-    taken = busy(tmp_path, qtbot, 400, 10)
+    taken, _ = busy(tmp_path, qtbot, 400, 10)
     assert {name: each for name, each in taken.items() if each > _BUSY_LIMIT_S} == {}, taken
