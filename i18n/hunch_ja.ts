@@ -2991,8 +2991,8 @@
         <translation>ドラフトモデルが先を予測しています。</translation>
     </message>
     <message>
-        <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation>複数の回答を同時に書いているため、ドラフトを休止しています。</translation>
+        <source>While several replies are written at once, drafting pauses.</source>
+        <translation>複数の回答を同時に書いている間は、ドラフトを休止します。</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
@@ -4326,6 +4326,10 @@
     <message>
         <source>no draft: several replies at once</source>
         <translation>ドラフトなし：回答の同時作成</translation>
+    </message>
+    <message>
+        <source>few drafts: several replies at once</source>
+        <translation>ドラフト少なめ：回答の同時作成</translation>
     </message>
     <message>
         <source>guessed from this chat&apos;s text</source>

@@ -2991,8 +2991,8 @@
         <translation>초안 모델이 미리 추측하고 있어요.</translation>
     </message>
     <message>
-        <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation>여러 답변을 동시에 쓰고 있어서 초안 모델이 잠시 쉬어요.</translation>
+        <source>While several replies are written at once, drafting pauses.</source>
+        <translation>여러 답변을 동시에 쓰는 동안에는 초안 모델이 쉬어요.</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
@@ -4326,6 +4326,10 @@
     <message>
         <source>no draft: several replies at once</source>
         <translation>초안 없음: 답변 동시 작성</translation>
+    </message>
+    <message>
+        <source>few drafts: several replies at once</source>
+        <translation>초안 적음: 답변 동시 작성</translation>
     </message>
     <message>
         <source>guessed from this chat&apos;s text</source>

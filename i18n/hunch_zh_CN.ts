@@ -2991,8 +2991,8 @@
         <translation>草稿模型正在提前猜测。</translation>
     </message>
     <message>
-        <source>Several replies are being written at once, so drafting pauses.</source>
-        <translation>正在同时生成多条回复，所以草稿模型暂停工作。</translation>
+        <source>While several replies are written at once, drafting pauses.</source>
+        <translation>同时生成多条回复时，草稿模型暂停工作。</translation>
     </message>
     <message>
         <source>Drafting was slower than plain decoding here, so it rests.</source>
@@ -4326,6 +4326,10 @@
     <message>
         <source>no draft: several replies at once</source>
         <translation>未用草稿模型：多条回复同时生成</translation>
+    </message>
+    <message>
+        <source>few drafts: several replies at once</source>
+        <translation>草稿较少：多条回复同时生成</translation>
     </message>
     <message>
         <source>guessed from this chat&apos;s text</source>

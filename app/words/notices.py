@@ -56,7 +56,7 @@ def drafting_sentence(state: DraftingState) -> str:
         ),
         DraftingState.ACTIVE: QCoreApplication.translate("Messages", "The draft model guesses ahead."),
         DraftingState.BATCHED: QCoreApplication.translate(
-            "Messages", "Several replies are being written at once, so drafting pauses."
+            "Messages", "While several replies are written at once, drafting pauses."
         ),
         DraftingState.PARKED: QCoreApplication.translate(
             "Messages", "Drafting was slower than plain decoding here, so it rests."

@@ -129,8 +129,11 @@ def _per_pass_text(stats: RequestStats) -> str:
 def _at_rest_text(stats: RequestStats) -> str:
     """For a draft that is loaded and does not draft, or not it alone; the tooltip says why."""
     drafting = stats.drafting
-    if stats.shared_rounds and not stats.drafted and drafting not in (DraftingState.NO_DRAFT, DraftingState.OFF):
-        return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
+    if stats.shared_rounds and drafting not in (DraftingState.NO_DRAFT, DraftingState.OFF):
+        if not stats.drafted:
+            return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
+        if not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds:
+            return QCoreApplication.translate("ReplyStats", "few drafts: several replies at once")
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "guessed from this chat's text")
     if drafting is DraftingState.PARKED:

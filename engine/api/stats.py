@@ -83,43 +83,58 @@ class RequestStats:
 
     @property
     def break_even(self) -> float | None:
-        """How many tokens a round must emit to be worth its time: what it takes, in plain rounds.
+        """How many tokens a pass must bring to be worth its time: what it takes, in plain passes.
 
-        Rounds that others shared are left out. Never below 1, so no speed-up is above the tokens per pass.
+        A pass that others shared takes what it brings. Never below 1, so no speed-up is above the tokens per pass.
         """
-        rounds = self.rounds - 1 - self.shared_rounds
-        return max(1.0, self.plain_rounds / rounds) if self.plain_rounds and rounds > 0 else None
+        own, all_tokens = self._own_ratio, self.tokens_per_pass
+        if not self.shared_rounds or own is None or all_tokens is None:
+            return self._own_break_even
+        return all_tokens / self._of_whole(own)
 
     @property
     def speed_up(self) -> float | None:
-        """Tokens per pass / break-even, alone; None while it is not certain whether that is a gain or a loss.
+        """Tokens per pass / break-even; None while it is not certain whether that is a gain or a loss.
 
         Drafted rounds are compared with plain ones at the same time and depth, so load from elsewhere cancels out.
+        Passes that others shared count as neither a gain nor a loss.
         """
-        if self.break_even is None or not self.drafted:
+        own = self._own_ratio
+        if own is None or not self.drafted or abs(math.log(own)) <= _CERTAIN_ERRORS * self.plain_rounds_error:
             return None
-        if self._own_tokens <= 0:  # its only drafted round drew the end
-            return None
-        speed_up = self._own_tokens / (self.rounds - 1 - self.shared_rounds) / self.break_even
-        return speed_up if abs(math.log(speed_up)) > _CERTAIN_ERRORS * self.plain_rounds_error else None
+        return self._of_whole(own)
 
     @property
     def saved_s(self) -> float | None:
-        """How much longer its own rounds would have taken without a draft; negative where drafting cost time."""
+        """How much longer the reply would have taken without a draft; negative where drafting cost time."""
         speed_up = self.speed_up
-        own_s = self.decode_s - self.shared_s
-        return None if speed_up is None or own_s <= 0 else own_s * (speed_up - 1)
+        return None if speed_up is None or self.decode_s <= self.shared_s else self.decode_s * (speed_up - 1)
 
     @property
     def plain_tokens_per_second(self) -> float | None:
-        """What the same machine would have written alone at that moment, by the verdict."""
-        own_s = self.decode_s - self.shared_s
-        speed_up = self.speed_up
-        return None if speed_up is None or own_s <= 0 else self._own_tokens / own_s / speed_up
+        """What the same machine would have written at that moment without a draft, by the verdict."""
+        rate, speed_up = self.tokens_per_second, self.speed_up
+        return None if rate is None or speed_up is None or self.decode_s <= self.shared_s else rate / speed_up
 
     @property
-    def _own_tokens(self) -> int:
-        return self.generated_tokens - 1 - self.shared_rounds - self.shared_gained
+    def _own_rounds(self) -> int:
+        return self.rounds - 1 - self.shared_rounds
+
+    @property
+    def _own_break_even(self) -> float | None:
+        return max(1.0, self.plain_rounds / self._own_rounds) if self.plain_rounds and self._own_rounds > 0 else None
+
+    @property
+    def _own_ratio(self) -> float | None:
+        """The speed-up of the rounds that nobody shared; None also where their only one drew the end."""
+        tokens = self.generated_tokens - 1 - self.shared_rounds - self.shared_gained
+        needed = self._own_break_even
+        return None if needed is None or tokens <= 0 else tokens / self._own_rounds / needed
+
+    def _of_whole(self, own: float) -> float:
+        """The speed-up of the whole reply, where that of its own rounds is this."""
+        share = 1 - self.shared_s / self.decode_s if self.decode_s > 0 else 1.0
+        return 1 + (own - 1) * max(0.0, share)
 
     @property
     def other_s(self) -> float:

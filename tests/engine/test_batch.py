@@ -396,7 +396,7 @@ def test_company_does_not_count_as_a_loss(monkeypatch: pytest.MonkeyPatch) -> No
     own_rounds = stats.rounds - 1 - stats.shared_rounds
     assert 10 <= stats.shared_rounds < stats.rounds
     assert 0 < stats.shared_s < stats.decode_s
-    assert stats.break_even == pytest.approx(max(1, stats.plain_rounds / own_rounds))
+    assert stats._own_break_even == pytest.approx(max(1, stats.plain_rounds / own_rounds))
     assert sum(long.reply._account._rounds.values()) == own_rounds
     assert own_tokens > own_rounds
 

@@ -108,6 +108,12 @@ def test_one_probe_in_a_plain_reply_is_no_verdict_on_drafting() -> None:
     assert "pays from" not in line.tooltip
 
 
+def test_a_reply_that_others_shared_but_for_a_guess_says_why_it_has_so_few() -> None:
+    stats = replace(PLAIN, drafting=DraftingState.ACTIVE, rounds=30, draft_rounds=1, drafted=1, accepted=1)
+    assert footer_line(replace(stats, shared_rounds=20)).text.endswith("few drafts: several replies at once")
+    assert footer_line(replace(stats, shared_rounds=2)).text.endswith("1.0 tok/pass")
+
+
 def test_a_few_words_are_no_verdict_either() -> None:
     stats = replace(DRAFTED, generated_tokens=5, rounds=3, draft_rounds=2, drafted=8, accepted=2, decode_s=0.4)
     assert footer_line(stats, running=True).gain == "measuring…"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -147,8 +148,22 @@ def test_rounds_that_others_shared_and_the_first_are_left_out() -> None:
         plain_rounds=25.0,
     )
 
-    assert stats.break_even == pytest.approx(25 / 20)
+    assert stats.break_even == pytest.approx(50 / 24 / 1.6)
     assert stats.speed_up == pytest.approx(40 / 20 / 1.25)
+
+
+def test_what_others_shared_is_neither_a_gain_nor_a_loss() -> None:
+    """A reply that was written alone for a tenth of its time is not faster by what that tenth was."""
+    alone = RequestStats(
+        generated_tokens=13, rounds=5, drafted=8, accepted=8, plain_rounds=8.0, decode_s=0.2
+    )
+    stats = replace(alone, generated_tokens=13 + 33, rounds=5 + 33, shared_rounds=33, shared_s=1.8, decode_s=2.0)
+    assert alone.speed_up == pytest.approx(1.5)
+    assert stats.speed_up == pytest.approx(1.05)
+    assert stats.saved_s == pytest.approx(0.1) == alone.saved_s
+    assert stats.tokens_per_pass is not None
+    assert stats.break_even == pytest.approx(stats.tokens_per_pass / 1.05)
+    assert stats.plain_tokens_per_second == pytest.approx(45 / 2.1)
 
 
 def test_what_a_draft_reads_is_a_part_of_what_it_costs() -> None:
