@@ -140,6 +140,7 @@ from engine.api.types import (
     SpeculationMode,
 )
 from engine.hub.catalog import (
+    TYPICAL_OF_KIND,
     Catalog,
     CatalogAcceptance,
     CatalogDraft,
@@ -165,6 +166,7 @@ __all__ = [
     "MAX_SEED",
     "PUBLIC_HUB",
     "TRY_MODEL",
+    "TYPICAL_OF_KIND",
     "Acceptance",
     "AccessDenied",
     "CacheKind",

@@ -3280,19 +3280,23 @@
         <translation>最大 %1 トークン</translation>
     </message>
     <message>
-        <source>%1× faster in chats on an %2</source>
+        <source>slower on %2 (%1×)</source>
+        <translation>%2 では遅くなります（%1 倍）</translation>
+    </message>
+    <message>
+        <source>%1× faster in chats on %2</source>
         <translation>%2 でチャットが %1 倍の速さ</translation>
     </message>
     <message>
-        <source>%1× faster in code on an %2</source>
+        <source>%1× faster in code on %2</source>
         <translation>%2 でコードが %1 倍の速さ</translation>
     </message>
     <message>
-        <source>%1× faster in maths on an %2</source>
+        <source>%1× faster in maths on %2</source>
         <translation>%2 で数学が %1 倍の速さ</translation>
     </message>
     <message>
-        <source>%1× faster on an %2</source>
+        <source>%1× faster on %2</source>
         <translation>%2 で %1 倍の速さ</translation>
     </message>
     <message>
@@ -3682,6 +3686,10 @@
     <message>
         <source>about %1 in maths here (estimate)</source>
         <translation>この Mac の数学で約 %1（推定）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate, as drafts of its kind)</source>
+        <translation>この Mac で約 %1（同種のドラフトモデルからの推定）</translation>
     </message>
     <message>
         <source>about %1 here (estimate)</source>

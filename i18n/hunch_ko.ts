@@ -3280,19 +3280,23 @@
         <translation>최대 %1토큰</translation>
     </message>
     <message>
-        <source>%1× faster in chats on an %2</source>
+        <source>slower on %2 (%1×)</source>
+        <translation>%2에서 더 느림(%1배)</translation>
+    </message>
+    <message>
+        <source>%1× faster in chats on %2</source>
         <translation>%2에서 채팅이 %1배 빨라요</translation>
     </message>
     <message>
-        <source>%1× faster in code on an %2</source>
+        <source>%1× faster in code on %2</source>
         <translation>%2에서 코드가 %1배 빨라요</translation>
     </message>
     <message>
-        <source>%1× faster in maths on an %2</source>
+        <source>%1× faster in maths on %2</source>
         <translation>%2에서 수학이 %1배 빨라요</translation>
     </message>
     <message>
-        <source>%1× faster on an %2</source>
+        <source>%1× faster on %2</source>
         <translation>%2에서 %1배 빨라요</translation>
     </message>
     <message>
@@ -3682,6 +3686,10 @@
     <message>
         <source>about %1 in maths here (estimate)</source>
         <translation>이 Mac의 수학에서 약 %1(추정)</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate, as drafts of its kind)</source>
+        <translation>이 Mac에서 약 %1(같은 종류의 초안 모델을 바탕으로 추정)</translation>
     </message>
     <message>
         <source>about %1 here (estimate)</source>

@@ -3280,19 +3280,23 @@
         <translation>最多 %1 个 token</translation>
     </message>
     <message>
-        <source>%1× faster in chats on an %2</source>
+        <source>slower on %2 (%1×)</source>
+        <translation>在 %2 上更慢（%1 倍）</translation>
+    </message>
+    <message>
+        <source>%1× faster in chats on %2</source>
         <translation>在 %2 上对话提速至 %1 倍</translation>
     </message>
     <message>
-        <source>%1× faster in code on an %2</source>
+        <source>%1× faster in code on %2</source>
         <translation>在 %2 上代码提速至 %1 倍</translation>
     </message>
     <message>
-        <source>%1× faster in maths on an %2</source>
+        <source>%1× faster in maths on %2</source>
         <translation>在 %2 上数学提速至 %1 倍</translation>
     </message>
     <message>
-        <source>%1× faster on an %2</source>
+        <source>%1× faster on %2</source>
         <translation>在 %2 上提速至 %1 倍</translation>
     </message>
     <message>
@@ -3682,6 +3686,10 @@
     <message>
         <source>about %1 in maths here (estimate)</source>
         <translation>在这台 Mac 的数学中约 %1（估计）</translation>
+    </message>
+    <message>
+        <source>about %1 here (estimate, as drafts of its kind)</source>
+        <translation>在这台 Mac 上约 %1（按同类草稿模型估计）</translation>
     </message>
     <message>
         <source>about %1 here (estimate)</source>

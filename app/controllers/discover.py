@@ -13,6 +13,7 @@ from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
 from engine import (
     Catalog,
+    CatalogDraft,
     EngineError,
     Event,
     FitLevel,
@@ -38,7 +39,6 @@ from engine import (
     model_memory_bytes,
 )
 
-_WEIGHTS_SHARE = 0.8  # of the memory for models; the rest is for the chat
 _FITTING = tuple(FitLevel)  # the best first
 _PATIENCE_MS = 600  # with the hub, before what is known without it is shown
 
@@ -147,15 +147,22 @@ class DiscoverController(QObject):
         name = model.repository
         if model.drafter is None:
             within = self.page.drafters if self.page is not None and self.page.model == model else ()
-            drafts = (*within, *(draft.repository for draft in self._catalog().drafts_for(name)))
-            return [self._partner(draft, name, draft) for draft in drafts]
+            drafts = self._catalog().drafts_for(name)
+            return [
+                *(self._partner(draft, name, draft) for draft in within),
+                *(self._draft_of(name, draft) for draft in drafts),
+            ]
         drafter = next((each for each in self._catalog().drafts if each.repository == name), None)
         if drafter is None:
             return []
-        partners = [self._partner(main, main, name) for main in drafter.mains]
+        partners = [replace(self._partner(main, main, name), gain=drafter.gain_for(main)) for main in drafter.mains]
         chosen = [each for each in partners if self.is_main(each.repository)]
         measured = [each for each in partners if each.predicted is not None]
         return (chosen + measured + partners)[:1]
+
+    def _draft_of(self, main: str, draft: CatalogDraft) -> Partner:
+        partner = self._partner(draft.repository, main, draft.repository)
+        return replace(partner, drafter=draft.kind, size_bytes=draft.download_bytes, gain=draft.gain_for(main))
 
     def _partner(self, repository: str, main: str, draft: str) -> Partner:
         return Partner(repository, self._predicted(main, draft), self.folder_of(repository))
@@ -192,12 +199,17 @@ class DiscoverController(QObject):
         if not self.from_hub and (event.models or not event.reading):
             self._patience.stop()
             self.results.clear()  # of what was shown meanwhile
-        self.results.append([self.entry(model) for model in event.models])
+        self.results.append([entry for model in event.models if self._may_show(entry := self.entry(model))])
         self.from_hub = self.from_hub or bool(event.models)
         self.missing = event.missing
         self.results.has_more = event.has_more and not event.reading
         self.state = DiscoverState.READING if event.reading else DiscoverState.RESTING
         self.changed.emit()
+        if event.models and not self.results.entries and self.results.has_more:  # none of them fits; others may
+            self.more()
+
+    def _may_show(self, entry: HubEntry) -> bool:
+        return entry.fit is not FitLevel.TOO_LARGE or not self.filter.fits_only
 
     def _on_failure(self, error: EngineError) -> None:
         """What is known without the hub is shown instead of nothing."""
@@ -207,7 +219,8 @@ class DiscoverController(QObject):
 
     def _show_known(self) -> None:
         if not self.results.entries:
-            self.results.append([self.entry(model) for model in self._known_without_hub()])
+            known = map(self.entry, self._known_without_hub())
+            self.results.append([entry for entry in known if self._may_show(entry)])
         self.changed.emit()
 
     def _known_without_hub(self) -> Sequence[HubModel]:
@@ -238,7 +251,7 @@ class DiscoverController(QObject):
 
 def _query(wanted: DiscoverFilter) -> HubQuery:
     limits = [wanted.most_gigabytes * 10**9] if wanted.most_gigabytes else []
-    limits += [int(model_memory_bytes() * _WEIGHTS_SHARE)] if wanted.fits_only else []
+    limits += [model_memory_bytes()] if wanted.fits_only else []  # at most; what a chat takes beside is looked at here
     pasted = repository_in(wanted.text) if "://" in wanted.text else ""  # the address of a model's page
     author, slash, words = ("/".join(pasted.split("/")[:2]) or wanted.text.strip()).partition("/")
     return HubQuery(

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from app.words.formats import listed
 from app.words.hub import hub_line
-from engine import HUB_FAMILIES, FitLevel, HubModel, ModelInfo, PredictedGain
+from engine import HUB_FAMILIES, CatalogGain, DrafterKind, FitLevel, HubModel, ModelInfo, PredictedGain
 
 __all__ = [
     "BITS",
@@ -64,6 +64,9 @@ class Partner:
     repository: str
     predicted: PredictedGain | None = None
     folder: str = ""  # where it is installed
+    gain: CatalogGain | None = None  # on somebody else's machine
+    drafter: DrafterKind | None = None
+    size_bytes: int = 0  # of a draft; 0: not known
 
     @property
     def name(self) -> str:

@@ -99,11 +99,13 @@ def languages_text(languages: tuple[str, ...]) -> str:
 
 def gain_text(times: float, on: str, machine: str) -> str:
     """`on`: what it was measured with, as the catalog says it."""
+    if times < 1:
+        return fill(QCoreApplication.translate("Models", "slower on %2 (%1×)"), number(times, 2), machine)
     sentence = {
-        "chat": QCoreApplication.translate("Models", "%1× faster in chats on an %2"),
-        "code": QCoreApplication.translate("Models", "%1× faster in code on an %2"),
-        "math": QCoreApplication.translate("Models", "%1× faster in maths on an %2"),
-    }.get(on, QCoreApplication.translate("Models", "%1× faster on an %2"))
+        "chat": QCoreApplication.translate("Models", "%1× faster in chats on %2"),
+        "code": QCoreApplication.translate("Models", "%1× faster in code on %2"),
+        "math": QCoreApplication.translate("Models", "%1× faster in maths on %2"),
+    }.get(on, QCoreApplication.translate("Models", "%1× faster on %2"))
     return fill(sentence, number(times, 1), machine)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication
 
 from app.words.formats import count, fill, size, times
-from app.words.models import languages_text
+from app.words.models import drafter_text, gain_text, languages_text
 from app.words.notices_for_errors import notice_for
-from engine import CacheKind, PairCheck, PredictedGain, Probe, Vocabularies
+from engine import TYPICAL_OF_KIND, CacheKind, CatalogGain, DrafterKind, PairCheck, PredictedGain, Probe, Vocabularies
 
 LEAST_TOLD = 1.05  # below, an estimate promises nothing
 
@@ -20,18 +20,27 @@ def predicted_text(predicted: PredictedGain) -> str:
         "chat": QCoreApplication.translate("Pairs", "about %1 in chats here (estimate)"),
         "code": QCoreApplication.translate("Pairs", "about %1 in code here (estimate)"),
         "math": QCoreApplication.translate("Pairs", "about %1 in maths here (estimate)"),
+        TYPICAL_OF_KIND: QCoreApplication.translate("Pairs", "about %1 here (estimate, as drafts of its kind)"),
     }.get(predicted.on, QCoreApplication.translate("Pairs", "about %1 here (estimate)"))
     return fill(sentence, times(predicted.times))
 
 
-def partner_text(name: str, predicted: PredictedGain | None) -> str:
-    """ "With Qwen3-0.6B-4bit: about 1.6× in chats here (estimate)"."""
-    said = (
-        predicted_text(predicted)
-        if predicted is not None
-        else QCoreApplication.translate("Pairs", "what it brings is not measured on this Mac yet")
-    )
-    return fill(QCoreApplication.translate("Pairs", "With %1: %2"), name, said)
+def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain | None = None) -> str:
+    """ "With Qwen3-0.6B-4bit: about 1.6× in chats here (estimate)"; `gain` is on somebody else's machine."""
+    said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
+    if predicted is not None:
+        said.append(predicted_text(predicted))
+    not_known = QCoreApplication.translate("Pairs", "what it brings is not measured on this Mac yet")
+    words = QCoreApplication.translate("Pairs", "With %1: %2")
+    return fill(words, name, " · ".join(said or [not_known]))
+
+
+def partner_details(drafter: DrafterKind | None, size_bytes: int) -> str:
+    """ "MTP drafter · about 290 MB to download"; nothing where nothing is known."""
+    parts = [drafter_text(drafter)] if drafter is not None else []
+    if size_bytes:
+        parts.append(fill(QCoreApplication.translate("Models", "about %1 to download"), size(size_bytes)))
+    return " · ".join(parts)
 
 
 def draft_details(extra_bytes: int, gain: float | None, estimate: PredictedGain | None = None) -> list[str]:

@@ -129,11 +129,8 @@ def _per_pass_text(stats: RequestStats) -> str:
 def _at_rest_text(stats: RequestStats) -> str:
     """For a draft that is loaded and does not draft, or not it alone; the tooltip says why."""
     drafting = stats.drafting
-    if stats.shared_rounds and drafting not in (DraftingState.NO_DRAFT, DraftingState.OFF):
-        if not stats.drafted:
-            return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
-        if not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds:
-            return QCoreApplication.translate("ReplyStats", "few drafts: several replies at once")
+    if in_company := _in_company_text(stats):
+        return in_company
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "guessed from this chat's text")
     if drafting is DraftingState.PARKED:
@@ -142,6 +139,17 @@ def _at_rest_text(stats: RequestStats) -> str:
         return QCoreApplication.translate("ReplyStats", "draft failed")
     if drafting is DraftingState.UNSUPPORTED:
         return QCoreApplication.translate("ReplyStats", "drafting not supported")
+    return ""
+
+
+def _in_company_text(stats: RequestStats) -> str:
+    """Of a reply that others shared, where that is why nothing was drafted, or next to nothing."""
+    if not stats.shared_rounds or stats.drafting in (DraftingState.NO_DRAFT, DraftingState.OFF):
+        return ""
+    if not stats.drafted:
+        return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
+    if not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds:
+        return QCoreApplication.translate("ReplyStats", "few drafts: several replies at once")
     return ""
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median_low
 from typing import Any
 
 from engine.api.types import (
@@ -32,6 +33,7 @@ PAIR_CONTEXT_TOKENS = 8192  # of a chat that a recommended pair must have room f
 CLASSIC = "classic"  # a smaller chat model of the same vocabulary
 _MOST_PAIRS = 4
 _USUAL_BITS = 4.0
+TYPICAL_OF_KIND = "typical"  # of an estimate: by how far other drafts of the kind are right
 _BLOCKS = (DrafterKind.DFLASH, DrafterKind.DFLASH2, DrafterKind.DSPARK)  # drafted in one forward
 _EASY = ("code", "math")
 _LEAST_GAIN = 1.1  # below, no pair is recommended for its speed
@@ -104,13 +106,18 @@ class CatalogAcceptance:
     on: str  # as of a gain
     source: str
 
+    @property
+    def share(self) -> float:
+        """How often a drafted token stands."""
+        return acceptance_of(self.tokens_per_pass, self.drafted)
+
 
 @dataclass(frozen=True, slots=True)
 class PredictedGain:
     """An estimate of what a draft brings on this machine."""
 
     times: float  # at least 1
-    on: str
+    on: str  # as of a gain, or TYPICAL_OF_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +151,12 @@ class CatalogDraft:
         """Chosen in the same way."""
         told = [each for each in self.acceptances if each.main in ("", main)]
         chats = [each for each in told if each.on == "chat"]
-        return min(chats or told, key=lambda each: acceptance_of(each.tokens_per_pass, each.drafted), default=None)
+        return min(chats or told, key=lambda each: each.share, default=None)
+
+    def lowest_acceptance(self) -> CatalogAcceptance | None:
+        """With any main model, where it is not easily right."""
+        told = [each for each in self.acceptances if each.on not in _EASY]
+        return min(told, key=lambda each: each.share, default=None)
 
     def info(self) -> ModelInfo:
         drafter = None if self.kind is None else DrafterInfo(self.kind, 0, 0, 0, ())
@@ -180,17 +192,28 @@ class Catalog:
         return tuple(sorted(fitting, key=lambda draft: _order(draft, main)))
 
     def predicted(self, main: str, draft: str, measured: Sequence[ForwardTimes]) -> PredictedGain | None:
-        """What the draft may bring here; None where nothing is known of the two, or of models like the main model."""
+        """What the draft may bring here; None where nothing is known of the two, or of models like the main model.
+
+        A draft of which nobody has published how far it is right is taken to be like others of its kind.
+        """
         model = self.model(main)
         drafter = next((each for each in self.drafts if each.repository == draft and main in each.mains), None)
-        told = drafter.acceptance_for(main) if drafter is not None else None
-        if model is None or drafter is None or told is None:
+        if model is None or drafter is None:
             return None
+        told = drafter.acceptance_for(main)
         times = times_like(measured, model.download_bytes, sparse=bool(model.active_parameters))
-        share = acceptance_of(told.tokens_per_pass, told.drafted)
+        share = self._typical_acceptance(drafter.kind) if told is None else told.share
+        if times is None or share is None:
+            return None
         weight = _step_bytes(drafter) / _step_bytes(model)
-        gain = estimated_gain(times, weight, share, by_block=drafter.kind in _BLOCKS) if times is not None else None
-        return PredictedGain(gain, told.on) if gain is not None else None
+        gain = estimated_gain(times, weight, share, by_block=drafter.kind in _BLOCKS)
+        return PredictedGain(gain, TYPICAL_OF_KIND if told is None else told.on) if gain is not None else None
+
+    def _typical_acceptance(self, kind: DrafterKind | None) -> float | None:
+        """The lower median of the drafts of a kind, each at its lowest, code and maths apart."""
+        lowest = [draft.lowest_acceptance() for draft in self.drafts if draft.kind is kind]
+        shares = [told.share for told in lowest if told is not None]
+        return median_low(shares) if shares else None
 
     def pairs_for(self, memory_bytes: int, language: str) -> tuple[CatalogPair, ...]:
         """The best pair of each line of models that has room in `memory_bytes`, for people who write `language`."""

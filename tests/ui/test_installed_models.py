@@ -315,7 +315,7 @@ def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
 
     harness.models.refresh()
     qtbot.waitUntil(lambda: len(told()) == 1)
-    assert "1.8× faster in chats on an M4 Pro 48 GB" in told()[0]
+    assert "1.8× faster in chats on M4 Pro 48 GB" in told()[0]
     assert "(estimate)" not in told()[0]
     times = ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041), (8, 0.05)))
     harness.application.bridge.post(ModelMeasured(MAIN.folder, times))

@@ -12,6 +12,7 @@ import pytest
 
 from engine import (
     HUB_FAMILIES,
+    TYPICAL_OF_KIND,
     Catalog,
     CatalogAcceptance,
     CatalogDraft,
@@ -277,7 +278,10 @@ def test_what_a_draft_may_bring_is_told_where_a_model_like_its_main_one_was_meas
     for others in ((), (replace(like, weight_bytes=600_000_000),), (replace(like, sparse=True),)):
         assert catalog.predicted(main, draft, others) is None
     assert catalog.predicted(main, "deepseek-ai/dspark_qwen3_4b_block7", [like]) is None  # made for another one
-    assert catalog.predicted(main, "mlx-community/Qwen3-0.6B-4bit", [like]) is None  # nobody told how far it is right
+    of_kind = catalog.predicted(main, "mlx-community/Qwen3-0.6B-4bit", [like])  # nobody told how far it is right
+    assert of_kind is not None
+    assert of_kind.on == TYPICAL_OF_KIND
+    assert 1 < of_kind.times < found.times
     assert catalog.predicted("nobody/nothing", draft, [like]) is None
 
 

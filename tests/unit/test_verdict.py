@@ -154,9 +154,7 @@ def test_rounds_that_others_shared_and_the_first_are_left_out() -> None:
 
 def test_what_others_shared_is_neither_a_gain_nor_a_loss() -> None:
     """A reply that was written alone for a tenth of its time is not faster by what that tenth was."""
-    alone = RequestStats(
-        generated_tokens=13, rounds=5, drafted=8, accepted=8, plain_rounds=8.0, decode_s=0.2
-    )
+    alone = RequestStats(generated_tokens=13, rounds=5, drafted=8, accepted=8, plain_rounds=8.0, decode_s=0.2)
     stats = replace(alone, generated_tokens=13 + 33, rounds=5 + 33, shared_rounds=33, shared_s=1.8, decode_s=2.0)
     assert alone.speed_up == pytest.approx(1.5)
     assert stats.speed_up == pytest.approx(1.05)

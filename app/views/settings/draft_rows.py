@@ -14,7 +14,7 @@ from app.views.widgets.cards import Card
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import listed
-from app.words.pairs import partner_text
+from app.words.pairs import partner_details, partner_text
 
 
 class DraftRows(Card):
@@ -48,11 +48,13 @@ class DraftRow(Translated, QWidget):
         self._main_is_here = main_is_here
         self._usable = bool(draft.folder) and main_is_here
         self.words = TextLabel(theme, TextStyle.SECONDARY)
+        self.details = TextLabel(theme, TextStyle.SECONDARY)
         self.button = PillButton(theme, Emphasis.PLAIN, "" if self._usable else "download")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addWidget(self.words)
+        column.addWidget(self.details)
         column.addWidget(self.button, 0, Qt.AlignmentFlag.AlignLeft)
         self.button.clicked.connect(self._on_click)
         self._retranslate()
@@ -66,6 +68,9 @@ class DraftRow(Translated, QWidget):
     def _retranslate(self) -> None:
         here = self._main_is_here or bool(self.draft.folder)
         missing = self.tr("Install") if here else self.tr("Install both")
-        self.words.setText(partner_text(self.draft.name, self.draft.predicted))
+        self.words.setText(partner_text(self.draft.name, self.draft.predicted, self.draft.gain))
+        details = "" if self.draft.folder else partner_details(self.draft.drafter, self.draft.size_bytes)
+        self.details.setText(details)
+        self.details.setVisible(bool(details))
         self.button.setText(self.tr("Use") if self._usable else missing)
         self.button.setAccessibleName(listed(self.button.text(), self.draft.name))

@@ -146,7 +146,7 @@ class ModelPage(Translated, Page):
         mains = partners if entry is not None and entry.model.drafter is not None else []
         drafts = [] if mains else partners
         self.partner.setVisible(bool(mains))
-        self.partner.setText("\n".join(partner_text(main.name, main.predicted) for main in mains))
+        self.partner.setText("\n".join(partner_text(main.name, main.predicted, main.gain) for main in mains))
         for widget in (self._drafts_heading, self.drafts):
             widget.setVisible(bool(drafts))
         self.drafts.show_drafts(drafts, main_is_here=bool(self._discover.folder_of(self._discover.page_of)))
