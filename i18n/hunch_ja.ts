@@ -5289,8 +5289,8 @@
         <translation>このペアを調整</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a minute or two; your own replies always go first.</source>
-        <translation>ドラフトなしと、さまざまな予測の長さで短い回答を書き、最も速い方法を残します。1〜2 分かかります。チャットの回答が常に優先されます。</translation>
+        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a few minutes; your own replies always go first.</source>
+        <translation>ドラフトなしと、さまざまな予測の長さで短い回答を書き、最も速い方法を残します。数分かかります。チャットの回答が常に優先されます。</translation>
     </message>
     <message>
         <source>Export…</source>

@@ -5289,8 +5289,8 @@
         <translation>이 쌍 조정</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a minute or two; your own replies always go first.</source>
-        <translation>초안 모델 없이, 그리고 여러 추측 길이로 짧은 답변을 써 보고 가장 빠른 방법을 남겨요. 1~2분 걸리고, 내 채팅의 답변이 항상 먼저예요.</translation>
+        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a few minutes; your own replies always go first.</source>
+        <translation>초안 모델 없이, 그리고 여러 추측 길이로 짧은 답변을 써 보고 가장 빠른 방법을 남겨요. 몇 분 걸리고, 내 채팅의 답변이 항상 먼저예요.</translation>
     </message>
     <message>
         <source>Export…</source>

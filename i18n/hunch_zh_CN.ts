@@ -5289,8 +5289,8 @@
         <translation>调校这个模型对</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a minute or two; your own replies always go first.</source>
-        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，并保留最快的方式。需要一两分钟，对话中的回复始终优先。</translation>
+        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a few minutes; your own replies always go first.</source>
+        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，并保留最快的方式。需要几分钟，对话中的回复始终优先。</translation>
     </message>
     <message>
         <source>Export…</source>

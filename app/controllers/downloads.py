@@ -274,7 +274,7 @@ class DownloadController(QObject):
         going = [half for half in row.halves if half.state is not DownloadState.FAILED] or row.halves
         running = [half.progress for half in row.halves if half.progress is not None]
         left = [progress.seconds_left for progress in running]
-        waits = [progress.retry for progress in running if progress.retry is not None]
+        waits = [progress for progress in running if progress.retry is not None]
         files = [_named(progress, len(row.halves) > 1) for progress in running]
         return DownloadEntry(
             id=row.id,
@@ -283,7 +283,8 @@ class DownloadController(QObject):
             total_bytes=sum(half.total_bytes for half in going) if all(_sizes(going)) else 0,
             bytes_per_second=sum(progress.bytes_per_second for progress in running),
             seconds_left=None if None in left else max((each for each in left if each is not None), default=None),
-            retry=waits[0] if waits and len(waits) == len(running) else None,
+            retry=waits[0].retry if waits else None,
+            waiting=waits[0].repository.rpartition("/")[2] if 0 < len(waits) < len(running) else "",
             files=tuple(file for some in files for file in some),
             state=_state(row),
             error=error,

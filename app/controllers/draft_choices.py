@@ -38,7 +38,7 @@ def draft_choice(
         entry = replace(entry, drafter=model.info.own_drafter.kind)
     good = _is_good(main, model.info) and not (check is not None and check.by_text)
     group = DraftGroup.RECOMMENDED if good else DraftGroup.COMPATIBLE
-    extra_bytes = memory_fit(model.info, CHAT_TOKENS).needed_bytes if model.folder != main.folder else 0
+    extra_bytes = entry.fit.needed_bytes if entry.fit is not None and model.folder != main.folder else 0
     return DraftChoice(group, entry, None, check, extra_bytes)
 
 

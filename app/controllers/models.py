@@ -305,6 +305,7 @@ class ModelController(QObject):
             return
         match event:
             case LibraryScanned():
+                self.checks.forget_failures()
                 self.models_changed.emit()
                 self._use_scanned()
             case ModelDeleted(folder=folder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine import ModelInfo, ModelLibrary, PairCheck
+from engine import DraftError, ModelInfo, ModelLibrary, PairCheck
 
 
 class PairChecks:
@@ -29,6 +29,13 @@ class PairChecks:
         """An answer; `main` and `draft` as they are known now, None where they are gone."""
         if main is not None and draft is not None:
             self._checks[_key(main, draft)] = check
+
+    def forget_failures(self) -> None:
+        """What could not be read is asked for again, because the library was looked through anew."""
+        for key, check in list(self._checks.items()):
+            if check.error is not None and not isinstance(check.error, DraftError):
+                del self._checks[key]
+                self._asked.discard(key)
 
 
 def _key(main: ModelInfo, draft: ModelInfo) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ class DownloadEntry:
     bytes_per_second: float = 0.0
     seconds_left: float | None = None
     retry: Retry | None = None
+    waiting: str = ""  # the half that waits for `retry` while the other goes on
     files: tuple[FileProgress, ...] = ()
     state: DownloadState = DownloadState.WAITING
     error: EngineError | None = None  # of one half while the other goes on or is paused, too

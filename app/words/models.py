@@ -70,6 +70,11 @@ def fit_text(level: FitLevel) -> str:
     }[level]
 
 
+def unfit_text(fit: MemoryFit | None) -> list[str]:
+    """That a model is tight or too large, as a part of a line; nothing of one that fits."""
+    return [] if fit is None or fit.level is FitLevel.FITS else [fit_text(fit.level)]
+
+
 def memory_text(fit: MemoryFit, context_tokens: int) -> str:
     """What it needs, what there is, and what would fit."""
     needs = fill(

@@ -75,12 +75,13 @@ def test_both_halves_of_a_pair_are_asked_for_at_once_and_are_one_row(harness: Co
     assert [file.name for file in entry.files] == ["Big-8B/model.safetensors", "Small-1B/model.safetensors"]
 
 
-def test_a_row_waits_only_while_both_halves_do(harness: ControllerHarness) -> None:
+def test_a_row_waits_while_both_halves_do_and_else_tells_which_does(harness: ControllerHarness) -> None:
     harness.models.install_pair(MAIN, DRAFT)
     retry = Retry(8.0, hub_is_busy=False)
     entry = tell(harness, progress(FIRST, MAIN, 3, 10, retry=retry), progress(SECOND, DRAFT, 3, 10))
-    assert entry.retry is None
-    assert tell(harness, progress(SECOND, DRAFT, 3, 10, retry=retry)).retry == retry
+    assert (entry.retry, entry.waiting) == (retry, "Big-8B")
+    entry = tell(harness, progress(SECOND, DRAFT, 3, 10, retry=retry))
+    assert (entry.retry, entry.waiting) == (retry, "")
     harness.models.downloads.try_now(entry.id)
     assert sorted(harness.store.tried_now) == [FIRST, SECOND]
 

@@ -25,6 +25,7 @@ from engine import (
     ModelLoadProgress,
     ModelReady,
     ModelRole,
+    ModelSource,
     ModelUnsupported,
     OutOfMemory,
     PairCheck,
@@ -289,7 +290,7 @@ def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtB
 
 
 def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot: QtBot) -> None:
-    def details() -> dict[str, str]:
+    def details() -> dict[str | None, str]:
         return {option.text: option.detail for option in options(harness.window.picker.panel.mains)}
 
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
@@ -385,6 +386,36 @@ def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBo
     needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
     assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4\u2011bit"
     assert "last time" not in details["Main-4B"]
+
+
+def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_needs(
+    harness: AppHarness, qtbot: QtBot
+) -> None:
+    other = model_info("/elsewhere/Draft-1B", 1_000_000_000)
+    harness.store._models.append(installed(other, source=ModelSource.ADDED))
+    harness.application.settings.context_tokens = 1024
+    harness.models.refresh()
+    needed = size(memory_fit(other, 1024).needed_bytes)
+
+    def details() -> dict[str | None, str]:
+        harness.window.picker.open()
+        return {option.value: option.detail for option in options(harness.window.picker.panel.drafts)}
+
+    qtbot.waitUntil(lambda: other.folder in details())
+    assert details()[other.folder].startswith(f"{needed} more memory")
+    assert details()[other.folder].endswith("Added folder")
+    assert details()[DRAFT.folder].endswith("Installed by Hunch")
+    assert "Installed by Hunch" not in details()[SMALLER.folder]
+
+
+def test_main_models_that_can_be_used_come_first_and_others_say_what_to_do(harness: AppHarness) -> None:
+    listed = [option for option in options(harness.window.picker.panel.mains) if option.value]
+    usable = [not option.reason for option in listed if option.text != "Draft-1B"]
+    assert usable == sorted(usable, reverse=True)
+    notice = notice_for(ModelUnsupported("/models/Broken", "mystery"))
+    (reason,) = [option.reason for option in listed if option.text == "Broken"]
+    assert notice.hint
+    assert reason.endswith(notice.hint)
 
 
 def test_long_details_have_room(harness: AppHarness) -> None:

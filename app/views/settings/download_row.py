@@ -13,7 +13,7 @@ from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text, retry_text
-from app.words.formats import fill, size
+from app.words.formats import fill, labelled, size
 from app.words.notices_for_errors import reason_text
 
 _BESIDE_UP_TO = 1.3  # text size at which a name and its figures have room side by side
@@ -85,11 +85,12 @@ class DownloadRow(Translated, QWidget):
         self.name.setText(" + ".join(entry.repositories))
         self.words.setText(self._sentence(entry))
         self.words.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
-        self.problem.setVisible(entry.error is not None and not failed)
-        self.problem.setText(reason_text(entry.error) if entry.error is not None else "")
+        self.problem.setText("" if failed else _problem_of_half(entry))
+        self.problem.setVisible(bool(self.problem.text()))
         share = entry.done_bytes / entry.total_bytes if entry.total_bytes else 0.0
         self.bar.setVisible(not failed and not finished)
-        self.bar.set_share(share, moving=entry.state is DownloadState.RUNNING and entry.retry is None)
+        waits = entry.retry is not None and not entry.waiting
+        self.bar.set_share(share, moving=entry.state is DownloadState.RUNNING and not waits)
         self.bar.setAccessibleName(self.words.text())
         self._show_files(entry)
         self._show_buttons(entry)
@@ -148,7 +149,7 @@ class DownloadRow(Translated, QWidget):
             return self.tr("Installed")
         if entry.state is DownloadState.PAUSED:
             return self._paused(entry)
-        if entry.retry is not None:
+        if entry.retry is not None and not entry.waiting:
             return retry_text(entry.retry)
         if not entry.total_bytes:
             return self.tr("Asking the hub…")
@@ -176,6 +177,13 @@ class DownloadRow(Translated, QWidget):
     def _on_cancel(self) -> None:
         finished = self._entry is not None and self._entry.state is DownloadState.FINISHED
         (self.dismiss_requested if finished else self.cancel_requested).emit()
+
+
+def _problem_of_half(entry: DownloadEntry) -> str:
+    """Why one half of a pair does not go on, while the other does."""
+    if entry.error is not None:
+        return reason_text(entry.error)
+    return labelled(entry.waiting, retry_text(entry.retry)) if entry.waiting and entry.retry is not None else ""
 
 
 class FileLines(QWidget):

@@ -97,7 +97,7 @@ class TuneCard(Translated, Card):
         self.explanation.setText(
             self.tr(
                 "Writes short replies without the draft and with each way to draft, and keeps the fastest. "
-                "Takes a minute or two; your own replies always go first."
+                "Takes a few minutes; your own replies always go first."
             )
         )
         self.export_button.setText(self.tr("Export…"))

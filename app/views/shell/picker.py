@@ -6,6 +6,7 @@ main model with the draft that the keyboard is at, whether that can be chosen or
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,7 +26,7 @@ from app.views.widgets.option_list import EDGE_PX, Option, OptionList
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import labelled, sentences
-from app.words.models import model_details, model_kind, precision_text
+from app.words.models import model_details, model_kind, precision_text, source_text, unfit_text
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.pairs import draft_details, pair_details, pair_sentence
 
@@ -174,7 +175,7 @@ class Picker(Translated, QWidget):
 
     def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[Option]:
         """What usually drafts stands apart: it can be a main model, but is seldom meant."""
-        models = [entry for entry in mains if entry.drafter is None]
+        models = sorted((entry for entry in mains if entry.drafter is None), key=lambda entry: entry.error is not None)
         drafts = [each for each in models if each.drafts_for and each.folder != pair.main_folder]
         options = [self._option(entry, entry.error) for entry in models if entry not in drafts]
         if drafts:
@@ -184,10 +185,12 @@ class Picker(Translated, QWidget):
     def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
+        parts += unfit_text(entry.fit)
         details = " · ".join([*parts, self.tr("checking it first")] if entry.is_checking else parts)
-        return Option(entry.name, entry.folder, details, notice_for(error).sentence if error else "")
+        return Option(entry.name, entry.folder, details, _reason(error))
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
+        names = Counter(choice.model.name for choice in choices)
         options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Only the main model is loaded"))]
         for group, of_group in groupby(choices, key=lambda choice: choice.group):
             options.append(Option(self._group_text(group)))
@@ -195,23 +198,23 @@ class Picker(Translated, QWidget):
             both_kinds = len({choice.model.drafter is None for choice in members}) > 1
             for is_classic, of_kind in groupby(members, key=lambda choice: choice.model.drafter is None):
                 options += [Option(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
-                options += [self._draft_option(choice) for choice in of_kind]
+                options += [self._draft_option(each, tell_source=names[each.model.name] > 1) for each in of_kind]
         return options
 
     def _kind_text(self, *, is_classic: bool) -> str:
         return self.tr("Chat models") if is_classic else self.tr("Drafters")
 
-    def _draft_option(self, choice: DraftChoice) -> Option:
+    def _draft_option(self, choice: DraftChoice, *, tell_source: bool) -> Option:
         if choice.error is not None:
-            notice = notice_for(choice.error)
-            return replace(self._option(choice.model, choice.error), reason=sentences(notice.sentence, notice.hint))
+            return self._option(choice.model, choice.error)
         if choice.group is DraftGroup.COMPARING:
             return replace(
                 self._option(choice.model, None), reason=self.tr("Its tokens are compared with the main model's.")
             )
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
-        details = [*model_kind(entry.drafter), *brings, precision]
+        source = source_text(entry.source) if tell_source else ""
+        details = [*model_kind(entry.drafter), *brings, precision, source]
         return Option(entry.name, entry.folder, " · ".join(filter(None, details)))
 
     def _group_text(self, group: DraftGroup) -> str:
@@ -269,3 +272,11 @@ class Picker(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self._theme.palette)
+
+
+def _reason(error: Problem | None) -> str:
+    """Why a model cannot be used, and what to do."""
+    if error is None:
+        return ""
+    notice = notice_for(error)
+    return sentences(notice.sentence, notice.hint)
