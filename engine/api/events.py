@@ -295,6 +295,8 @@ class SearchFailed:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
+    """Comes a second time with the model's card, where it has one."""
+
     page: HubPage
 
 

@@ -37,6 +37,7 @@ from engine.models.model_files import KIB
 
 _STEP_MODELS = 40  # a step goes on until so many were found …
 _STEP_ANSWERS = 8  # … or so many answers were read
+_CARD = "README.md"
 _CARD_BYTES = 256 * KIB
 _LONGEST_ASKED_S = 3.0  # somebody looks at an empty list
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -226,16 +227,15 @@ class Searches:
         try:
             if not is_repository(repository):
                 raise RepositoryNotFound(repository)
-            page = from_any(hub.places(), lambda place: self._page(place, repository, stop))
+            from_any(hub.places(), lambda place: self._page(place, repository, stop))
         except Stopped:
             if stop.kind is StopKind.OFFLINE:
                 self._sink(PageFailed(repository, HubOffline(repository)))
         except Exception as error:  # noqa: BLE001 - the thread's boundary
             self._tell(PageFailed(repository, _told(error)), stop)
-        else:
-            self._tell(PageRead(page), stop)
 
-    def _page(self, hub: Hub, repository: str, stop: StopSignal) -> HubPage:
+    def _page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
+        """Tells of the page at once, and again with its card, which nothing waits for."""
         client = HubClient(hub, repository, stop, self._patience)
         try:
             info, _ = client.ask(f"api/models/{repository}/revision/main")
@@ -244,11 +244,21 @@ class Searches:
                 raise HubMisbehaved(repository, "the page of another repository")
             files = tuple(listed_files(repository, client.entries(commit)))
             drafters = tuple(found for file in files if (found := drafter_in(repository, file.name)))
-            card = client.head_of(commit, "README.md", _CARD_BYTES).decode("utf-8", "replace")
+            page = HubPage(model, f"{hub.endpoint.rstrip('/')}/{repository}", commit, "", files, drafters)
+            self._tell(PageRead(page), stop)
+            if any(file.name == _CARD for file in files) and (card := _card(client, commit)):
+                self._tell(PageRead(replace(page, card=card)), stop)
         finally:
             client.close()
-        address = f"{hub.endpoint.rstrip('/')}/{repository}"
-        return HubPage(model, address, commit, _FRONT_MATTER.sub("", card, count=1), files, drafters)
+
+
+def _card(client: HubClient, commit: str) -> str:
+    try:
+        card = client.head_of(commit, _CARD, _CARD_BYTES).decode("utf-8", "replace")
+    except (EngineError, Stopped) as error:
+        _log.info("The hub did not answer for a model's card: %s", type(error).__name__)
+        return ""
+    return _FRONT_MATTER.sub("", card, count=1)
 
 
 def _may_pass(error: EngineError, answered: bool) -> bool:

@@ -78,6 +78,7 @@ def resume(store: QuickStore, recorder: EventRecorder, place: Path) -> None:
 
 def page(store: QuickStore, recorder: EventRecorder, _place: Path) -> None:
     store.read_page(REPO)
+    recorder.wait_for(PageRead)  # before its card is read
     read = recorder.wait_for(PageRead).page
     assert read.card == "# Tiny\n"
     assert {file.name for file in read.files if file.is_installed} == files().keys()
