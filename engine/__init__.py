@@ -140,6 +140,7 @@ from engine.api.types import (
     SpeculationMode,
 )
 from engine.hub.catalog import (
+    RECOMMENDED_SHARE,
     TYPICAL_OF_KIND,
     Catalog,
     CatalogAcceptance,
@@ -165,6 +166,7 @@ __all__ = [
     "MAX_DRAFT_TOKENS",
     "MAX_SEED",
     "PUBLIC_HUB",
+    "RECOMMENDED_SHARE",
     "TRY_MODEL",
     "TYPICAL_OF_KIND",
     "Acceptance",

@@ -147,6 +147,7 @@ class DiscoverController(QObject):
         name = model.repository
         if model.drafter is None:
             within = self.page.drafters if self.page is not None and self.page.model == model else ()
+            name = self._catalog().listed_as(name)
             drafts = self._catalog().drafts_for(name)
             return [
                 *(self._partner(draft, name, draft) for draft in within),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
 from engine import (
+    RECOMMENDED_SHARE,
     DraftVocabularyDiffers,
     EngineError,
     InstalledModel,
@@ -20,8 +21,6 @@ from engine import (
     memory_fit,
 )
 
-# A draft up to this share of the main model's parameters is worth its time on most machines.
-RECOMMENDED_SHARE = 1 / 5
 CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for, unless somebody asked for another
 
 

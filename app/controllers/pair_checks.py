@@ -29,6 +29,8 @@ class PairChecks:
         """An answer; `main` and `draft` as they are known now, None where they are gone."""
         if main is not None and draft is not None:
             self._checks[_key(main, draft)] = check
+        else:  # they may come back
+            self._asked = {key for key in self._asked if (key[0], key[2]) != (check.main, check.draft)}
 
     def forget_failures(self) -> None:
         """What could not be read is asked for again, because the library was looked through anew."""

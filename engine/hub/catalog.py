@@ -27,10 +27,13 @@ from engine.drafting.prediction import acceptance_of, estimated_gain, times_like
 from engine.hub.repository import is_repository
 from engine.models.fit import estimated_weight_bytes, fit_together
 from engine.models.model_files import MIB, FileError, read_object
+from engine.models.names import stem
 
 CATALOG_LIMIT_BYTES = 1 * MIB
 PAIR_CONTEXT_TOKENS = 8192  # of a chat that a recommended pair must have room for
 CLASSIC = "classic"  # a smaller chat model of the same vocabulary
+# A chat model of up to this share of the main model's parameters is worth its time as a draft on most machines.
+RECOMMENDED_SHARE = 1 / 5
 _MOST_PAIRS = 4
 _USUAL_BITS = 4.0
 TYPICAL_OF_KIND = "typical"  # of an estimate: by how far other drafts of the kind are right
@@ -191,10 +194,15 @@ class Catalog:
         fitting = [draft for draft in self.drafts if main in draft.mains]
         return tuple(sorted(fitting, key=lambda draft: _order(draft, main)))
 
+    def listed_as(self, repository: str) -> str:
+        """The catalog's conversion of the same model, where this one does not stand there itself."""
+        alike = (model.repository for model in self.models if stem(model.name) == stem(repository.rpartition("/")[2]))
+        return repository if self.model(repository) is not None else next(alike, repository)
+
     def predicted(self, main: str, draft: str, measured: Sequence[ForwardTimes]) -> PredictedGain | None:
         """What the draft may bring here; None where nothing is known of the two, or of models like the main model.
 
-        A draft of which nobody has published how far it is right is taken to be like others of its kind.
+        A draft of which nobody has published anything is taken to be as often right as others of its kind.
         """
         model = self.model(main)
         drafter = next((each for each in self.drafts if each.repository == draft and main in each.mains), None)
@@ -203,7 +211,7 @@ class Catalog:
         told = drafter.acceptance_for(main)
         times = times_like(measured, model.download_bytes, sparse=bool(model.active_parameters))
         share = self._typical_acceptance(drafter.kind) if told is None else told.share
-        if times is None or share is None:
+        if times is None or share is None or (told is None and drafter.gain_for(main) is not None):
             return None
         weight = _step_bytes(drafter) / _step_bytes(model)
         gain = estimated_gain(times, weight, share, by_block=drafter.kind in _BLOCKS)
@@ -228,7 +236,8 @@ class Catalog:
             return None
         for draft in self.drafts_for(main.repository):
             gain, fit = draft.gain_for(main.repository), _fit(main, draft, memory_bytes)
-            worth = gain is None or gain.expected_times >= _LEAST_GAIN
+            small = draft.kind is not None or draft.parameters <= RECOMMENDED_SHARE * main.parameters
+            worth = small if gain is None else gain.expected_times >= _LEAST_GAIN
             if worth and fit.level is not FitLevel.TOO_LARGE:
                 return CatalogPair(main, draft, fit, gain)
         return None
