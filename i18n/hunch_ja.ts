@@ -2259,10 +2259,6 @@
         <translation>%1 には safetensors の重みがありません。</translation>
     </message>
     <message>
-        <source>Install it again, or choose another model.</source>
-        <translation>インストールし直すか、別のモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>A file of %1 is damaged or incomplete.</source>
         <translation>%1 のファイルが破損しているか不完全です。</translation>
     </message>
@@ -2345,6 +2341,10 @@
     <message>
         <source>Put its config.json and tokenizer beside them, or choose another model.</source>
         <translation>モデルの config.json とトークナイザを同じ場所に置くか、別のモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Choose a version of it for MLX, or install it again.</source>
+        <translation>MLX 版を選ぶか、もう一度インストールしてください。</translation>
     </message>
     <message>
         <source>Different vocabulary</source>

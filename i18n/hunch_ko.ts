@@ -2259,10 +2259,6 @@
         <translation>%1 모델에는 safetensors 가중치가 없어요.</translation>
     </message>
     <message>
-        <source>Install it again, or choose another model.</source>
-        <translation>다시 설치하거나 다른 모델을 선택하세요.</translation>
-    </message>
-    <message>
         <source>A file of %1 is damaged or incomplete.</source>
         <translation>%1 모델의 파일이 손상되었거나 온전하지 않아요.</translation>
     </message>
@@ -2345,6 +2341,10 @@
     <message>
         <source>Put its config.json and tokenizer beside them, or choose another model.</source>
         <translation>모델의 config.json과 토크나이저를 그 옆에 두거나, 다른 모델을 선택하세요.</translation>
+    </message>
+    <message>
+        <source>Choose a version of it for MLX, or install it again.</source>
+        <translation>MLX용 버전을 고르거나 다시 설치하세요.</translation>
     </message>
     <message>
         <source>Different vocabulary</source>

@@ -2259,10 +2259,6 @@
         <translation>%1 没有 safetensors 权重。</translation>
     </message>
     <message>
-        <source>Install it again, or choose another model.</source>
-        <translation>请重新安装，或选择其他模型。</translation>
-    </message>
-    <message>
         <source>A file of %1 is damaged or incomplete.</source>
         <translation>%1 的文件已损坏或不完整。</translation>
     </message>
@@ -2345,6 +2341,10 @@
     <message>
         <source>Put its config.json and tokenizer beside them, or choose another model.</source>
         <translation>请将该模型的 config.json 和分词器放在旁边，或选择其他模型。</translation>
+    </message>
+    <message>
+        <source>Choose a version of it for MLX, or install it again.</source>
+        <translation>请选择适用于 MLX 的版本，或重新安装。</translation>
     </message>
     <message>
         <source>Different vocabulary</source>

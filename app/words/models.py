@@ -131,14 +131,20 @@ def abilities_text(about: ModelAbout) -> str:
 
 
 def drafting_text(
-    about: ModelAbout, drafts_for: tuple[str, ...], drafts: tuple[str, ...], *, is_drafter: bool, own_head: bool
+    about: ModelAbout,
+    drafts_for: tuple[str, ...],
+    drafts: tuple[str, ...],
+    *,
+    is_drafter: bool,
+    own_head: bool,
+    drafts_now: bool = False,
 ) -> str:
     """What it drafts for, and what can draft for it, or why nothing can."""
     if drafts_for:
         parts = [fill(QCoreApplication.translate("Models", "drafts for %1"), some(drafts_for))]
     elif about.made_for:
         parts = [fill(QCoreApplication.translate("Models", "made for %1"), about.made_for)]
-    elif is_drafter:
+    elif is_drafter and not drafts_now:
         parts = [QCoreApplication.translate("Models", "its main model is not installed")]
     else:
         parts = []

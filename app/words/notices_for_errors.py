@@ -47,7 +47,7 @@ TABLE = (
         engine.ModelHasNoWeights,
         QT_TRANSLATE_NOOP("Messages", "Model without weights"),
         QT_TRANSLATE_NOOP("Messages", "%1 has no safetensors weights."),
-        QT_TRANSLATE_NOOP("Messages", "Install it again, or choose another model."),
+        QT_TRANSLATE_NOOP("Messages", "Choose a version of it for MLX, or install it again."),
         NoticeAction.OPEN_MODELS,
         values=("model",),
     ),

@@ -33,7 +33,7 @@ _KEY = re.compile(r"([a-z_]+):\s*(.*)")
 
 def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> ModelAbout:
     """Never raises for what it reads: what is odd is left out. `drafts`: of a drafter, which has no template."""
-    model_type = str(config.get("model_type") or "")
+    model_type = _model_type(config)
     family = family_for(model_type)
     template = "" if drafts else template_text(folder)
     head = _front_matter(folder)
@@ -47,6 +47,12 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
         speculates=family.speculates,
         made_for=_main_model(config) if drafts else "",
     )
+
+
+def _model_type(config: JsonObject) -> str:
+    """That of its text part, where its own is no family's, as of a drafter."""
+    own, inner = (str(each.get("model_type") or "") for each in (config, object_at(config, "text_config")))
+    return inner if inner and family_for(own).name == own else own
 
 
 def template_text(folder: Path) -> str:

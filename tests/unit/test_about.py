@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine import CacheSizes, FitLevel, ModelAbout, ModelInfo, estimated_weight_bytes, inspect_model, memory_fit
-from engine.models.families import family_name
+from engine.models.families import family_for, family_name
 from engine.models.fit import memory_share
 from tests.helpers.model_folders import model_files, write_folder
 
@@ -122,3 +122,12 @@ def test_a_mac_gives_its_device_a_part_of_memory() -> None:
     assert memory_share(64 * gib, is_mac=True) == 48 * gib
     assert memory_share(8 * gib, is_mac=False) == 6 * gib
     assert memory_share(gib, is_mac=True) == 0
+
+
+def test_a_drafter_is_of_the_family_of_its_text_part(tmp_path: Path) -> None:
+    config = {"model_type": "mimo_mtp", "text_config": {"model_type": "mimo"}}
+    assert read_about(tmp_path, config, "head", drafts=True).family == family_for("mimo").name != "mimo"
+    assert (
+        read_about(tmp_path, {"model_type": "gemma4", "text_config": {"model_type": "x"}}, "m", drafts=False).family
+        == "Gemma 4"
+    )

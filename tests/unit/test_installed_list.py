@@ -127,6 +127,7 @@ def test_of_each_model_it_is_told_what_can_draft_for_it() -> None:
     assert cannot.startswith("no draft works with it: its family")
     assert told("Drafting", replace(chat, error=ModelNotFound("/m"))) == ""
     assert told("Drafting", replace(chat, drafter=DrafterKind.MTP)) == "its main model is not installed"
+    assert "not installed" not in told("Drafting", replace(chat, drafter=DrafterKind.MTP, is_draft=True))
 
 
 def test_an_entry_tells_whether_it_fits() -> None:

@@ -28,7 +28,14 @@ def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:
     """As (name of the fact, fact); what is not known is left out."""
     about, drafts = entry.about, entry.drafter is not None
     chat_tokens = min(context_tokens, entry.context_tokens or context_tokens)  # no chat is longer than the model holds
-    drafting = drafting_text(about, entry.drafts_for, entry.drafts, is_drafter=drafts, own_head=entry.own_head)
+    drafting = drafting_text(
+        about,
+        entry.drafts_for,
+        entry.drafts,
+        is_drafter=drafts,
+        own_head=entry.own_head,
+        drafts_now=entry.is_draft,
+    )
     told = [
         (QCoreApplication.translate("Models", "Family"), about.family),
         (QCoreApplication.translate("Models", "Kind"), "" if entry.error else kind_text(entry.drafter, about.template)),
