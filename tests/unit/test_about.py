@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine import CacheSizes, FitLevel, ModelAbout, ModelInfo, estimated_weight_bytes, inspect_model, memory_fit
+from engine.models.about import read_about
 from engine.models.families import family_for, family_name
 from engine.models.fit import memory_share
 from tests.helpers.model_folders import model_files, write_folder
