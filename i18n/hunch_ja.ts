@@ -98,8 +98,8 @@
         <translation>外観</translation>
     </message>
     <message>
-        <source>Light, dark, or the same as the system.</source>
-        <translation>ライト、ダーク、またはシステムの設定から選べます。</translation>
+        <source>The theme: light, dark, or the same as the system.</source>
+        <translation>ライトテーマ、ダークテーマ、またはシステムと同じ。</translation>
     </message>
     <message>
         <source>Text size</source>

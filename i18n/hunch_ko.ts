@@ -98,8 +98,8 @@
         <translation>모양</translation>
     </message>
     <message>
-        <source>Light, dark, or the same as the system.</source>
-        <translation>라이트나 다크를 쓰거나 시스템 설정을 따라요.</translation>
+        <source>The theme: light, dark, or the same as the system.</source>
+        <translation>라이트 테마나 다크 테마를 쓰거나 시스템 설정을 따라요.</translation>
     </message>
     <message>
         <source>Text size</source>

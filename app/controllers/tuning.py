@@ -282,8 +282,8 @@ class TuningController(QObject):
 
     def _note_gain(self, event: Finished | Failed) -> None:
         pair = self._loaded(self._models.pair)
-        gain = event.stats.speed_up
-        if pair is not None and gain is not None and event.stats.proposer != "lookup":
+        stats, gain = event.stats, event.stats.speed_up
+        if pair is not None and gain is not None and stats.proposer != "lookup" and not stats.shared_rounds:
             self._records.put_gain(*pair, gain)
 
     def _loaded(self, pair: PairView) -> tuple[str, str] | None:

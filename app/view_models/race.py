@@ -44,12 +44,6 @@ class RaceView:
         return plain.tokens == drafted.tokens
 
     @property
-    def saved_s(self) -> float:
-        """How much sooner the last token was there, counted from the first."""
-        plain, drafted = self.laps
-        return plain.stats.decode_s - drafted.stats.decode_s
-
-    @property
     def factor(self) -> float | None:
         plain, drafted = self.laps
         both = plain.stats.tokens_per_second, drafted.stats.tokens_per_second

@@ -296,6 +296,18 @@ def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_pat
     wait_until_read(app, qtbot)
 
 
+@pytest.mark.parametrize("go_on", ["send", "leave"])
+def test_that_something_is_not_attached_is_said_until_the_message_is_sent_or_left(
+    app: AppHarness, qtbot: QtBot, go_on: str
+) -> None:
+    banner = app.window.banner
+    app.ask(qtbot, "One?")
+    app.window.composer.edit.insertFromMimeData(files(app.paths.data))
+    qtbot.waitUntil(lambda: banner.isVisible() and "attached" in banner.title.text())
+    app.ask(qtbot, "Two?") if go_on == "send" else app.chats.new_chat()
+    qtbot.waitUntil(lambda: banner.isHidden() or "attached" not in banner.title.text())
+
+
 def test_an_image_from_the_clipboard_says_that_it_cannot_be_seen(app: AppHarness) -> None:
     data = QMimeData()
     data.setImageData(QImage(4, 4, QImage.Format.Format_RGB32))

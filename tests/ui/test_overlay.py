@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.view_models.drafted_text import DraftedText, DraftMark
@@ -205,6 +205,27 @@ def test_keys_go_from_correction_to_correction(qtbot: QtBot) -> None:
     assert seen == ["draft", "two", "there", "draft"]
     setup.overlay.step(-1)
     assert setup.overlay.card.words.chosen == "there"
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Escape, Qt.Key.Key_A])
+def test_a_card_that_a_key_has_brought_goes_with_escape_or_what_is_typed(qtbot: QtBot, key: Qt.Key) -> None:
+    setup = OverlaySetup(TEXT, mark(TEXT, "draft", " model"), mark(TEXT, "two", " 2"))
+    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    field = QLineEdit()
+    qtbot.addWidget(field)
+    field.show()
+    setup.overlay.step(1)
+    for other in (Qt.Key.Key_Control, Qt.Key.Key_Alt):  # on the way to the next one
+        QTest.keyPress(field, other)
+    assert not setup.overlay.card.isHidden()
+    QTest.keyClick(field, key)
+    assert setup.overlay.card.isHidden()
+    assert field.text() == ("" if key is Qt.Key.Key_Escape else "a")
+    setup.overlay.step(1)
+    assert not setup.overlay.card.isHidden()
+    setup.overlay.hide_card()
+    QTest.keyClicks(field, "b")
+    assert field.text().endswith("b")
 
 
 def test_what_is_scrolled_away_sideways_has_no_card(qtbot: QtBot) -> None:

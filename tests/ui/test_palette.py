@@ -214,6 +214,15 @@ def test_each_language_is_found_by_its_own_name_whatever_is_shown(
         palette.open_palette()
 
 
+def test_the_theme_is_changed_by_its_name(harness: AppHarness, palette: CommandPalette) -> None:
+    QTest.keyClicks(palette.field, "dark")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert harness.application.settings.appearance == "dark"
+    palette.open_palette()
+    QTest.keyClicks(palette.field, "theme")
+    assert {"Light", "Dark", "Auto"} <= set(shown(palette))
+
+
 def test_a_click_elsewhere_closes_it(harness: AppHarness, palette: CommandPalette) -> None:
     harness.window.sidebar.search.setFocus()
     assert not palette.isVisible()

@@ -16,6 +16,7 @@ from app.settings import KEPT, Settings
 from app.theme import Theme
 from app.view_models.transcript import TranscriptMessage
 from app.views.settings import advanced
+from app.views.settings.search import search
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.parts import PartKind
 from app.views.widgets.buttons import PillButton
@@ -207,7 +208,13 @@ def test_a_choice_is_a_combo_box_and_says_its_value(window: SettingsWindow) -> N
     told = QAccessible.queryAccessibleInterface(window.general.language)
     assert told.role() == Role.ComboBox
     assert told.text(QAccessible.Text.Value) == "English"
-    assert window.general.language.accessibleName() == "Language"
+    assert told.text(QAccessible.Text.Name) == "Language"
+    assert QAccessibleActionInterface.pressAction() in told.actionInterface().actionNames()
+
+
+@pytest.mark.parametrize(("typed", "name"), [("theme", "Appearance"), ("dark", "Appearance"), ("한국어", "Language")])
+def test_a_setting_is_found_by_its_choices(window: SettingsWindow, typed: str, name: str) -> None:
+    assert name in [place.name for place in search(typed, window.places())]
 
 
 @pytest.mark.parametrize("kind", ["question", "row", "thinking"])

@@ -29,6 +29,7 @@ from engine import DraftingState, FinishReason, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, Script
+from tests.helpers.figures import read
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
 
@@ -340,6 +341,20 @@ def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(
     assert "Nothing was drafted the second time" in said
     assert said.endswith(why)
     assert "saved" not in said
+
+
+@pytest.mark.parametrize(
+    ("plain_s", "drafted_s", "told", "apart"),
+    [(0.749, 0.544, ["0.75 s", "0.54 s"], "saved 0.21 s"), (12.34, 9.96, ["12.3 s", "9.96 s"], "saved 2.3 s")],
+)
+def test_what_the_laps_are_apart_is_what_stands_above_them(
+    app: AppHarness, plain_s: float, drafted_s: float, told: list[str], apart: str
+) -> None:
+    drafted = RequestStats(generated_tokens=50, rounds=20, drafted=60, accepted=30, decode_s=drafted_s)
+    stats = (RequestStats(generated_tokens=50, rounds=50, decode_s=plain_s), drafted)
+    laps = tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in stats)
+    assert all(figure in read(lap_text(lap)) for figure, lap in zip(told, laps, strict=True))
+    assert apart in read(verdict(RaceView(RaceState.DONE, laps)))
 
 
 def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:

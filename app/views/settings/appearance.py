@@ -51,7 +51,9 @@ class AppearancePage(Translated, Page):
             control.set_value(getattr(self._settings, name))
 
     def _retranslate(self) -> None:
-        self._rows["appearance"].set_words(self.tr("Appearance"), self.tr("Light, dark, or the same as the system."))
+        self._rows["appearance"].set_words(
+            self.tr("Appearance"), self.tr("The theme: light, dark, or the same as the system.")
+        )
         self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For everything in the window."))
         self._rows["motion"].set_words(
             self.tr("Animations"), self.tr("Auto follows the system's setting to reduce motion.")

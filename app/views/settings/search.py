@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLin
 from app.view_models.matching import distance
 from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import FolderRow, ModelRow
+from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Row
 from app.views.widgets.fields import Segment, Segments
 from app.views.widgets.labels import TextLabel
@@ -46,7 +47,7 @@ def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
     """Rows, headings, and named controls that stand in no row."""
     rows = page.findChildren(Row)
     for row in rows:
-        yield row.name.text(), row.explanation.text(), row, row.control
+        yield row.name.text(), " ".join([row.explanation.text(), *_choices_of(row.control)]), row, row.control
     yield from _headings(page)
     things = [thing for kind in _THINGS for thing in page.findChildren(kind)]
     for control in _controls_of(page):
@@ -69,6 +70,12 @@ def _headings(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
 def _controls_of(page: QWidget) -> Iterable[QWidget]:
     found = (control for kind in _CONTROLS for control in page.findChildren(kind))
     return (control for control in found if not isinstance(control, Segment))
+
+
+def _choices_of(control: QWidget) -> list[str]:
+    if isinstance(control, Segments):
+        return [button.text() for button in control.buttons]
+    return control.choices if isinstance(control, ChoiceButton) else []
 
 
 def _words_of(control: QWidget) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +53,9 @@ class AttachmentWiring(QObject):
         transcript.attachment_requested.connect(self._open_sent)
         self._connect_fields(transcript.editing)
         attached.refused.connect(self._show_refused)
+        self._withdraw_refused: Callable[[], None] = lambda: None
+        for gone_on in (chats.current_chat_changed, chats.message_sent):
+            gone_on.connect(lambda *_: self._withdraw_refused())
 
     def _connect_composer(self) -> None:
         composer, attached = self._composer, self._attached
@@ -143,3 +146,4 @@ class AttachmentWiring(QObject):
             return BannerText(notice.sentence, notice.title, notice.hint)
 
         self._banner.show_warning(text)
+        self._withdraw_refused = partial(self._banner.withdraw, text)

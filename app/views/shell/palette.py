@@ -38,6 +38,7 @@ class Command:
     act: Callable[[], object]
     icon_name: str = ""
     detail: str = ""  # where it is, or what it is of
+    words: str = ""  # it is found by these, too
     shortcut: str = ""
 
 
@@ -134,7 +135,7 @@ class CommandPalette(Translated, QWidget):
         recent = {key: place for place, key in enumerate(self._settings.recent_commands)}
         ranked = []
         for place, command in enumerate(self._all):
-            far = distance(query, command.text, command.detail)
+            far = distance(query, command.text, command.detail, command.words)
             if far is not None:
                 ranked.append((far if query.strip() else 0, recent.get(command.key, _MOST_RECENT), place, command))
         return [command for *_, command in sorted(ranked, key=lambda each: each[:3])]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
@@ -49,7 +49,14 @@ class PaletteCommands(QObject):
 
     def all(self) -> list[Command]:
         """Entries first, then chats, models and settings; all in the language of now."""
-        return [*self._entries(), *self._of_chats(), *self._of_models(), *self._of_settings(), *self._of_languages()]
+        return [
+            *self._entries(),
+            *self._of_chats(),
+            *self._of_models(),
+            *self._of_settings(),
+            *self._of_looks(),
+            *self._of_languages(),
+        ]
 
     def _entries(self) -> Iterator[Command]:
         names = {action: name for name, action in self._menu.actions.items()}
@@ -96,7 +103,21 @@ class PaletteCommands(QObject):
         for place in window.places():
             where = fill(self.tr("Settings: %1"), place.page_title)
             key = f"settings:{place.page}:{place.number}"
-            yield Command(key, place.name, partial(window.go_to, place), "settings", where)
+            yield Command(key, place.name, partial(window.go_to, place), "settings", where, words=place.explanation)
+
+    def _of_looks(self) -> Iterator[Command]:
+        looks = {
+            "light": QCoreApplication.translate("AppearancePage", "Light"),
+            "dark": QCoreApplication.translate("AppearancePage", "Dark"),
+            "auto": QCoreApplication.translate("AppearancePage", "Auto"),
+        }
+        where, words = (
+            QCoreApplication.translate("AppearancePage", each)
+            for each in ("Appearance", "The theme: light, dark, or the same as the system.")
+        )
+        for look, name in looks.items():
+            act = partial(setattr, self._preferences, "appearance", look)
+            yield Command(f"appearance:{look}", name, act, "settings", where, words=words)
 
     def _of_languages(self) -> Iterator[Command]:
         """Each by its own name: the way back for who reads none of what the window says."""

@@ -9,6 +9,7 @@ from app.words import formats
 from app.words.replies import why_undrafted
 
 _PAR = 0.03  # of a whole: less is noise
+_FINE_BELOW_S = 10.0  # shorter times are told to the hundredth: what they differ by is a part of a second
 
 
 def lane_name(number: int) -> str:
@@ -28,9 +29,20 @@ def lap_text(lap: Lap) -> str:
     return formats.fill(
         figures,
         _RaceCounts().tokens(lap.stats.generated_tokens),
-        formats.number(lap.stats.decode_s, 1),
+        formats.number(lap.stats.decode_s, _decimals(lap)),
         formats.number(rate, 0 if rate >= 10 else 1) if rate is not None else "–",
     )
+
+
+def _decimals(*laps: Lap) -> int:
+    return 2 if max(lap.stats.decode_s for lap in laps) < _FINE_BELOW_S else 1
+
+
+def _apart(view: RaceView) -> str:
+    """By how many seconds the last tokens were apart, counted from the first; by the times that stand above them."""
+    decimals = _decimals(*view.laps)
+    one, other = (round(lap.stats.decode_s, decimals) for lap in view.laps)
+    return formats.number(abs(one - other), decimals)
 
 
 def race_sentence(view: RaceView) -> str:
@@ -84,8 +96,8 @@ def _time(view: RaceView) -> str:
             "Race", "Nothing was drafted the second time, so this says nothing about the draft."
         )
         return formats.sentences(nothing, why_undrafted(drafted))
-    seconds = formats.number(abs(view.saved_s), 1)
-    if abs(factor - 1) <= _PAR or seconds == formats.number(0, 1):
+    seconds = _apart(view)
+    if abs(factor - 1) <= _PAR or seconds == formats.number(0, _decimals(*view.laps)):
         return QCoreApplication.translate("Race", "Both took the same time.")
     if factor > 1:
         saved = QCoreApplication.translate("Race", "The draft saved %1 s: %2× as fast.")

@@ -47,6 +47,7 @@ class Overlay(QObject):
         self.mode = OverlayMode.OFF
         self.shown_once = 0
         self.card = OverlayCard(theme, view.viewport())
+        self.card.left.connect(self.hide_card)
         view.visible_parts.placed.connect(self.show)
         model.was_reset.connect(self._starts.clear)
         view.verticalScrollBar().valueChanged.connect(self.hide_card)
@@ -152,6 +153,7 @@ class Overlay(QObject):
         number = (0 if delta > 0 else -1) if at is None else (at + delta) % len(spots)
         self.show_card(*spots[number])
         self._view.message_keys.announce(self.card.words.sentence)
+        self.card.close_by_key()
 
     def _in_order(self) -> list[tuple[OverlayLayer, Spot]]:
         """Corrections in sight, from above, each once however many lines it stands on."""

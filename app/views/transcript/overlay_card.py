@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
 from app.theme import RADIUS_CARD, Theme
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -15,6 +15,8 @@ _GAP_PX = 6
 
 class OverlayCard(QWidget):
     """Over the transcript; never under the pointer, and moves nothing."""
+
+    left = Signal()  # by a key, where a key has brought it
 
     def __init__(self, theme: Theme, area: QWidget) -> None:
         super().__init__(area)
@@ -42,6 +44,30 @@ class OverlayCard(QWidget):
         for label, text in zip(self._labels, texts, strict=True):
             label.setText(text)
         self.setAccessibleName(words.sentence)
+
+    def close_by_key(self) -> None:
+        """From now on Escape closes it, wherever the focus is, and so does whatever is typed."""
+        application = QApplication.instance()
+        assert application is not None
+        application.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        application = QApplication.instance()
+        assert application is not None
+        application.removeEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QKeyEvent) or event.type() == QEvent.Type.KeyRelease:
+            return False
+        is_escape = event.key() == Qt.Key.Key_Escape
+        if event.type() == QEvent.Type.ShortcutOverride:
+            if is_escape:
+                event.accept()  # no shortcut of the window's
+            return is_escape
+        if is_escape or event.text():
+            self.left.emit()
+        return is_escape
 
     def place_at(self, below: QPoint, height_px: int) -> None:
         """Under the words that it is about, or above them where there is no room."""

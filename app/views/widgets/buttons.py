@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QAccessible, QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QSizePolicy, QWidget
 
 from app.theme import RADIUS_ROW, Theme
@@ -234,6 +234,7 @@ class ChoiceButton(FocusRing, QComboBox):
     """Shows the chosen one of several and opens them as a menu. Letters go to the choice that begins with them."""
 
     chosen = Signal(object)
+    accessible_role = QAccessible.Role.ComboBox
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -265,6 +266,12 @@ class ChoiceButton(FocusRing, QComboBox):
 
     def text(self) -> str:
         return self.currentText()
+
+    accessible_value = text
+
+    @property
+    def choices(self) -> list[str]:
+        return [self.itemText(index) for index in range(self.count())]
 
     def click(self) -> None:
         self.showPopup()

@@ -1,6 +1,7 @@
 """What screen readers are told of widgets that paint themselves.
 
-A widget class names its `accessible_role`, and may say its value in `accessible_value()`. Buttons do not need it: those
+A widget class names its `accessible_role`, and may say its value in `accessible_value()`; what has a `click()` can be
+pressed. Qt's own words for a combo box have its value in place of its name. Buttons do not need it: those
 of Qt say themselves whether they are pressed, checked, or one of several. A button that opens something in place says
 in `shows_more()` whether that is open: it is a button that is expanded or collapsed, not a check box.
 """
@@ -22,6 +23,16 @@ class _Described(QAccessibleWidget):
         if kind == QAccessible.Text.Value and value is not None:
             return str(value())
         return super().text(kind)
+
+    def actionNames(self) -> list[str]:  # noqa: N802
+        pressed = [self.pressAction()] if hasattr(self.widget(), "click") else []
+        return [*pressed, *super().actionNames()]
+
+    def doAction(self, name: str) -> None:  # noqa: N802
+        if name == self.pressAction() and (click := getattr(self.widget(), "click", None)) is not None:
+            click()
+        else:
+            super().doAction(name)
 
 
 class _Disclosure(QAccessibleWidget):
