@@ -68,6 +68,13 @@ def type_anew(field: EditorPart, text: str) -> None:
     QTest.keyClicks(field.field, text)
 
 
+def words_as(harness: AppHarness) -> list[PartKind]:
+    """As what the words of all messages are shown, each time that they are."""
+    view = harness.window.transcript
+    assert view is not None
+    return [part.kind for item in view.items for part in item.parts if part.kind in (PartKind.TEXT, PartKind.BUBBLE)]
+
+
 def fields(harness: AppHarness) -> int:
     return sum(message.edit is not None for message in harness.chats.transcript.messages)
 
@@ -310,9 +317,14 @@ def test_a_message_is_given_to_the_other_side(harness: AppHarness, qtbot: QtBot)
     act(harness, 0, "Make It the Model's")
     harness.wait_until_quiet(qtbot)
     assert [message.from_user for message in harness.chats.transcript.messages] == [False, False]
+    assert words_as(harness) == [PartKind.TEXT, PartKind.TEXT]
     act(harness, 0, "Make It Yours")
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[0].from_user
+    assert words_as(harness) == [PartKind.BUBBLE, PartKind.TEXT]
+    act(harness, 1, "Make It Yours")
+    harness.wait_until_quiet(qtbot)
+    assert words_as(harness) == [PartKind.BUBBLE, PartKind.BUBBLE]
 
 
 def test_a_message_goes_alone_and_undo_brings_it_back(harness: AppHarness, qtbot: QtBot) -> None:

@@ -62,6 +62,7 @@ class MessageItem:
         self._theme = theme
         self._release = release
         self._bubble_text: str | None = None
+        self._is_bubble: bool | None = None  # whose message its words are shown as; None: not yet
         self._parts: list[Part] = []
         self._tops = [0]
         self._attached: list[Part] = []
@@ -113,8 +114,11 @@ class MessageItem:
         attached: object = self.message.attachments
         shown = bool(attached) and not self._is_edited  # there the field has them
         self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if shown else [])
-        if self._is_edited:
+        if self._is_edited or self._is_bubble not in (None, self.message.from_user):
             self._drop_words()
+        self._is_bubble = self.message.from_user
+        if self._is_edited:
+            pass  # a field stands in their place
         elif self.message.from_user:
             self._set_bubbles(width_px)
         else:
@@ -148,7 +152,7 @@ class MessageItem:
         self._set_fixed(self._after, field if after else [])
 
     def _drop_words(self) -> None:
-        """A field stands in their place."""
+        """Something else takes their place: a field, or the words as the other side's."""
         self._set_fixed(self._head, [])
         self._bubble_text = None
         for body in (self._thought, self._answer):
