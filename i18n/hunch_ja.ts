@@ -1037,6 +1037,14 @@
         <translation>両方インストール</translation>
     </message>
     <message>
+        <source>Use both</source>
+        <translation>両方使う</translation>
+    </message>
+    <message>
+        <source>On its way</source>
+        <translation>ダウンロード中</translation>
+    </message>
+    <message>
         <source>No model is loaded</source>
         <translation>モデルが読み込まれていません</translation>
     </message>
@@ -1049,6 +1057,14 @@
         <translation>どんな話題でも話せます</translation>
     </message>
     <message>
+        <source>Use %1 and its draft</source>
+        <translation>%1 とそのドラフトを使う</translation>
+    </message>
+    <message>
+        <source>%1 and its draft are installed.</source>
+        <translation>%1 とそのドラフトがインストールされました。</translation>
+    </message>
+    <message>
         <source>Install %1 and its draft</source>
         <translation>%1 とそのドラフトをインストール</translation>
     </message>
@@ -1059,6 +1075,18 @@
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
         <translation>スターターペアが知っているのは Hunch のことだけです。より大きなモデルと、それに合うドラフトモデルをインストールしてください。</translation>
+    </message>
+    <message>
+        <source>%1 is paused. It goes on in Models.</source>
+        <translation>%1 のダウンロードは一時停止中です。「モデル」で再開できます。</translation>
+    </message>
+    <message>
+        <source>%1 is being downloaded.</source>
+        <translation>%1 をダウンロードしています。</translation>
+    </message>
+    <message>
+        <source>%1 is being downloaded: %2 of %3.</source>
+        <translation>%1 をダウンロードしています：%3 中 %2。</translation>
     </message>
     <message>
         <source>Models…</source>

@@ -1037,6 +1037,14 @@
         <translation>둘 다 설치</translation>
     </message>
     <message>
+        <source>Use both</source>
+        <translation>둘 다 사용</translation>
+    </message>
+    <message>
+        <source>On its way</source>
+        <translation>다운로드 중</translation>
+    </message>
+    <message>
         <source>No model is loaded</source>
         <translation>불러온 모델이 없어요</translation>
     </message>
@@ -1049,6 +1057,14 @@
         <translation>무엇이든 이야기해 보세요</translation>
     </message>
     <message>
+        <source>Use %1 and its draft</source>
+        <translation>%1 모델과 초안 모델 사용</translation>
+    </message>
+    <message>
+        <source>%1 and its draft are installed.</source>
+        <translation>%1 모델과 초안 모델이 설치되었어요.</translation>
+    </message>
+    <message>
         <source>Install %1 and its draft</source>
         <translation>%1 모델과 초안 모델 설치</translation>
     </message>
@@ -1059,6 +1075,18 @@
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
         <translation>스타터 쌍은 Hunch만 알아요. 더 큰 모델과 그에 맞는 초안 모델을 설치해 보세요.</translation>
+    </message>
+    <message>
+        <source>%1 is paused. It goes on in Models.</source>
+        <translation>%1 다운로드가 일시 중지되었어요. 모델에서 계속할 수 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 is being downloaded.</source>
+        <translation>%1 모델을 다운로드하고 있어요.</translation>
+    </message>
+    <message>
+        <source>%1 is being downloaded: %2 of %3.</source>
+        <translation>%1 모델을 다운로드하고 있어요: %3 중 %2.</translation>
     </message>
     <message>
         <source>Models…</source>

@@ -1037,6 +1037,14 @@
         <translation>一并安装</translation>
     </message>
     <message>
+        <source>Use both</source>
+        <translation>一并使用</translation>
+    </message>
+    <message>
+        <source>On its way</source>
+        <translation>正在下载</translation>
+    </message>
+    <message>
         <source>No model is loaded</source>
         <translation>尚未加载模型</translation>
     </message>
@@ -1049,6 +1057,14 @@
         <translation>畅聊任何话题</translation>
     </message>
     <message>
+        <source>Use %1 and its draft</source>
+        <translation>使用 %1 及其草稿模型</translation>
+    </message>
+    <message>
+        <source>%1 and its draft are installed.</source>
+        <translation>%1 及其草稿模型已安装。</translation>
+    </message>
+    <message>
         <source>Install %1 and its draft</source>
         <translation>安装 %1 及其草稿模型</translation>
     </message>
@@ -1059,6 +1075,18 @@
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
         <translation>入门模型对只了解 Hunch。安装一个更大的模型，再配一个草稿模型。</translation>
+    </message>
+    <message>
+        <source>%1 is paused. It goes on in Models.</source>
+        <translation>%1 的下载已暂停，可在“模型”中继续。</translation>
+    </message>
+    <message>
+        <source>%1 is being downloaded.</source>
+        <translation>正在下载 %1。</translation>
+    </message>
+    <message>
+        <source>%1 is being downloaded: %2 of %3.</source>
+        <translation>正在下载 %1：%3 中的 %2。</translation>
     </message>
     <message>
         <source>Models…</source>

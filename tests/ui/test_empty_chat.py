@@ -10,7 +10,7 @@ from PySide6.QtCore import QLocale
 from pytestqt.qtbot import QtBot
 
 from app.controllers import library
-from app.view_models.downloads import DownloadState
+from app.view_models.downloads import DownloadEntry, DownloadState
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
@@ -18,6 +18,7 @@ from app.views.shell.empty_chat import EmptyChat
 from engine import HubSilence, HubUnreachable
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
+from tests.helpers.figures import read
 
 
 @pytest.fixture
@@ -58,12 +59,39 @@ def test_what_failed_is_offered_again(harness: AppHarness, empty: EmptyChat, qtb
     assert empty.install_button.isVisible()
 
 
-def test_what_is_here_is_not_offered(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+def test_what_is_on_its_way_says_how_far_and_is_used_from_here_when_it_is_there(
+    harness: AppHarness, empty: EmptyChat, qtbot: QtBot
+) -> None:
+    offer = best(harness)
+    harness.store.gate.hold()
     empty.install_button.click()
-    qtbot.waitUntil(lambda: best(harness).installed)
-    harness.models.downloads.dismiss(harness.models.downloads.entries[0].id)
+    qtbot.waitUntil(lambda: empty.offer.text() == "On its way")
+    assert offer.main_name in empty.offer_reason.text()
     assert not empty.install_button.isVisible()
     assert empty.offer_button.isVisible()
+    harness.store.gate.open()
+    qtbot.waitUntil(lambda: empty.install_button.text() == "Use both" and empty.install_button.isVisible())
+    assert empty.offer_reason.text() == f"{offer.main_name} and its draft are installed."
+    empty.install_button.click()
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == offer.main_name)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (DownloadEntry(1, ("org/Big",)), "Big is being downloaded."),
+        (
+            DownloadEntry(1, ("org/Big",), 3, 4_000_000, state=DownloadState.PAUSED),
+            "Big is paused. It goes on in Models.",
+        ),
+        (
+            DownloadEntry(1, ("org/Big",), 1_000_000, 4_000_000, state=DownloadState.RUNNING),
+            "Big is being downloaded: 25% of 4.0 MB.",
+        ),
+    ],
+)
+def test_how_far_it_is_is_said_in_words(empty: EmptyChat, entry: DownloadEntry, said: str) -> None:
+    assert read(empty._progress_of(entry)) == said
 
 
 def test_nothing_is_worked_out_for_what_is_not_shown(

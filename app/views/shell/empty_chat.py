@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout
 
 from app.controllers.models import ModelController
 from app.theme import RADIUS_CARD, Theme
+from app.view_models.downloads import DownloadEntry, DownloadState
 from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
 from app.views.settings.model_facts import offer_text
@@ -18,9 +19,10 @@ from app.views.widgets.labels import TextLabel, TextStyle, style_font
 from app.views.widgets.mark import Mark
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
+from app.words.formats import fill, percent, size
 
 _WIDTH = 560
+_UNDER_WAY = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.PAUSED)
 
 
 class EmptyChat(Translated, QScrollArea):
@@ -36,13 +38,14 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_reason = TextLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
-        self._pair: PairOffer | None = None
+        self._pair: PairOffer | None = None  # the best for this machine, unless it is on its way
+        self._coming: DownloadEntry | None = None
         self._models: ModelController | None = None
         self._arrange()
         for button in self.questions:
             button.clicked.connect(lambda _checked=False, button=button: self.question_asked.emit(button.text()))
         self.offer_button.clicked.connect(self.models_requested)
-        self.install_button.clicked.connect(self._install_pair)
+        self.install_button.clicked.connect(self._on_click)
         self._has_model = True
         self._retranslate()
 
@@ -55,7 +58,7 @@ class EmptyChat(Translated, QScrollArea):
         self._offer_best()
 
     def bind(self, models: ModelController) -> None:
-        """Offers the best pair for this machine, unless it is here or on its way."""
+        """Offers the best pair for this machine, to be installed or used; or tells how far it is on its way."""
         self._models = models
         models.models_changed.connect(self._offer_best)
         models.downloads.changed.connect(self._offer_best)
@@ -63,14 +66,20 @@ class EmptyChat(Translated, QScrollArea):
     def _offer_best(self) -> None:
         """Nothing while the card is hidden: finding the best pair takes ten milliseconds."""
         if self._models is not None and not self._card.isHidden():
-            best = next(iter(self._models.library.offers(QLocale().name())), None)
-            unwanted = best is None or best.installed or best.main in self._models.downloads.coming
-            self._pair = None if unwanted else best
+            under_way = (each for each in self._models.downloads.entries if each.state in _UNDER_WAY)
+            self._coming, self._pair = next(under_way, None), None
+            if self._coming is None:
+                self._pair = next(iter(self._models.library.offers(QLocale().name())), None)
         self._describe_offer()
 
-    def _install_pair(self) -> None:
-        """Where it can be watched."""
-        if self._models is not None and self._pair is not None:
+    def _on_click(self) -> None:
+        """A pair is installed where that can be watched."""
+        if self._models is None or self._pair is None:
+            return
+        if self._pair.installed:
+            folder_of = self._models.discover.folder_of
+            self._models.use_pair(folder_of(self._pair.main), folder_of(self._pair.draft))
+        else:
             self._models.install_pair(self._pair.main, self._pair.draft)
             self.models_requested.emit()
 
@@ -138,16 +147,25 @@ class EmptyChat(Translated, QScrollArea):
         for button, question in zip(self.questions, asked, strict=True):
             button.setText(question)
         self.offer_button.setText(self.tr("Models…"))
-        self.install_button.setText(self.tr("Install both"))
         self._describe_offer()
 
     def _describe_offer(self) -> None:
         self.install_button.setVisible(self._pair is not None)
+        here = self._pair is not None and self._pair.installed
+        self.install_button.setText(self.tr("Use both") if here else self.tr("Install both"))
+        if self._coming is not None:
+            self.offer.setText(self.tr("On its way"))
+            self.offer_reason.setText(self._progress_of(self._coming))
+            return
         if not self._has_model:
             self.offer.setText(self.tr("No model is loaded"))
             self.offer_reason.setText(self.tr("Install one from the Hub, or choose one that is on this machine."))
             return
         self.offer.setText(self.tr("Chat about anything"))
+        if self._pair is not None and here:
+            self.install_button.setAccessibleName(fill(self.tr("Use %1 and its draft"), self._pair.main_name))
+            self.offer_reason.setText(fill(self.tr("%1 and its draft are installed."), self._pair.main_name))
+            return
         if self._pair is not None:
             self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), self._pair.main_name))
             self.offer_reason.setText(
@@ -161,6 +179,16 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_reason.setText(
             self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )
+
+    def _progress_of(self, coming: DownloadEntry) -> str:
+        """Seldom another one: that of Models tells more."""
+        name = coming.repository.rpartition("/")[2]
+        if coming.state is DownloadState.PAUSED:
+            return fill(self.tr("%1 is paused. It goes on in Models."), name)
+        if not coming.total_bytes:
+            return fill(self.tr("%1 is being downloaded."), name)
+        done = percent(coming.done_bytes / coming.total_bytes)
+        return fill(self.tr("%1 is being downloaded: %2 of %3."), name, done, size(coming.total_bytes))
 
 
 class QuestionButton(PaintedButton):
