@@ -92,6 +92,18 @@ def race(app: AppHarness) -> QWidget:
     return wiring.race_window
 
 
+def model_row(app: AppHarness) -> QWidget:
+    """With its facts and all that can be done with it."""
+    window = app.application.show_settings("models")
+    assert window is not None
+    window.resize(window.minimumSize())
+    row = window.models.installed.rows[0]
+    row.show_facts(True)
+    QApplication.processEvents()
+    window.models.ensureWidgetVisible(row.reveal_button)
+    return window
+
+
 PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "chat": lambda app: app.window,
     "empty chat": new_chat,
@@ -108,6 +120,7 @@ PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "import": menu_dialog("import_chats"),
     "export": menu_dialog("export_all"),
     "editor": editor,
+    "model row": model_row,
     "race": race,
     **{
         name: settings_page(name)

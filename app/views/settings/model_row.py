@@ -19,6 +19,7 @@ from app.words.models import fit_text, model_details, parameters_text, precision
 from app.words.notices_for_errors import reason_text
 
 _FIRST = ("more_button", "use_button", "reload_button", "delete_button")
+_INDENT_UP_TO = 1.5  # with larger text the actions need the whole width
 _MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
 _BUTTONS = (*_FIRST, *_MORE)
 
@@ -167,7 +168,8 @@ class ModelRow(QWidget):
             grid.addWidget(named, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(self._fact(fact), place, 1)
         inside = QVBoxLayout(panel)
-        inside.setContentsMargins(self._theme.px(28) + 8, 0, 0, 0)
+        under_name_px = self._theme.px(28) + 8
+        inside.setContentsMargins(under_name_px if self._theme.scale <= _INDENT_UP_TO else 0, 0, 0, 0)
         inside.setSpacing(10)
         inside.addLayout(grid)
         inside.addLayout(self._actions())
