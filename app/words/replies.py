@@ -96,6 +96,12 @@ def gain_text(stats: RequestStats, running: bool) -> str:
     return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), lost)
 
 
+def break_even_text(stats: RequestStats) -> str:
+    """ "2.4", or "≈2.4" while it is not certain whether drafting pays."""
+    figure = formats.number(stats.break_even or 0.0, 1)
+    return figure if stats.speed_up is not None or not stats.drafted else f"≈{figure}"
+
+
 def _link_text(stats: RequestStats, tone: Tone) -> str:
     """Empty for a draft that is parked already: it costs no more time."""
     if tone is not Tone.COST or stats.drafting is DraftingState.PARKED:
@@ -184,7 +190,7 @@ def _tooltip(stats: RequestStats) -> str:
         lines.append(formats.fill(kept, *numbers))
     if stats.break_even is not None and drafted_enough(stats):
         even = QCoreApplication.translate("ReplyStats", "Drafting pays from %1 tokens per pass on.")
-        lines.append(formats.fill(even, formats.number(stats.break_even, 1)))
+        lines.append(formats.fill(even, break_even_text(stats)))
     return "\n".join(lines)
 
 

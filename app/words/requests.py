@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from app.markup.kinds import Content, Language
 from app.storage import Grouping, ReplyStatus, Total
 from app.words import formats, speculation
-from app.words.replies import speed_up_text, status_text
+from app.words.replies import break_even_text, speed_up_text, status_text
 from engine import DraftingState, RequestStats
 
 NOT_KNOWN = "–"
@@ -79,7 +79,7 @@ def _from_how_many(stats: RequestStats) -> str:
     if stats.break_even is None:
         return ""
     words = QCoreApplication.translate("Requests", "from %1", "below the tokens per pass: with how many drafting pays")
-    return formats.fill(words, formats.number(stats.break_even, 1))
+    return formats.fill(words, break_even_text(stats))
 
 
 def source_text(stats: RequestStats) -> str:

@@ -10,7 +10,7 @@ import math
 from PySide6.QtCore import QCoreApplication
 
 from app.words import formats
-from app.words.replies import Tone, drafted_enough, gain_text, source_sentence, tone_of
+from app.words.replies import Tone, break_even_text, drafted_enough, gain_text, source_sentence, tone_of
 from engine import DraftingState, RequestStats
 
 MOST_POSITIONS = 8
@@ -135,7 +135,7 @@ def break_even_words(stats: RequestStats) -> str:
     if stats.break_even is None:
         return ""
     words = QCoreApplication.translate("Inspector", "pays from %1")
-    return formats.fill(words, formats.number(stats.break_even, 1))
+    return formats.fill(words, break_even_text(stats))
 
 
 def time_name() -> str:

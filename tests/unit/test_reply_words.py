@@ -114,6 +114,12 @@ def test_a_reply_that_others_shared_but_for_a_guess_says_why_it_has_so_few() -> 
     assert footer_line(replace(stats, shared_rounds=2)).text.endswith("1.0 tok/pass")
 
 
+def test_while_there_is_no_verdict_the_figure_that_decides_it_is_a_rough_one() -> None:
+    unclear = replace(DRAFTED, plain_rounds_error=0.5)
+    assert "pays from 1.8" in footer_line(DRAFTED).tooltip
+    assert "pays from ≈1.8" in footer_line(unclear).tooltip
+
+
 def test_a_few_words_are_no_verdict_either() -> None:
     stats = replace(DRAFTED, generated_tokens=5, rounds=3, draft_rounds=2, drafted=8, accepted=2, decode_s=0.4)
     assert footer_line(stats, running=True).gain == "measuring…"
