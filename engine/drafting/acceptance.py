@@ -101,13 +101,15 @@ class StopRule:
     floors: tuple[float, ...]
     worth: tuple[float, ...]
 
-    def goes_on(self, probabilities: Sequence[float]) -> bool:
-        """Whether to draft another token after tokens that the draft gave these probabilities."""
+    def goes_on(self, probabilities: Sequence[float], unknown: int = 0) -> bool:
+        """Whether to draft another token after tokens that the draft gave these probabilities.
+
+        Behind them are tokens whose probabilities are `unknown` yet: they cannot raise the chance that all stand.
+        """
         if not self.floors:
             return True
-        if len(probabilities) > len(self.floors):
-            return False
-        return self.chance(probabilities) >= self.floors[len(probabilities) - 1]
+        drafted = len(probabilities) + unknown
+        return drafted <= len(self.floors) and self.chance(probabilities) >= self.floors[drafted - 1]
 
     def would_draft(self, probabilities: Sequence[float]) -> int:
         """Of a draft with these probabilities, how many tokens there would be under this rule."""

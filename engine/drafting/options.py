@@ -40,7 +40,7 @@ class Option:
 
 
 class Record:
-    """What drafted rounds of a source brought and cost under each policy, or would have. Older ones fade."""
+    """The tokens of a source's drafted rounds, and what they would have cost under each policy. Older ones fade."""
 
     def __init__(self) -> None:
         self._sums = dict.fromkeys(Policy, (0.0, 0.0))  # tokens and seconds
@@ -88,12 +88,18 @@ class Choice:
         return Option(plan, _STOPPING_LEAD * lead * fixed.tokens, fixed.seconds)
 
     def teach(self, record: Record, outcome: Outcome) -> None:
-        """What each policy would have brought in a round that drafted."""
+        """What the tokens of a round that drafted would have cost under each policy.
+
+        One that drafts less than was right takes more such rounds for them: compared round by round, it would seem to
+        have brought little just where everything was easy.
+        """
         drafts = {policy: min(option.plan.length, outcome.drafted) for policy, option in self._fixed.items()}
         if self.rule.worth and outcome.probabilities:
             drafts[Policy.STOPPING] = self.rule.would_draft(outcome.probabilities)
         for policy, drafted in drafts.items():
-            record.learn(policy, min(outcome.accepted, drafted) + 1, self._seconds[drafted])
+            tokens = outcome.accepted + 1
+            rounds = max(1.0, tokens / (drafted + 1))
+            record.learn(policy, tokens, rounds * self._seconds[drafted])
 
     def _best(self, record: Record) -> Policy:
         steady, recent = (self._record_rate(record, policy) for policy in (Policy.STEADY, Policy.RECENT))

@@ -65,10 +65,13 @@ def test_nothing_is_drafted_behind_an_end(model: LoadedModel, floor: float | Non
 def test_it_stops_where_the_rule_says(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch, device: mx.DeviceType, ahead: int
 ) -> None:
-    """On a GPU one token further: that one is under way."""
+    """On a GPU one token further: that one is under way. Not where those before it are not worth it either."""
     monkeypatch.setattr(mx, "default_device", lambda: device)
-    assert len(drafted(model, stop_below(1.1))) == 1 + ahead
-    assert len(drafted(model, StopRule((0.0, 0.0, 1.1), Worth().by_grade))) == 3 + ahead
+    half = (0.5,) * len(Worth().by_grade)
+    assert len(drafted(model, StopRule((0.0, 0.4, 0.4), half))) == 2 + ahead
+    assert len(drafted(model, StopRule((0.0, 0.6, 0.6), half))) == 2
+    assert len(drafted(model, StopRule((0.0, 0.0, 1.1), Worth().by_grade))) == 3
+    assert len(drafted(model, stop_below(1.1))) == 1
     assert len(drafted(model, stop_below(0.0))) == LIMIT
 
 
@@ -195,10 +198,11 @@ def test_a_draft_that_may_stop_waits_for_each_token_and_one_that_will_not_for_th
 ) -> None:
     """How many tokens it drafts behind the one at which its rule stops: none where it had doubts, one where none."""
     monkeypatch.setattr(mx, "default_device", lambda: mx.cpu)
-    sure, unsure = (1.0,) * len(Worth().by_grade), (0.5,) * len(Worth().by_grade)
+    sure, unsure = (0.9,) * len(Worth().by_grade), (0.5,) * len(Worth().by_grade)
     for worth, floors, length in (
-        (sure, (0.0, 0.0, 1.1, 1.1, 1.1), 4),
-        (unsure, (0.0, 0.0, 1.1, 1.1, 1.1), 3),
+        (sure, (0.0, 0.0, 0.75, 0.75, 0.75), 4),
+        (sure, (0.0, 0.0, 0.85, 0.85, 0.85), 3),  # known already from the second
+        (unsure, (0.0, 0.0, 0.2, 0.2, 0.2), 3),
         (unsure, (1.1,), 1),
     ):
         assert len(drafted(model, StopRule(floors, worth))) == length

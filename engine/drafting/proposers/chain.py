@@ -51,7 +51,7 @@ def draft_chain(
             seen.append(_probability(draft) if plan.stop is not None else 1.0)
             if draft.tokens.item() in ends:
                 return joined(drafts[: len(seen)], with_probabilities=plan.stop is not None)
-        if seen and plan.stop is not None and not plan.stop.goes_on(seen):
+        if plan.stop is not None and not plan.stop.goes_on(seen, unknown=len(drafts) - len(seen)):
             break
     return joined(drafts, with_probabilities=plan.stop is not None)
 
