@@ -153,6 +153,7 @@ class EmptyChat(Translated, QScrollArea):
         self.install_button.setVisible(self._pair is not None)
         here = self._pair is not None and self._pair.installed
         self.install_button.setText(self.tr("Use both") if here else self.tr("Install both"))
+        self.install_button.set_icon("" if here else "download")
         if self._coming is not None:
             self.offer.setText(self.tr("On its way"))
             self.offer_reason.setText(self._progress_of(self._coming))

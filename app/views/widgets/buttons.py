@@ -168,6 +168,11 @@ class PillButton(NamedButton):
         self._icon_name = icon_name
         self.left_aligned = False
 
+    def set_icon(self, icon_name: str) -> None:
+        self._icon_name = icon_name
+        self.updateGeometry()
+        self.update()
+
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self._face())
         icon_width = self.theme.px(16 + 8) if self._icon_name else 0
