@@ -123,6 +123,27 @@ def test_a_draft_that_told_no_probabilities_says_nothing_of_stopping() -> None:
     assert record.rate(Policy.STEADY, Option(Plan("draft"), 1.0, 1.0)) != 1.0
 
 
+@pytest.mark.parametrize(
+    ("accepted", "cost"),
+    [
+        (7, 2 * 1.3),  # eight tokens: two rounds of three drafted ones and one more
+        (5, 1.5 * 1.3),  # six of them: the second round goes on with what comes next
+        (3, 1.3),
+        (1, 1.3),  # two tokens, for the price of a whole round
+    ],
+)
+def test_a_length_is_judged_by_what_the_same_tokens_would_have_cost(accepted: int, cost: float) -> None:
+    """A round of seven that all stood is no merit of seven beside three, which would have had two such rounds."""
+    seconds = [1.0 + 0.1 * drafted if drafted <= 3 else 4.0 for drafted in range(8)]
+    record, rates = Record(), AcceptRates()
+    for _ in range(200):
+        rates.learn(7, 7)
+    choice = Choice(Plan("draft"), rates, seconds, hopeful=False)
+    assert choice.fixed(record).plan.length == 3
+    choice.teach(record, Outcome(drafted=7, accepted=accepted))
+    assert record._sums[Policy.STEADY] == pytest.approx((accepted + 1, cost))
+
+
 def _seen(right: int, of: int) -> AcceptRates:
     """Drafts of eight tokens, of which all stood or none."""
     rates, generator = AcceptRates(), random.Random(3)
