@@ -158,6 +158,22 @@ def test_the_picker_fits_the_window_after_larger_text(harness: AppHarness) -> No
     assert widths[0] == widths[2] < widths[1]
 
 
+def test_in_the_smallest_window_no_word_of_the_picker_is_cut_off_with_the_largest_text(harness: AppHarness) -> None:
+    """It goes beyond the window's foot then, as far as the screen."""
+    picker = harness.window.picker.panel
+    picker.close()
+    harness.application.settings.text_scale = 2.0
+    harness.window.resize(harness.window.minimumSize())
+    harness.window.move(0, 0)
+    QApplication.processEvents()
+    harness.window.picker.open()
+    QApplication.processEvents()
+    hint = picker.speculation.explanation
+    assert hint.isVisible()
+    assert hint.height() >= hint.heightForWidth(hint.width())
+    assert picker.geometry().bottom() <= picker.screen().availableGeometry().bottom() + 1
+
+
 def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBot) -> None:
     """Below it a line appears once the pair has been compared."""
     listed = OptionList(Theme())

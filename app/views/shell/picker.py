@@ -31,7 +31,7 @@ from app.words.notices_for_errors import Problem, notice_for
 from app.words.pairs import draft_details, pair_details, pair_sentence
 
 _WIDTH = 640
-_LIST_HEIGHT = 300
+_LIST_HEIGHT, _LEAST_LIST_HEIGHT = 300, 60
 NO_DRAFT = ""
 
 
@@ -226,7 +226,7 @@ class Picker(Translated, QWidget):
         }[group]
 
     def open_under(self, anchor: QWidget) -> None:
-        """Below the chip, inside the window where that is possible."""
+        """Below the chip, inside the window where that is possible; beyond its foot rather than with words cut off."""
         self._show_details(False)
         self._show_check()
         window = anchor.window()
@@ -239,7 +239,9 @@ class Picker(Translated, QWidget):
         lists = max(self.mains.content_height(), self.drafts.content_height(), self._theme.px(120))
         top = anchor.mapToGlobal(QPoint(0, anchor.height() + 6))
         room = window.mapToGlobal(QPoint(0, window.height())).y() - top.y() - 12
-        self.resize(width, min(room, foot + min(lists, self._theme.px(_LIST_HEIGHT))))
+        on_screen = anchor.screen().availableGeometry().bottom() - top.y()
+        least = min(foot + self._theme.px(_LEAST_LIST_HEIGHT), on_screen)
+        self.resize(width, max(least, min(room, foot + min(lists, self._theme.px(_LIST_HEIGHT)))))
         left = anchor.mapToGlobal(QPoint((anchor.width() - width) // 2, 0)).x()
         first = window.mapToGlobal(QPoint(12, 0)).x()
         last = window.mapToGlobal(QPoint(window.width() - width - 12, 0)).x()
