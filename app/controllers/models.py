@@ -23,7 +23,7 @@ from app.controllers.model_sources import ModelSources
 from app.controllers.pair_checks import PairChecks
 from app.controllers.pair_loading import PairLoading, StarterPair
 from app.settings import Settings
-from app.view_models.installed_list import reading_order
+from app.view_models.installed_list import PairOffer, reading_order
 from app.view_models.model_list import (
     DraftChoice,
     ModelEntry,
@@ -284,6 +284,10 @@ class ModelController(QObject):
     def use_pair(self, main: str, draft: str) -> None:
         self.choose_pair(main, draft)
         self.chat_wanted.emit()
+
+    def use_offer(self, offer: PairOffer) -> None:
+        """One that is installed."""
+        self.use_pair(self.discover.folder_of(offer.main), self.discover.folder_of(offer.draft))
 
     def delete(self, folder: str) -> None:
         if folder == self._loading.main_folder and self.residence.busy:

@@ -12,6 +12,7 @@ import pytest
 
 from engine import (
     HUB_FAMILIES,
+    RECOMMENDED_SHARE,
     TYPICAL_OF_KIND,
     Catalog,
     CatalogAcceptance,
@@ -283,6 +284,24 @@ def test_what_a_draft_may_bring_is_told_where_a_model_like_its_main_one_was_meas
     assert of_kind.on == TYPICAL_OF_KIND
     assert 1 < of_kind.times < found.times
     assert catalog.predicted("nobody/nothing", draft, [like]) is None
+
+
+def test_another_conversion_of_a_model_is_listed_as_the_one_that_is_known(catalog: Catalog) -> None:
+    assert catalog.listed_as("somebody/Qwen3-8B-6bit").startswith("mlx-community/Qwen3-8B-")
+    assert catalog.listed_as("mlx-community/Qwen3-8B-8bit") == "mlx-community/Qwen3-8B-8bit"
+    assert catalog.listed_as("somebody/Qwen3-9B-6bit") == "somebody/Qwen3-9B-6bit"
+    assert catalog.drafts_for(catalog.listed_as("somebody/Qwen3-8B-6bit"))
+
+
+@pytest.mark.parametrize("gib", [8, 16, 48, 128])
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_no_chat_model_is_recommended_as_a_draft_that_the_picker_would_not_recommend(
+    catalog: Catalog, gib: int, language: str
+) -> None:
+    """But where somebody has measured that it pays."""
+    for pair in catalog.pairs_for(memory_share(gib * GIB, is_mac=True), language):
+        small = pair.draft.parameters <= RECOMMENDED_SHARE * pair.main.parameters
+        assert small or pair.gain is not None or pair.draft.kind is not None
 
 
 def test_of_a_model_made_of_experts_a_step_takes_only_those_that_a_token_needs(catalog: Catalog) -> None:

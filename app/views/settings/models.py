@@ -84,7 +84,7 @@ class ModelsPage(Translated, Page):
         self._models.models_changed.connect(self._show_offers)
         self._models.downloads.changed.connect(self._show_offers)
         self.recommended.install_requested.connect(self._install_offer)
-        self.recommended.use_requested.connect(self._use_offer)
+        self.recommended.use_requested.connect(self._models.use_offer)
         self.installed.delete_requested.connect(self.ask_to_delete)
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
 
@@ -110,10 +110,6 @@ class ModelsPage(Translated, Page):
 
     def _install_offer(self, offer: PairOffer) -> None:
         self._models.install_pair(offer.main, offer.draft)
-
-    def _use_offer(self, offer: PairOffer) -> None:
-        folder_of = self._models.discover.folder_of
-        self._models.use_pair(folder_of(offer.main), folder_of(offer.draft))
 
     def ask_to_delete(self, entry: ModelEntry) -> Dialog:
         def text() -> DialogText:

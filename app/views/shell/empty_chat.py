@@ -77,8 +77,7 @@ class EmptyChat(Translated, QScrollArea):
         if self._models is None or self._pair is None:
             return
         if self._pair.installed:
-            folder_of = self._models.discover.folder_of
-            self._models.use_pair(folder_of(self._pair.main), folder_of(self._pair.draft))
+            self._models.use_offer(self._pair)
         else:
             self._models.install_pair(self._pair.main, self._pair.draft)
             self.models_requested.emit()
