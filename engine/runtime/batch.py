@@ -26,6 +26,8 @@ from engine.decoding.sequence import within_vocabulary
 from engine.runtime.reply import TIMED_EVERY_ROUNDS, Reply
 
 if TYPE_CHECKING:
+    from engine.drafting.controller import History
+    from engine.drafting.costs import RoundCosts
     from engine.models.loading import LoadedModel
 
 _log = logging.getLogger(__name__)
@@ -66,15 +68,16 @@ class Batch:
         for reply in replies:
             reply.sequence.caches = reply.sequence.model.make_caches()
 
-    def step(self, *, look_ahead: bool, padded: bool = False, drafts: bool = False) -> None:
+    def step(self, history: History, *, look_ahead: bool, drafts: bool = False) -> None:
         """A token for each reply. Who has come to an end leaves; who fails by its own fault has been told.
 
-        With `look_ahead` the next forward is queued before this one's draws are read. `padded`: a forward over one row
-        more is faster; long chats are not copied for it. `drafts`: more than a token, as each one's draft has it; not
-        while a step is in flight. What raises concerns all.
+        With `look_ahead` the next forward is queued before this one's draws are read. `drafts`: more than a token, as
+        each one's draft has it; not while a step is in flight. By the prices of `history` a forward is padded where a
+        larger one is faster: by tokens of each row, or by a row; long chats are not copied for it. What raises concerns
+        all.
         """
         started = time.perf_counter()
-        self._pad(wanted=padded and all(len(reply.sequence.tokens) < _PADDED_TOKENS for reply in self.replies))
+        self._pad(wanted=not drafts and self._is_faster_with_a_row_more(history.costs))
         drafted, draft_s, failure = [NO_DRAFT] * len(self.replies), 0.0, None
         if drafts and not self.in_flight:
             drafted = self._drafted()
@@ -84,6 +87,8 @@ class Batch:
                 reply.begin_shared_round()
         width = 1 + max(draft.tokens.size for draft in drafted)
         if width > 1 and failure is None:
+            padded = history.shared_by(len(self.replies)).costs.padded(width)
+            width = padded if padded <= 1 + self._longest_draft() else width
             verdicts, failure = self._verified(drafted, width)
         if width == 1 or failure is not None:
             drafted, width = [NO_DRAFT] * len(self.replies), 1
@@ -108,6 +113,10 @@ class Batch:
         self._caches, self._drawn, self._padded = MergedCaches(), None, False
         return replies
 
+    def _is_faster_with_a_row_more(self, costs: RoundCosts) -> bool:
+        rows, longest = len(self.replies), max(len(reply.sequence.tokens) for reply in self.replies)
+        return costs.padded(rows) == rows + 1 and longest < _PADDED_TOKENS
+
     def _pad(self, *, wanted: bool) -> None:
         if wanted and not self._padded:
             self._caches.copy_first(len(self.replies))
@@ -125,12 +134,16 @@ class Batch:
         return [[token] for token in integers(drawn)]
 
     def _drafted(self) -> list[Draft]:
-        """What each reply's draft foresees. All rows are as wide as the widest, and none may pass its context's end."""
-        context = self.replies[0].sequence.model.info.context_tokens
-        left = min(context - len(reply.sequence.tokens) for reply in self.replies)
-        most = min(left, _MOST_TOKENS // len(self.replies) - 1)
+        """What each reply's draft foresees."""
+        most = self._longest_draft()
         drafts = [_attempt(reply, partial(self._draft_of, reply, most)) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
+
+    def _longest_draft(self) -> int:
+        """All rows are as wide as the widest, and none may pass its context's end."""
+        context = self.replies[0].sequence.model.info.context_tokens
+        left = min(context - len(reply.sequence.tokens) for reply in self.replies)
+        return min(left, _MOST_TOKENS // len(self.replies) - 1)
 
     def _draft_of(self, reply: Reply, most: int) -> Draft:
         draft = reply.draft_shared(len(self.replies), most)

@@ -318,9 +318,7 @@ class Scheduler:
             if joining:
                 self._writing.clear()
                 self._batch.join(joining)
-            rows = len(self._batch.replies)
-            padded = not drafts and self._history.costs.padded(rows) == rows + 1
-            self._batch.step(look_ahead=not self._writing and not drafts, padded=padded, drafts=drafts)
+            self._batch.step(self._history, look_ahead=not self._writing and not drafts, drafts=drafts)
 
     def _leave_batch(self, replies: Sequence[Reply]) -> None:
         if not replies:

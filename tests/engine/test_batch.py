@@ -30,6 +30,7 @@ from engine.api.stats import StatsRecorder
 from engine.caches.kinds import leaves
 from engine.caches.merging import MergedCaches
 from engine.decoding.sequence import Sequence
+from engine.drafting.controller import History
 from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
@@ -122,9 +123,9 @@ def test_a_row_more_where_that_is_faster_changes_no_token(family: str, monkeypat
     widths: set[tuple[int, int]] = set()
     step = Batch.step
 
-    def recorded(batch: Batch, *, look_ahead: bool, padded: bool = False, drafts: bool = False) -> None:
+    def recorded(batch: Batch, history: History, *, look_ahead: bool, drafts: bool = False) -> None:
         before = len(batch.replies)
-        step(batch, look_ahead=look_ahead, padded=padded, drafts=drafts)
+        step(batch, history, look_ahead=look_ahead, drafts=drafts)
         leaf = list(leaves(batch._caches.layers))[-1] if batch.replies else None
         if leaf is not None and len(batch.replies) == before:
             rows = leaf.cache[0] if hasattr(leaf, "cache") else leaf.keys

@@ -11,7 +11,7 @@ import pytest
 from engine import DraftingState, FinishReason, InternalError, Sampling, Speculation
 from engine.decoding.accept import ROOT, Draft
 from engine.drafting.controller import History
-from engine.drafting.costs import Calibration
+from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.runtime.batch import Batch
 from engine.runtime.reply import Reply
@@ -134,6 +134,35 @@ def test_no_row_goes_beyond_the_context() -> None:
 
     assert [reply.finished.reason for reply in heard] == [FinishReason.CONTEXT] * 2
     assert max(ends) <= 70
+
+
+def test_a_wide_step_is_padded_to_where_the_forward_is_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the prices of the batch, not of one reply; but not beyond the context. No token is another."""
+    main, steps = model("qwen3"), set[tuple[int, int]]()
+
+    class Network:
+        def __call__(self, tokens: mx.array, cache: list[object]) -> object:
+            replies = harness.scheduler._batch.replies
+            if replies:
+                longest = max(len(reply.sequence.tokens) for reply in replies)
+                steps.add((tokens.shape[1], longest - 1 + 6))
+            return main.network(tokens, cache=cache)
+
+    def padded(costs: RoundCosts, width: int) -> int:
+        return 6 if width in (4, 5) and costs is not harness.scheduler._history.costs else width
+
+    monkeypatch.setattr(RoundCosts, "padded", padded)
+    harness = Harness(replace(main, network=Network(), info=replace(main.info, context_tokens=64)), draft())
+    asked = [asking(prompt(7 + 6 * salt, salt), 60, speculation=Speculation.fixed(3 + salt)) for salt in range(2)]
+    heard = [harness.submit(one) for one in asked]
+    harness.run_dry()
+
+    assert any(width == 6 for width, _ in steps)
+    assert {width for width, end in steps if end <= 64} <= {1, 2, 3, 6}
+    assert {width for width, end in steps if end > 64} <= {1, 2, 3, 4, 5}
+    for reply, one in zip(heard, asked, strict=True):
+        assert reply.tokens == alone("qwen3", one).tokens[: len(reply.tokens)]
+        assert len(reply.tokens) >= 50
 
 
 def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
