@@ -123,6 +123,15 @@ def test_a_draft_that_told_no_probabilities_says_nothing_of_stopping() -> None:
     assert record.rate(Policy.STEADY, Option(Plan("draft"), 1.0, 1.0)) != 1.0
 
 
+def test_a_draft_that_was_never_to_stop_by_itself_says_nothing_of_stopping() -> None:
+    record = Record()
+    choice = Choice(Plan("draft"), _seen(right=1000, of=2000), [1.0, 1.5, 2.0], hopeful=False)
+
+    choice.teach(record, Outcome(drafted=2, accepted=2, probabilities=(0.9, 0.4)))
+
+    assert record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0)) == 1.0
+
+
 @pytest.mark.parametrize(
     ("accepted", "cost"),
     [
