@@ -19,7 +19,7 @@ from engine import DownloadProgress, Event, ModelLoadProgress, PromptProgress, T
 
 DRAIN_INTERVAL_MS = 33
 
-# These may wait for the next drain, where neighbours of one kind are joined.
+# These may wait for the next drain, where neighbouring text and the news of one prompt or download are joined.
 _FREQUENT = (TextDelta, PromptProgress, DownloadProgress, ModelLoadProgress)
 
 

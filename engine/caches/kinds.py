@@ -1,4 +1,4 @@
-"""What the cache of one layer needs to undo a step: the file that knows how each of mlx-lm's cache classes forgets.
+"""What the cache of one layer needs to undo a step, by its class in mlx-lm; `merging.py` knows those of batches.
 
 A key-value cache forgets by moving an offset. Every other cache is put back as it was, by `snapshot` and `restore`;
 what then stands of the step is fed to it again (see `replay.py`).

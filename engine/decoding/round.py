@@ -1,6 +1,6 @@
 """One round: propose, verify in one forward, accept, commit, roll back. With nothing proposed it is plain decoding.
 
-Knows nothing of requests, events, text or who drafts; `engine/runtime` calls it and tells the world.
+Knows nothing of requests, events, text or who drafts; that is for those who call it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
         verdict = verify(sequence, NO_DRAFT, sampler)
     if look_ahead:
         start_next_forward(sequence, verdict, sampler)
-    emitted = sound(integers(verdict), sequence)  # waits for the device
+    emitted = drawable(integers(verdict), sequence)  # waits for the device
     ending(emitted)
     _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), perf_counter() - started, typical=typical)
@@ -97,7 +97,7 @@ def speculative_round(
 
     drafted, verdicts = draft.tokens.size, integers(chosen)
     path = accepted_path(integers(draft.tokens), verdicts, draft.parents)
-    emitted, drafted, accepted = settled(drafted, path, verdicts, sequence, ending)
+    emitted, drafted, accepted = cut_at_end(drafted, path, verdicts, sequence, ending)
     _commit(sequence, sampler, emitted, path if draft.parents is not None else None)
     return Round(
         tuple(emitted),
@@ -119,14 +119,14 @@ def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
     return None
 
 
-def settled(
+def cut_at_end(
     drafted: int, path: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
 ) -> tuple[list[int], int, int]:
     """What a round emits, how many drafted tokens count, and how many of those were accepted.
 
     Where the reply ends within the draft, what was drafted behind its end counts for nothing.
     """
-    emitted = sound([verdicts[index + 1] for index in (ROOT, *path)], sequence)
+    emitted = drawable([verdicts[index + 1] for index in (ROOT, *path)], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
         emitted, drafted = emitted[:kept], min(drafted, kept)
@@ -153,7 +153,7 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
     mx.async_eval(sequence.in_flight)
 
 
-def sound(drawn: list[int], sequence: Sequence) -> list[int]:
+def drawable(drawn: list[int], sequence: Sequence) -> list[int]:
     """The tokens before the first that could not be drawn; if that is the very first, LogitsBroken.
 
     So a reply breaks at the same token whoever drafts: the next round finds it first.

@@ -1,6 +1,7 @@
-"""A conversation's tokens and one model's cache of them. The only writer of the cache position.
+"""A conversation's tokens and one model's cache of them.
 
-INVARIANT: between rounds the cache holds all committed tokens but the last, which the next forward feeds.
+INVARIANT: between rounds of its own the cache holds all committed tokens but the last, which the next forward feeds.
+In a batch it is empty: the batch holds the rows.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class Sequence:
         """`emitted` now follow the last token; of the step over [what was unread, draft…], as many more stand.
 
         `path` are the indices of the accepted tokens in the draft; None: the first ones. When the next step is already
-        in flight, this one was closed before it took off.
+        in flight, this one was closed before that one began.
         """
         if self.in_flight is None:
             kept = self.unread - 1 + len(emitted)

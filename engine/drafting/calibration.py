@@ -101,8 +101,8 @@ class Tuner:
 
         A draft that breaks has the main model measured without it: `RoundCosts.refuses` its drafts from then on.
         """
-        assert self._slices is not None
-        assert self._pair is not None
+        if self._slices is None or self._pair is None:
+            raise RuntimeError("there is nothing to measure")
         main, draft = self._pair
         try:
             next(self._slices)

@@ -113,17 +113,17 @@ class Drafting:
         return any(proposer.reads_next_token for proposer in self._proposers.values())
 
     def keep_hidden_states(self, sequence: TokenSequence) -> None:
-        """Have the hidden states kept that a proposer drafts from, if one does; where there are none it is silent."""
-        listening = [proposer for proposer in self._proposers.values() if proposer.layers]
-        layers = [layer for proposer in listening for layer in proposer.layers]
+        """Have the hidden states kept that a proposer drafts from, if one does; without them it does not draft."""
+        of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
+        layers = [layer for proposer in of_states for layer in proposer.layers]
         if layers:
             sequence.discard_in_flight()  # a step that was opened before leaves no states: all would be read for it
         try:
             sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
         except Exception as refusal:  # noqa: BLE001  whatever a network makes of it, the reply can do without drafts
             foreseen = isinstance(refusal, NoHiddenStates)
-            _log.info("%s cannot draft: %s", listening[0].name, refusal, exc_info=None if foreseen else refusal)
-            for proposer in listening:
+            _log.info("%s cannot draft: %s", of_states[0].name, refusal, exc_info=None if foreseen else refusal)
+            for proposer in of_states:
                 proposer.failed = True
 
     def pass_hidden_states(self, sequence: TokenSequence) -> None:
@@ -133,12 +133,12 @@ class Drafting:
         position, states = sequence.hidden_states.take()
         if states is None:
             return
-        listening = [proposer for proposer in self._proposers.values() if proposer.layers]
-        if all(proposer.failed for proposer in listening):
+        of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
+        if all(proposer.failed for proposer in of_states):
             sequence.hidden_states = None
             return
-        width, start = states.shape[1] // sum(len(proposer.layers) for proposer in listening), 0
-        for proposer in listening:
+        width, start = states.shape[1] // sum(len(proposer.layers) for proposer in of_states), 0
+        for proposer in of_states:
             end = start + len(proposer.layers) * width
             proposer.receive_states(position, states[:, start:end])
             start = end

@@ -19,7 +19,7 @@ from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, RoundTrace, SpeculationMode
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import NO_DRAFT, Draft, accepted_path, integers
-from engine.decoding.round import Round, Times, plain_round, settled, speculative_round
+from engine.decoding.round import Round, Times, cut_at_end, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import ReplyText, Span, goes_on, reply_begin, spared_tokens, turn_end
@@ -205,7 +205,7 @@ class Reply:
         Tokens and sampler are committed; `take_shared` is to follow.
         """
         path = accepted_path(integers(draft.tokens), verdicts)
-        emitted, drafted, accepted = settled(draft.tokens.size, path, verdicts, self._sequence, self._ending)
+        emitted, drafted, accepted = cut_at_end(draft.tokens.size, path, verdicts, self._sequence, self._ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
         parts = times[1:] if drafted else (0.0, 0.0)

@@ -63,14 +63,14 @@ class Dflash(nn.Module):
     """Parameter names are those that z-lab publishes."""
 
     name = "Hunch Starter DFlash"
-    taps = (2, 4)
+    read_layers = (2, 4)
     is_packed = False
 
     def __init__(self, main: Shape, block: int = BLOCK) -> None:
         super().__init__()
         shape = Shape(main.vocabulary, main.width, layers=2, heads=4, kv_heads=2, head_width=32, hidden=256, dropout=0)
         self.shape, self.main_layers, self.depth = shape, main.layers, block - 1
-        self.fc = nn.Linear(len(self.taps) * main.width, shape.width, bias=False)
+        self.fc = nn.Linear(len(self.read_layers) * main.width, shape.width, bias=False)
         self.hidden_norm = nn.RMSNorm(shape.width, eps=NORM_EPS)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
         self.norm = nn.RMSNorm(shape.width, eps=NORM_EPS)
@@ -78,7 +78,7 @@ class Dflash(nn.Module):
     def drafted(self, read: Read, tokens: Tensor, anchors: Anchors, embed: Callable[[Tensor], Tensor]) -> Tensor:
         masks = torch.full((*anchors.places.shape, self.depth), MASK_ID)
         rows = embed(torch.cat((tokens.gather(1, anchors.places)[..., None], masks), -1))
-        context = self.hidden_norm(self.fc(read.tapped))
+        context = self.hidden_norm(self.fc(read.states))
         for layer in self.layers:
             rows = layer(rows, context, anchors)
         return self.norm(rows)[:, :, 1:]
@@ -94,7 +94,7 @@ class Dflash(nn.Module):
             "architectures": ["DFlashDraftModel"],
             "model_type": "qwen3",
             "block_size": self.depth + 1,
-            "dflash_config": {"mask_token_id": MASK_ID, "target_layer_ids": list(self.taps)},
+            "dflash_config": {"mask_token_id": MASK_ID, "target_layer_ids": list(self.read_layers)},
             "num_target_layers": self.main_layers,
             "num_hidden_layers": self.shape.layers,
             "layer_types": ["full_attention"] * self.shape.layers,

@@ -1,7 +1,7 @@
 """What the drafters of the starter's main model share: what they read of it, where drafts begin, what they learn.
 
 Each kind is a file: dflash.py, and heads.py for EAGLE-3 and MTP. They draft from the main model's hidden states, with
-its own embedding and head, and learn its law at each place of a draft, over answers as it writes them itself.
+its own embedding and head, and learn its distribution at each place of a draft, over answers as it writes them itself.
 """
 
 import json
@@ -29,7 +29,7 @@ FADE = 4.0  # places: the loss of each weighs exp(-1 / FADE) of that of the one 
 class Read:
     """What the main model makes of rows of chats."""
 
-    tapped: Tensor  # (rows, length, taps × width), what the tapped layers return
+    states: Tensor  # (rows, length, layers × width), what the layers that are read return
     last: Tensor  # (rows, length, width), what its head is given
     following: Tensor  # (rows, length, width), the embeddings of the tokens that come next
 
@@ -46,7 +46,7 @@ class Drafter(Protocol):
     """What a kind of drafter is besides an nn.Module."""
 
     name: str  # what the app calls it
-    taps: tuple[int, ...]  # layers of the main model whose output is read
+    read_layers: tuple[int, ...]  # layers of the main model whose output is read
     depth: int  # places of a draft
     is_packed: bool  # its folder holds matrices in four bits
 
@@ -64,7 +64,7 @@ class Drafter(Protocol):
 
 
 class DraftLoss(nn.Module):
-    """Cross-entropy with the main model's law at every place of a draft, earlier places weighted more."""
+    """Cross-entropy with the main model's distribution at every place of a draft, earlier places weighted more."""
 
     def __init__(self, drafter: nn.Module, main: Model) -> None:
         super().__init__()
@@ -80,22 +80,22 @@ class DraftLoss(nn.Module):
         places = places.clamp(max=written.shape[1] - 1).flatten(1)
         counts = (written.gather(1, places).view_as(inside) & inside).cumprod(-1)
         drafted = self.drafter.drafted(read, tokens, anchors, self.main.model.embed_tokens)
-        law = self._head(at(read.last, places)).float().softmax(-1)
-        each = -(law * self._head(drafted).float().flatten(1, 2).log_softmax(-1)).sum(-1).view_as(counts)
+        wanted = self._head(at(read.last, places)).float().softmax(-1)
+        each = -(wanted * self._head(drafted).float().flatten(1, 2).log_softmax(-1)).sum(-1).view_as(counts)
         share = counts * torch.exp(-torch.arange(depth) / FADE)
         return (each * share).sum() / share.sum().clamp(min=1.0)
 
     @torch.no_grad()
     def _read(self, tokens: Tensor, chats: Tensor) -> Read:
-        backbone, tapped = self.main.model, []
+        backbone, states = self.main.model, []
         mask = (chats[:, :, None] == chats[:, None, :]).tril()[:, None]
         turn = rotation(tokens.shape[1] - 1, self.main.shape.head_width)
         embedded = backbone.embed_tokens(tokens)
         x = embedded[:, :-1]
         for number, layer in enumerate(backbone.layers):
             x = layer(x, turn, mask)
-            tapped += [x] if number in self.drafter.taps else []
-        return Read(torch.cat(tapped, -1) if tapped else x, backbone.norm(x), embedded[:, 1:])
+            states += [x] if number in self.drafter.read_layers else []
+        return Read(torch.cat(states, -1) if states else x, backbone.norm(x), embedded[:, 1:])
 
     def _head(self, states: Tensor) -> Tensor:
         return F.linear(states, self.main.model.embed_tokens.weight)

@@ -93,18 +93,18 @@ class Eagle(Head):
     """EAGLE-3. Attention reads embedding and state side by side, and adds to the state."""
 
     name = "Hunch Starter EAGLE-3"
-    taps = (1, 3, 4)
+    read_layers = (1, 3, 4)
 
     def __init__(self, main: Shape) -> None:
         shape = Shape(main.vocabulary, main.width, layers=1, heads=4, kv_heads=2, head_width=32, hidden=448, dropout=0)
         super().__init__(shape, 2 * shape.width, bias=False)
         self.main_layers = main.layers
-        self.fc = nn.Linear(len(self.taps) * main.width, shape.width, bias=False)
+        self.fc = nn.Linear(len(self.read_layers) * main.width, shape.width, bias=False)
         self.hidden_norm = nn.RMSNorm(shape.width, eps=NORM_EPS)
         self.norm = nn.RMSNorm(shape.width, eps=NORM_EPS)
 
     def begin(self, read: Read) -> Tensor:
-        return self.fc(read.tapped)
+        return self.fc(read.states)
 
     def enter(self, states: Tensor, embedded: Tensor) -> tuple[Tensor, Tensor]:
         return states, torch.cat((self.input_layernorm(embedded), self.hidden_norm(states)), -1)
@@ -126,7 +126,7 @@ class Eagle(Head):
             "num_hidden_layers": 1,
             "num_target_layers": self.main_layers,
             "draft_vocab_size": self.shape.vocabulary,
-            "eagle_config": {"eagle_aux_hidden_state_layer_ids": [layer + 1 for layer in self.taps]},
+            "eagle_config": {"eagle_aux_hidden_state_layer_ids": [layer + 1 for layer in self.read_layers]},
             "attention_bias": False,
             "torch_dtype": "float16",
         }
@@ -136,7 +136,7 @@ class Mtp(Head):
     """As MiMo publishes them: an ordinary layer behind a state and an embedding that are joined."""
 
     name = "Hunch Starter MTP"
-    taps = ()
+    read_layers = ()
 
     def __init__(self, main: Shape) -> None:
         shape = Shape(main.vocabulary, main.width, layers=1, heads=4, kv_heads=2, head_width=64, hidden=512, dropout=0)

@@ -1,4 +1,4 @@
-"""The pair: the main model learns from the guide, the draft the main model's law on the same kind of text."""
+"""The pair: the main model learns from the guide, the draft the main model's distribution on the same kind of text."""
 
 from pathlib import Path
 
@@ -30,8 +30,8 @@ class AnswerLoss(nn.Module):
         return data_loss(self.model(tokens[:, :-1], chats[:, :-1]), tokens, weights)
 
 
-class LawLoss(nn.Module):
-    """The draft is worth what the main model would have said: it learns the whole law at every place of an answer."""
+class DistributionLoss(nn.Module):
+    """The draft learns the main model's whole distribution at every place of an answer."""
 
     def __init__(self, model: Model, teacher: Model) -> None:
         super().__init__()
@@ -39,8 +39,8 @@ class LawLoss(nn.Module):
 
     def forward(self, tokens: Tensor, chats: Tensor, weights: Tensor) -> Tensor:
         logits = self.model(tokens[:, :-1], chats[:, :-1])
-        law = self.teacher(tokens[:, :-1], chats[:, :-1]).float().softmax(-1)
-        each = -(law * logits.float().log_softmax(-1)).sum(-1)
+        wanted = self.teacher(tokens[:, :-1], chats[:, :-1]).float().softmax(-1)
+        each = -(wanted * logits.float().log_softmax(-1)).sum(-1)
         answers = (weights >= 1.0).float()
         return 0.8 * (each * answers).sum() / answers.sum() + 0.2 * data_loss(logits, tokens, weights)
 
@@ -61,7 +61,7 @@ def train_draft(guide: Guide, folder: Path, main_folder: Path, plan: Plan, *, re
     model = _first_model(DRAFT, folder, plan, resume=resume)
     tokenizer = saved_tokenizer(main_folder)
     maker = ChatMaker(guide, tokenizer, plan.seed, opening_share=0.3)
-    loss = LawLoss(model, saved_model(main_folder, MAIN))
+    loss = DistributionLoss(model, saved_model(main_folder, MAIN))
     Training(model, plan, maker, loss, "draft").run(lambda average: export(average, tokenizer, folder))
 
 

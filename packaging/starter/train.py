@@ -5,9 +5,9 @@
     python packaging/starter/train.py --only main --resume 1 --steps 400 --rate 1e-3
     python packaging/starter/train.py --steps 2 --eager --out build/tried  # whether it runs from start to end
 
-The tokenizer comes first, then the main model from data (pair.py), then the draft, which learns the main model's law on
-the same kind of data, and the drafters (dflash.py, heads.py), which learn it from the main model's hidden states. What
-the data looks like is in chats.py; what the result is worth is measured by evaluate.py.
+The tokenizer comes first, then the main model from data (pair.py), then the draft, which learns the main model's
+distribution on the same kind of data, and the drafters (dflash.py, heads.py), which learn it from the main model's
+hidden states. What the data looks like is in chats.py; what the result is worth is measured by evaluate.py.
 """
 
 import argparse

@@ -9,7 +9,7 @@ import engine
 _EXPECTED = Path(__file__).with_name("engine_surface.txt")
 
 
-def test_front_door_offers_exactly_the_listed_names() -> None:
+def test_the_public_interface_offers_exactly_the_listed_names() -> None:
     assert sorted(engine.__all__) == sorted(_EXPECTED.read_text(encoding="utf-8").split())
 
 

@@ -17,7 +17,7 @@ from engine import Finished, FinishReason, RequestId, RequestStats
 from engine.__main__ import main
 from engine.api.types import DraftingState, RoundTrace
 from tests.helpers import tiny_drafters, tiny_heads
-from tests.helpers.round_law import check_rounds
+from tests.helpers.round_check import check_rounds
 from tests.helpers.tiny_families import FAMILIES, save_family
 
 CASES = 200

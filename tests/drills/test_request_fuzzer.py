@@ -49,7 +49,7 @@ from engine import (
 )
 from tests.drills.oracle import CONTEXT_TOKENS, Answer, Oracle, Question
 from tests.helpers import tiny_assistants
-from tests.helpers.round_law import check_rounds
+from tests.helpers.round_check import check_rounds
 from tests.helpers.samples import fair
 from tests.helpers.tiny_drafters import KINDS, save_drafter, save_kind
 from tests.helpers.tiny_families import FAMILIES, save_family

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import socket
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -96,15 +95,14 @@ def test_a_newer_search_shuts_the_line_of_the_older(hub: TinyHub, store: QuickSt
     old = store.search(HubQuery("old"))
     assert hub.holding.wait(10)
     threads = list(store._searches._threads)
-    started = time.monotonic()
     new = store.search(HubQuery("tiny"))
     for thread in threads:
-        thread.join(10)
-    ended_s = time.monotonic() - started
+        thread.join(60)
+    ended = not any(thread.is_alive() for thread in threads)
     assert recorder.wait_for(SearchResults).search == new
     store.more(old)  # is over: nothing is asked
     assert not [event for event in recorder.events if getattr(event, "search", new) == old]
-    assert ended_s < 5  # the hub would have held the line for ever; the bench says how long it takes
+    assert ended  # the hub would have held the line for ever; the bench says how long it takes
 
 
 BAD = [b"", b"{", b"[" * 200_000, b'{"id": "a/b"}', b"null", b"[" + b"9" * 6000 + b"]", b" " * (5 << 20)]

@@ -10,9 +10,13 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from email import message_from_bytes
+from importlib.metadata import files, requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.architecture.project import ROOT, project_files
 
@@ -38,16 +42,42 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / done.stdout.splitlines()[-1]
 
 
+def _required(wheel: Path) -> set[str]:
+    """The libraries that an installer would bring: what the wheel names, what that names, and so on."""
+    name = f"{wheel.name.split('-py3')[0]}.dist-info/METADATA"
+    named = message_from_bytes(zipfile.ZipFile(wheel).read(name)).get_all("Requires-Dist", [])
+    found: dict[str, set[str]] = {}  # by library, the extras of it that were asked for
+    asked = [(Requirement(each), "") for each in named]
+    while asked:
+        one, extra = asked.pop()
+        if one.marker is not None and not one.marker.evaluate({"extra": extra}):
+            continue
+        library = canonicalize_name(one.name)
+        extras = {"", *one.extras} - found.setdefault(library, set())
+        found[library] |= extras
+        asked += [(Requirement(each), more) for more in extras for each in requires(library) or []]
+    return set(found)
+
+
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel in it, which finds the libraries of this one."""
+    """An environment with the wheel in it and the libraries that it asks for, which are linked from this one."""
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder, with_pip=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
-    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    for library in _required(wheel):
+        tops = {file.parts[0] for file in files(library) or []} - {"..", "__pycache__"}
+        for top in tops:
+            if not (packages / top).exists():
+                (packages / top).symlink_to(Path(sysconfig.get_path("purelib")) / top)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(pip, check=True, timeout=300)
     return folder
+
+
+def test_it_asks_for_no_tools_of_developers(wheel: Path) -> None:
+    assert {"mlx", "mlx-lm", "pyside6-essentials", "huggingface-hub", "platformdirs"} <= _required(wheel)
+    assert not {"pytest", "pytest-qt", "mypy", "ruff", "import-linter"} & _required(wheel)
 
 
 def test_everything_of_the_checkout_is_in_it(wheel: Path) -> None:

@@ -22,14 +22,14 @@ BOUND = 0.045
 Rule = Callable[[mx.array, Draft, mx.array, mx.array], mx.array]
 
 
-def toy_law(seed: int) -> mx.array:
+def toy_logprobs(seed: int) -> mx.array:
     """Log-probabilities of the next token for every last token (vocabulary, vocabulary)."""
     mx.random.seed(seed)
     logits = 1.5 * mx.random.normal((VOCABULARY, VOCABULARY))
     return logits - mx.logsumexp(logits, axis=-1, keepdims=True)
 
 
-TARGET, DRAFT = toy_law(1), toy_law(2)
+TARGET, DRAFT = toy_logprobs(1), toy_logprobs(2)
 
 
 def exact_distribution() -> dict[tuple[int, ...], float]:
@@ -114,7 +114,7 @@ def forgetful(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array
 
 
 @pytest.mark.parametrize(("rule", "couple"), [(by_coupling, True), (rejection, False), (without_logprobs, False)])
-def test_what_is_emitted_has_the_main_models_law(rule: Rule, couple: bool) -> None:
+def test_what_is_emitted_has_the_main_models_distribution(rule: Rule, couple: bool) -> None:
     assert distance(judged(rule, couple)) < BOUND
 
 
@@ -176,7 +176,7 @@ def test_only_a_row_with_a_number_is_drawn_from() -> None:
     assert coupled(rows, mx.zeros((5, 3))).tolist() == [1, NO_TOKEN, NO_TOKEN, NO_TOKEN, 1]
 
 
-def test_rejecting_where_both_laws_are_the_same_but_for_rounding_redraws_a_token() -> None:
+def test_rejecting_where_both_distributions_are_the_same_but_for_rounding_redraws_a_token() -> None:
     """The rest of p over q is nothing then, and no token could be drawn of that."""
     logprobs = mx.log(mx.array([[0.5, 0.25, 0.25]] * 2))
     drafted = Draft(mx.array([0]), logprobs=mx.log(mx.array([[0.5000001, 0.25, 0.25]])))

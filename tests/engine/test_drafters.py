@@ -50,7 +50,7 @@ from engine.runtime.sharing import Way
 from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS
-from tests.helpers.round_law import check_rounds
+from tests.helpers.round_check import check_rounds
 from tests.helpers.tiny_families import FAMILIES, STATE_SPACE, save_family
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))
@@ -336,12 +336,12 @@ def meddled(client: EngineClient, request: Request, meddle: Callable[[Any], None
     """The end of a reply; `meddle` hears its events on the engine's thread, so its commands come right after them."""
     ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
-    def hear(event: Any) -> None:
+    def sink(event: Any) -> None:
         meddle(event)
         if isinstance(event, Finished | Failed):
             ended.put(event)
 
-    client.engine.submit(request, hear)
+    client.engine.submit(request, sink)
     end = ended.get(timeout=PATIENCE_S)
     assert isinstance(end, Finished), end
     return end

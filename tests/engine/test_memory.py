@@ -133,7 +133,7 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
             told.append(Handful)
         evaluate(*arrays)
 
-    def hear(event: Event) -> None:
+    def sink(event: Event) -> None:
         told.append(type(event))
         if isinstance(event, ModelReady | ModelFailed):
             ready.set()
@@ -141,7 +141,7 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
     def swap(_request: RequestId, event: Event) -> None:
         if isinstance(event, TextDelta) and not told:
             told.append(TextDelta)
-            client.engine.set_draft(draft, hear)
+            client.engine.set_draft(draft, sink)
 
     monkeypatch.setattr(loading, "available_bytes", lambda: both + there_is_room * main.need.weight_bytes)
     monkeypatch.setattr(loading, "handfuls", lambda network: ((Handful(w), told) for w, told in handfuls(network)))
@@ -183,14 +183,14 @@ def test_a_mac_gets_limits_for_what_is_loaded(monkeypatch: pytest.MonkeyPatch, w
 def run(scheduler: Scheduler, *prompts: tuple[int, ...], on_event: Any = None) -> list[Event]:
     heard: list[Event] = []
 
-    def hear(event: Event) -> None:
+    def sink(event: Event) -> None:
         heard.append(event)
         if on_event is not None:
             on_event(event)
 
     for number, prompt in enumerate(prompts, start=1):
         asked = Request(tokens=prompt, sampling=Sampling(temperature=0), max_tokens=60, speculation=Speculation.off())
-        scheduler.add(QueuedReply(RequestId(number), asked, hear))
+        scheduler.add(QueuedReply(RequestId(number), asked, sink))
     while scheduler.busy:
         scheduler.step()
     return [event for event in heard if isinstance(event, (Finished, Failed))]

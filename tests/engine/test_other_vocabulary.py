@@ -102,7 +102,7 @@ def test_it_goes_on_from_what_it_read(client: EngineClient, folders: dict[str, P
     assert second.stats.accepted >= afresh.stats.accepted > 0  # which reads the chat first
 
 
-def test_rejection_keeps_its_law(client: EngineClient, folders: dict[str, Path]) -> None:
+def test_rejection_keeps_its_distribution(client: EngineClient, folders: dict[str, Path]) -> None:
     """The draft's distribution is over the main model's tokens, without those that it lacks."""
     client.set_draft(folders["lacking"])
     written = client.run(request(PROMPTS[0], Sampling(temperature=1.0, seed=2), REJECTION))

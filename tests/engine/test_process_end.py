@@ -16,10 +16,10 @@ from engine import Engine, Request, Sampling, TextDelta
 from tests.helpers.engine_client import EngineClient
 engine, writes = Engine(), threading.Event()
 EngineClient(engine).load(Path(sys.argv[1]))
-def hear(event):
+def sink(event):
     writes.set() if isinstance(event, TextDelta) else print(type(event).__name__, flush=True)
 endless = Sampling(temperature=0.7, logit_bias=((257, -100.0),))
-engine.submit(Request(tokens=(5, 6, 7), sampling=endless, max_tokens=1900), hear)
+engine.submit(Request(tokens=(5, 6, 7), sampling=endless, max_tokens=1900), sink)
 writes.wait(60)
 raise KeyboardInterrupt
 """

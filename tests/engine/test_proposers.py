@@ -164,7 +164,7 @@ def test_without_a_rule_a_draft_stays_whole(stop: StopRule | None) -> None:
     assert shortened(whole, Plan("draft", 3, stop=stop)) is whole
 
 
-def test_a_draft_without_probabilities_stays_whole_and_one_without_a_law_is_cut_as_well() -> None:
+def test_a_draft_without_probabilities_stays_whole_and_one_without_logprobs_is_cut_as_well() -> None:
     untold = joined([one(token) for token in (3, 1, 2)], with_probabilities=False)
     told = joined([one(token) for token in (3, 1, 2)], with_probabilities=True)
     plan = Plan("draft", 3, stop=TO_TWO)

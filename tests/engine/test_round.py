@@ -9,7 +9,7 @@ import pytest
 
 from engine import LogitsBroken, Sampling
 from engine.decoding.accept import NO_TOKEN, Draft, integers
-from engine.decoding.round import Round, plain_round, sound, speculative_round
+from engine.decoding.round import Round, drawable, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from tests.engine.batch_harness import model, prompt
@@ -136,12 +136,12 @@ def test_a_timed_round_counts_the_work_of_the_draft_as_the_drafts() -> None:
     ("drawn", "stands"), [([4, 5], [4, 5]), ([4, NO_TOKEN, 6], [4]), ([4, 5, 6, NO_TOKEN], [4, 5, 6])]
 )
 def test_what_comes_before_the_first_token_that_could_not_be_drawn_stands(drawn: list[int], stands: list[int]) -> None:
-    assert sound(drawn, begun("qwen3")[0]) == stands
+    assert drawable(drawn, begun("qwen3")[0]) == stands
 
 
 def test_a_round_without_any_token_breaks_the_reply() -> None:
     with pytest.raises(LogitsBroken):
-        sound([NO_TOKEN, 4], begun("qwen3")[0])
+        drawable([NO_TOKEN, 4], begun("qwen3")[0])
 
 
 def test_penalties_see_what_a_round_has_emitted() -> None:

@@ -47,7 +47,7 @@ def distance(tokens: mx.array, expected: mx.array) -> float:
     return 0.5 * number(mx.abs(counts - expected).sum())
 
 
-# Laws.
+# Distributions.
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def distance(tokens: mx.array, expected: mx.array) -> float:
     ],
     ids=str,
 )
-def test_draws_follow_mlx_lms_law(sampling: Sampling) -> None:
+def test_draws_follow_mlx_lms_distribution(sampling: Sampling) -> None:
     """Over many positions the tokens drawn are distributed as mlx-lm's filters and temperature say."""
     vocabulary = 24
     mx.random.seed(5)
@@ -113,7 +113,7 @@ def test_xtc_spares_nothing_where_nothing_is_to_be_spared() -> None:
         assert mx.isinf(filtered(logprobs, sampling, coins, spared)).tolist() == [[True, True, False, False]]
 
 
-def test_draws_with_xtc_follow_both_laws_as_often_as_its_coin_says() -> None:
+def test_draws_with_xtc_follow_both_distributions_as_often_as_its_coin_says() -> None:
     """The coin says nothing of the noise: else the mixture would be another."""
     logits = mx.log(mx.array([[0.35, 0.25, 0.2, 0.12, 0.05, 0.03]]))
     excluded = sample_utils.apply_xtc(logits, 1.0, 0.1, [])
@@ -145,7 +145,7 @@ def judged(seed: int, drafted: mx.array, by: mx.array, target: mx.array) -> mx.a
     return judge.verify(mx.repeat(target, rows + 1, axis=0), 0, draft)
 
 
-def test_rejection_draws_by_the_main_models_law() -> None:
+def test_rejection_draws_by_the_main_models_distribution() -> None:
     """Drafted with the noise of the same seed and positions: what is redrawn must have other noise."""
     target, by = logprobs_of(1), logprobs_of(2)
     drafted = sampler(SAMPLED).draw(mx.repeat(by, DRAWS, axis=0), 0)
@@ -154,7 +154,7 @@ def test_rejection_draws_by_the_main_models_law() -> None:
     assert distance(judged(7, drafted, by, target)[:-1], mx.softmax(target)[0]) < BOUND
 
 
-def test_the_token_behind_an_accepted_draft_is_drawn_by_its_own_law() -> None:
+def test_the_token_behind_an_accepted_draft_is_drawn_by_its_own_distribution() -> None:
     target = logprobs_of(1)
     certain = mx.where(mx.arange(VOCABULARY) == 2, 0.0, -mx.inf)[None]
     logits = mx.concatenate([certain, target])

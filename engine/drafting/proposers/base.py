@@ -1,4 +1,4 @@
-"""What every drafting method answers: what comes next, perhaps? A new method is one new file beside this one."""
+"""The protocols of drafting methods. A new method is one new file beside this one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Proposer(Protocol):
     name: str
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        """How much could be drafted after `tokens` right now. Costs nothing."""
+        """How much could be drafted after `tokens` right now. Takes no forward; the first one may take a kept cache."""
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
         """Up to `plan.length` tokens that may follow `tokens`, fewer where `plan.stop` says so.
@@ -50,7 +50,7 @@ class StateProposer(Proposer, Protocol):
     def receive_states(self, position: int, states: mx.array) -> None:
         """The states (tokens, layers × width) of committed tokens, the first of them at `position`, before each offer.
 
-        Tokens that the main model did not read in this reply, or read in a batch, are missing: positions leap.
+        Tokens whose states were not kept (read before this reply, for one) are missing: positions leap.
         """
 
 
@@ -96,8 +96,8 @@ class Guarded:
         # Once each: to look a protocol up takes a tenth of a millisecond.
         self._foresighted = proposer if isinstance(proposer, ForesightedProposer) else None
         self._reading = proposer if isinstance(proposer, ReadingProposer) else None
-        self._listening = proposer if isinstance(proposer, StateProposer) else None
-        self.layers = self._listening.layers if self._listening is not None else ()
+        self._of_states = proposer if isinstance(proposer, StateProposer) else None
+        self.layers = self._of_states.layers if self._of_states is not None else ()
         self.name = proposer.name
         self.reads_next_token = bool(getattr(proposer, "reads_next_token", False))
         self.free = self._foresighted is not None
@@ -123,7 +123,7 @@ class Guarded:
         return self._try(lambda: proposer.foresee(tokens, most)) or []
 
     def receive_states(self, position: int, states: mx.array) -> None:
-        proposer = self._listening
+        proposer = self._of_states
         if not self.failed and proposer is not None:
             self._try(lambda: proposer.receive_states(position, states))
 

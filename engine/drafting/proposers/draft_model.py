@@ -1,6 +1,6 @@
 """Drafting with a small model, which reads the chat lazily.
 
-It reads nothing until the first speculative round, then catches up chunk by chunk while the reply goes on plainly.
+It reads nothing before the first token, then catches up chunk by chunk while the reply goes on plainly.
 Its sequence is of its own tokens: where its vocabulary is another than the main model's, `Translation` says what they
 are, and which of the main model's tokens it drafts.
 """

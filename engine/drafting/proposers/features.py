@@ -1,7 +1,7 @@
 """What drafters of every kind keep of a chat: a row for each token whose hidden state in the main model they have read.
 
-The states come from the main model's own forwards. Where some are missing (the drafter came later, or the tokens were
-written in a batch) the chat's are made again, a chunk at a time, if the controller thinks it worth its time.
+The states come from the main model's own forwards. Where some are missing (the drafter came later, or memory was short)
+the chat's are made again, a chunk at a time, if the controller thinks it worth its time.
 """
 
 from __future__ import annotations
