@@ -45,12 +45,11 @@ from engine.models.loading import (
     widens,
 )
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed
-from engine.models.model_files import read_object
 from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
-_CONFIG_LIMIT_BYTES = 1 << 20
+_MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # of quantizing without biases, by groups and bits
 
 
 class DrafterProposer(Proposer, Protocol):
@@ -163,13 +162,16 @@ def _fill(network: nn.Module, path: Path) -> None:
         weights.update({_plain(name): weight for name, weight in mx.load(str(file)).items()})  # type: ignore[union-attr]
     if hasattr(network, "sanitize"):
         weights = network.sanitize(weights)
-    _quantize_like(network, weights, path)
+    _quantize_like(network, weights)
     wanted = dict(tree_flatten(network.parameters()))
     missing = sorted(wanted.keys() - weights.keys())
     if missing:
         raise ValueError(f"{missing[0]} is missing, and {len(missing) - 1} more")
     if left := sorted(name for name in weights.keys() - wanted.keys() if not is_unused(name)):
         raise DrafterUnsupported(str(path), left[0][:100])
+    for name, place in wanted.items():
+        if mx.issubdtype(place.dtype, mx.floating) and not mx.issubdtype(weights[name].dtype, mx.floating):
+            raise ValueError(f"{name} holds {weights[name].dtype}")
     network.load_weights([(name, weights[name]) for name in wanted], strict=True)
     if widens():
         network.set_dtype(mx.float32)
@@ -182,21 +184,17 @@ def _plain(name: str) -> str:
     return f"{name}.weight" if name.endswith("_codebook") else name
 
 
-def _quantize_like(network: nn.Module, weights: dict[str, mx.array], path: Path) -> None:
-    config = read_object(path / "config.json", _CONFIG_LIMIT_BYTES)
-    said = config.get("quantization") or config.get("quantization_config")
-    if not isinstance(said, dict) or "bits" not in said:
-        return
-
+def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
     def chosen(name: str, module: Any) -> bool | dict[str, Any]:
-        """Widths tell bits and groups: a config names its exceptions by the main model's names."""
+        """By the arrays alone: a config names its exceptions (other bits, another mode) by the main model's names."""
         scales = weights.get(f"{name}.scales")
         if scales is None or not hasattr(module, "to_quantized"):
             return False
         width, packed = module.weight.shape[-1], weights[f"{name}.weight"].shape[-1]
-        return {"group_size": width // scales.shape[-1], "bits": 32 * packed // width, "mode": mode}
+        group, bits = width // scales.shape[-1], 32 * packed // width
+        mode = "affine" if f"{name}.biases" in weights else _MODES.get((group, bits), "")
+        return {"group_size": group, "bits": bits, "mode": mode}
 
-    mode = said.get("mode", "affine")
     nn.quantize(network, class_predicate=chosen)
 
 

@@ -42,7 +42,7 @@ def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNo
     """The first size that a drafter expects of its main model and that this one does not have; 0: not told."""
     deepest = max(drafter.layers, default=-1) + 1
     expected = (
-        ("layers", drafter.main_layers or max(main.layers, deepest), main.layers),
+        ("layers", max(drafter.main_layers or main.layers, deepest), main.layers),
         ("width", drafter.main_width or main.width, main.width),
         ("vocabulary", drafter.vocabulary_rows or main.vocabulary_rows, main.vocabulary_rows),
     )

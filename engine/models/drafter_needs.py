@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from engine.models.fields import entries
 from engine.models.model_files import JsonObject, object_at
 
 ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
@@ -16,7 +17,7 @@ ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_doubl
 _MARKOV_HEADS = ("vanilla", "gated")
 _PARTS = ("transformer_layer_config", "text_config", "dflash_config")
 _GEMMA = "gemma4"
-_FULL_LAYER = "full_attention"
+_FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
 _LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # that only Gemma 4 has
@@ -41,9 +42,8 @@ def unmet_need(config: JsonObject) -> str:
             continue
         if str(named).lower() not in (_GEMMA_ACTIVATIONS if gemma else _ACTIVATIONS):
             return f"{key} {named}"[:100]
-    types = said.get("layer_types")
-    if gemma and isinstance(types, list) and set(map(str, types)) != {_FULL_LAYER}:
-        return "layer_types"  # those that slide have sizes of their own
+    if odd := _odd_layer(said, gemma=gemma):
+        return odd
     if gemma:
         layers = object_at(said, "per_layer_config").values()
         return unread_rope(said, [_FULL_LAYER]) or (
@@ -51,6 +51,13 @@ def unmet_need(config: JsonObject) -> str:
         )
     rope = object_at(said, "rope_parameters")
     return next((f"rope_parameters.{key}"[:100] for key, value in rope.items() if isinstance(value, dict)), "")
+
+
+def _odd_layer(said: JsonObject, *, gemma: bool) -> str:
+    types = set(map(str, entries(said, "layer_types")))
+    if gemma:
+        return "layer_types" if types - {_FULL_LAYER} else ""  # those that slide have sizes of their own
+    return next((f"layer_types {each}"[:100] for each in sorted(types - {_FULL_LAYER, _SLIDING_LAYER})), "")
 
 
 def assistant_need(config: JsonObject) -> str:
@@ -87,5 +94,6 @@ def of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def flat(config: JsonObject) -> dict[str, Any]:
-    """One object of what is said at the top, in `transformer_layer_config` or in `dflash_config`."""
-    return {**config, **{key: value for part in _PARTS for key, value in object_at(config, part).items()}}
+    """One object of what is said at the top and in parts like `dflash_config`, whose nulls say nothing."""
+    parts = (object_at(config, part).items() for part in _PARTS)
+    return {**config, **{key: value for part in parts for key, value in part if value is not None}}

@@ -20,7 +20,7 @@ from typing import Any
 
 from engine.api.types import DrafterInfo, DrafterKind
 from engine.models import drafter_needs
-from engine.models.fields import entries, positive, real, whole
+from engine.models.fields import entries, flag, positive, real, whole
 from engine.models.model_files import FileError, JsonObject, object_at
 from engine.models.mtp_families import FAMILIES, family_of, own_name
 from engine.models.numbers import check_numbers
@@ -28,6 +28,7 @@ from engine.models.safetensors_header import Tensor
 
 _NAMES = {kind.value for kind in DrafterKind}
 _RAW_HEADS = ("mtp.", "mtp_layers.")
+_EAGLE_MARKS = ("midlayer.hidden_norm.weight", "layers.0.hidden_norm.weight")
 _MTP_INPUTS = ("join", "token_norm", "state_norm")
 _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 BODY = -1  # in place of a layer: what the head of the main model is given
@@ -161,7 +162,8 @@ def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKi
         return DrafterKind.DSPARK
     if "dflash" in classes or block:
         return DrafterKind.DFLASH
-    if "eagle3" in classes or "midlayer.hidden_norm.weight" in tensors or "eagle_config" in config:
+    marked = any(prefix + mark in tensors for prefix in ("", "model.") for mark in _EAGLE_MARKS)
+    if "eagle3" in classes or marked or "eagle_config" in config:
         return DrafterKind.EAGLE3
     model_type = str(config.get("model_type", ""))
     return DrafterKind.MTP if model_type.endswith("_mtp") or model_type in drafter_needs.ASSISTANTS else None
@@ -179,9 +181,11 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
     mask, vocabulary = whole(flat, "mask_token_id", -1), whole(flat, "vocab_size")
     if not 0 <= mask < vocabulary:
         raise FileError(f"config.json: mask_token_id {mask} of {vocabulary} tokens")
-    windows = _windows(flat, backbone.layers)
+    windows, info = _windows(flat, backbone.layers), _info(kind, flat, backbone, layers)
+    if info.main_width != backbone.width:  # its rows are the main model's embeddings
+        raise FileError(f"config.json: hidden_size {backbone.width} of a main model's {info.main_width}")
     return BlockConfig(
-        info=_info(kind, flat, backbone, layers),
+        info=info,
         backbone=backbone,
         block_rows=rows,
         anchor_first=_first_row_drafts(kind, flat, rows),
@@ -196,8 +200,8 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         markov_gated=flat.get("markov_head_type") == "gated",
         confidence="confidence_head.proj.weight" in {name.removeprefix("model.") for name in tensors}
         if tensors
-        else bool(flat.get("enable_confidence_head")),
-        confidence_with_markov=bool(flat.get("confidence_head_with_markov", True)),
+        else flag(flat, "enable_confidence_head"),
+        confidence_with_markov=flag(flat, "confidence_head_with_markov", default=True),
         conv_taps=whole(flat, "conv_kernel_size"),
         conv_group=whole(flat, "conv_group_size"),
         selector_rank=whole(flat, "selector_rank"),
@@ -207,8 +211,8 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
 
 def _first_row_drafts(kind: DrafterKind, flat: dict[str, Any], rows: int) -> bool:
     """As is said; of speculators' first DSpark, which do not say it, by how many tokens they propose."""
-    if (said := flat.get("sample_from_anchor")) is not None:
-        return bool(said)
+    if flat.get("sample_from_anchor") is not None:
+        return flag(flat, "sample_from_anchor")
     methods = entries(object_at(flat, "speculators_config"), "proposal_methods")
     if kind is DrafterKind.DSPARK and methods and isinstance(methods[0], dict):
         return methods[0].get("speculative_tokens") != rows - 1
@@ -229,10 +233,10 @@ def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -
         info=info,
         backbone=backbone,
         draft_vocabulary=reduced,
-        norm_before_residual=bool(flat.get("norm_before_residual")),
-        norm_before_fc=bool(flat.get("norm_before_fc")),
-        norms_of_layers=bool(flat.get("fc_norm")),
-        feeds_back_normed=bool(flat.get("norm_output")),
+        norm_before_residual=flag(flat, "norm_before_residual"),
+        norm_before_fc=flag(flat, "norm_before_fc"),
+        norms_of_layers=flag(flat, "fc_norm"),
+        feeds_back_normed=flag(flat, "norm_output"),
         norms_of_heads=any(name.endswith("self_attn.q_norm.weight") for name in names),
         own_embedding=widths_differ,
         own_head=not tensors or "lm_head.weight" in names,
@@ -325,11 +329,11 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
         norm_eps=real(flat, "rms_norm_eps", 1e-6),
         rope_theta=real(rope, "rope_theta", real(flat, "rope_theta", _DEFAULT_THETA)),
         rope_scaling={key: value for key, value in rope.items() if key != "rope_theta"} if scaled else None,
-        rope_interleaved=not bool(flat.get("rope_is_neox_style", flat.get("is_neox_style", True))),
+        rope_interleaved=not flag(flat, "rope_is_neox_style", flag(flat, "is_neox_style", default=True)),
         context_tokens=whole(flat, "max_position_embeddings", 32_768),
-        attention_bias=bool(flat.get("attention_bias")),
+        attention_bias=flag(flat, "attention_bias"),
         is_gemma=is_gemma,
-        values_are_keys=is_gemma and bool(flat.get("attention_k_eq_v")),
+        values_are_keys=is_gemma and flag(flat, "attention_k_eq_v"),
     )
 
 
@@ -375,10 +379,10 @@ def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
 
 def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
     """The first that is said: of all layers, of the block; else sliding layers are causal."""
-    if flat.get("sliding_window_non_causal"):
+    if flag(flat, "sliding_window_non_causal"):
         return False
-    said = [flat[key] for key in ("is_causal", "causal", "dflash_query_causal") if flat.get(key) is not None]
-    return bool(said[0]) if said else slides
+    said = [flag(flat, key) for key in ("is_causal", "causal", "dflash_query_causal") if flat.get(key) is not None]
+    return said[0] if said else slides
 
 
 def _reduced_vocabulary(flat: dict[str, Any]) -> int:

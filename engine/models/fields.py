@@ -29,6 +29,15 @@ def positive(config: Mapping[str, Any], key: str) -> int:
     return value
 
 
+def flag(config: Mapping[str, Any], key: str, default: bool = False) -> bool:
+    value = config.get(key)
+    if value is None:
+        return default
+    if value not in (False, True):  # "false" would count as true
+        raise FileError(f"config.json: {key} {str(value)[:40]}")
+    return bool(value)
+
+
 def real(config: Mapping[str, Any], key: str, default: float) -> float:
     value = config.get(key)
     if value is None:

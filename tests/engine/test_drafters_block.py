@@ -59,6 +59,8 @@ def test_a_table_that_points_beyond_the_vocabulary_is_damage(
 
 def test_offsets_say_how_far_on_a_token_stands() -> None:
     check_offsets(mx.array([0, 2]), 4)
+    with pytest.raises(ValueError, match="float32"):
+        check_offsets(mx.array([0.0, 2.0]), 4)
     for beyond in ([0, 3], [-1, 2]):
         with pytest.raises(ValueError, match="beyond the vocabulary"):
             check_offsets(mx.array(beyond), 4)

@@ -188,6 +188,33 @@ def test_each_tensor_has_the_bits_and_groups_that_it_shows(main: LoadedModel, ke
     assert found == expected
 
 
+@pytest.mark.parametrize("mode", ["mxfp4", "nvfp4", "mxfp8"])
+def test_layers_of_one_folder_may_be_quantized_in_other_ways(main: LoadedModel, mode: str, tmp_path: Path) -> None:
+    """As mlx-lm writes them: most in one mode, and some in the affine one."""
+    config = tiny.dflash_config()
+    weights = {name: weight.astype(mx.bfloat16) for name, weight in tiny.block_weights(config).items()}
+    for name, how in {"mlp.gate_proj": mode, "mlp.up_proj": "affine"}.items():
+        stem = f"layers.1.{name}"
+        parts = mx.quantize(weights[f"{stem}.weight"], mode=how)
+        weights |= dict(zip((f"{stem}.{part}" for part in ("weight", "scales", "biases")), parts, strict=False))
+    folder = tiny.save_drafter(
+        tmp_path, config | {"quantization": {"bits": 4, "group_size": 32, "mode": mode}}, weights
+    )
+    modules = dict(load(folder, main).network.named_modules())
+
+    assert (modules["layers.1.mlp.gate_proj"].mode, modules["layers.1.mlp.up_proj"].mode) == (mode, "affine")
+    assert not isinstance(modules["layers.1.mlp.down_proj"], nn.QuantizedLinear)
+
+
+def test_numbers_of_another_kind_are_damage(main: LoadedModel, tmp_path: Path) -> None:
+    """MLX reads 8-bit floats as whole numbers."""
+    config = tiny.dflash_config()
+    weights = tiny.block_weights(config)
+    weights["layers.0.mlp.gate_proj.weight"] = (weights["layers.0.mlp.gate_proj.weight"] * 100).astype(mx.uint8)
+    with pytest.raises(ModelDamaged, match=r"gate_proj\.weight holds mlx\.core\.uint8"):
+        load(tiny.save_drafter(tmp_path, config, weights), main)
+
+
 @pytest.mark.parametrize("said", [{"quantization": {"group_size": 64}}, {"quantization": "8 bits"}, {}])
 def test_without_bits_nothing_is_packed(main: LoadedModel, said: dict[str, Any], tmp_path: Path) -> None:
     folder, _ = save("dspark", tmp_path, **said)

@@ -268,6 +268,9 @@ def test_a_chat_model_is_no_drafter(config: dict[str, Any]) -> None:
         {"dflash_config": {"target_layer_ids": [1]}},
         {"vocab_size": None},
         {"speculators_model_type": "dflash", "aux_hidden_state_layer_ids": [0, 5]},
+        {"target_hidden_size": 4096},
+        {"rope_is_neox_style": "false"},
+        {"is_causal": "false"},
     ],
 )
 def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> None:
@@ -289,6 +292,7 @@ def test_a_config_that_makes_no_sense_is_refused(changes: dict[str, Any]) -> Non
         (DEEPSPEC | {"rope_parameters": GEMMA4["rope_parameters"]}, "rope_parameters.full_attention"),
         (SPECULATORS | {"transformer_layer_config": SIZES | {"enable_moe_block": True}}, "enable_moe_block"),
         (Z_LAB | {"hidden_act": "gelu"}, "hidden_act gelu"),
+        (Z_LAB | {"layer_types": ["chunked_attention"] * 5}, "layer_types chunked_attention"),
         (SPECULATORS | {"transformer_layer_config": SIZES | {"hidden_act": "relu2"}}, "hidden_act relu2"),
         (EAGLE | {"hidden_activation": "gelu_pytorch_tanh"}, "hidden_activation gelu_pytorch_tanh"),
         (DEEPSPEC | {"markov_head_type": "rnn"}, "markov_head_type rnn"),
@@ -354,6 +358,29 @@ def test_it_fits_the_main_model_that_it_was_made_for(changes: dict[str, int], wh
         return
     assert isinstance(problem, DrafterDoesNotFit)
     assert problem.what == what
+
+
+def test_a_null_says_nothing() -> None:
+    said = block(Z_LAB | {"rope_is_neox_style": None, "is_causal": None})
+    assert said == block(Z_LAB)
+    parts = Z_LAB["dflash_config"] | {"block_size": None, "is_causal": None}
+    assert block(Z_LAB | {"dflash_config": parts}) == block(Z_LAB)
+
+
+@pytest.mark.parametrize("name", ["midlayer.hidden_norm.weight", "layers.0.hidden_norm.weight"])
+@pytest.mark.parametrize("prefix", ["", "model."])
+def test_an_eagle_head_with_its_main_models_class_is_known_by_its_norm(prefix: str, name: str) -> None:
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "draft_vocab_size": 32_000} | SIZES
+    assert drafter_kind(config) is None
+    assert drafter_kind(config, {prefix + name}) is DrafterKind.EAGLE3
+
+
+def test_layers_beyond_the_main_model_do_not_fit_though_its_count_is_right() -> None:
+    info = block(Z_LAB | {"dflash_config": Z_LAB["dflash_config"] | {"target_layer_ids": [1, 40]}}).info
+    drafter = ModelInfo("/models/drafter", "D", "qwen3", 1, 1, None, 151_936, "", 40_960, drafter=info)
+    problem = draft_problem(model(), drafter)
+    assert isinstance(problem, DrafterDoesNotFit)
+    assert (problem.what, problem.expected, problem.actual) == ("layers", 41, 36)
 
 
 def test_what_the_main_model_does_not_say_is_no_misfit() -> None:

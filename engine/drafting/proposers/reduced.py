@@ -14,6 +14,8 @@ def widened(logits: mx.array, offsets: mx.array, vocabulary: int) -> mx.array:
 
 def check_offsets(offsets: mx.array, vocabulary: int) -> None:
     """Raises ValueError where a drafted token would be none of the main model's: a device would write elsewhere."""
+    if not mx.issubdtype(offsets.dtype, mx.integer):
+        raise ValueError(f"d2t holds {offsets.dtype}")
     places = mx.arange(offsets.size) + offsets
     if not mx.all((places >= 0) & (places < vocabulary)).item():
         raise ValueError("d2t points beyond the vocabulary")
