@@ -2631,6 +2631,18 @@
         <translation>このモデルにないキーと値を読み取るドラフトモデルです。</translation>
     </message>
     <message>
+        <source>No drafter can be used with this model</source>
+        <translation>このモデルには専用ドラフトモデルを使えません</translation>
+    </message>
+    <message>
+        <source>Drafters read a model&apos;s hidden states, and this model does not show them.</source>
+        <translation>専用ドラフトモデルはモデルの隠れ状態を読みますが、このモデルからは読み取れません。</translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as its draft model.</source>
+        <translation>同じ系列の小さなモデルをドラフトモデルに選んでください。</translation>
+    </message>
+    <message>
         <source>The drafter is read wrongly</source>
         <translation>ドラフトモデルを正しく読み取れていません</translation>
     </message>

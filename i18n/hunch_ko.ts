@@ -2631,6 +2631,18 @@
         <translation>이 모델에 없는 키와 값을 읽어야 하는 초안 모델이에요.</translation>
     </message>
     <message>
+        <source>No drafter can be used with this model</source>
+        <translation>이 모델에는 전용 초안 모델을 쓸 수 없음</translation>
+    </message>
+    <message>
+        <source>Drafters read a model&apos;s hidden states, and this model does not show them.</source>
+        <translation>전용 초안 모델은 모델의 은닉 상태를 읽는데, 이 모델에서는 읽을 수 없습니다.</translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as its draft model.</source>
+        <translation>같은 계열의 작은 모델을 초안 모델로 선택하세요.</translation>
+    </message>
+    <message>
         <source>The drafter is read wrongly</source>
         <translation>초안 모델을 잘못 읽고 있어요</translation>
     </message>

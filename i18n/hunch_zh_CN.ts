@@ -2631,6 +2631,18 @@
         <translation>它需要读取的键和值，这个模型没有。</translation>
     </message>
     <message>
+        <source>No drafter can be used with this model</source>
+        <translation>此模型无法使用专用草稿模型</translation>
+    </message>
+    <message>
+        <source>Drafters read a model&apos;s hidden states, and this model does not show them.</source>
+        <translation>专用草稿模型要读取模型的隐藏状态，而此模型的隐藏状态无法读取。</translation>
+    </message>
+    <message>
+        <source>Choose a small model of the same family as its draft model.</source>
+        <translation>请选择同一系列的小模型作为草稿模型。</translation>
+    </message>
+    <message>
         <source>The drafter is read wrongly</source>
         <translation>草稿模型的读取方式有误</translation>
     </message>

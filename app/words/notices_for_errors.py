@@ -216,6 +216,14 @@ TABLE = (
     ),
     Row(
         engine.DrafterDoesNotFit,
+        QT_TRANSLATE_NOOP("Messages", "No drafter can be used with this model"),
+        QT_TRANSLATE_NOOP("Messages", "Drafters read a model's hidden states, and this model does not show them."),
+        QT_TRANSLATE_NOOP("Messages", "Choose a small model of the same family as its draft model."),
+        NoticeAction.CHOOSE_DRAFT,
+        when=lambda error: error.what == "states",
+    ),
+    Row(
+        engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "Made for another model"),
         QT_TRANSLATE_NOOP("Messages", "It expects a vocabulary of %1 tokens; this model has %2."),
         QT_TRANSLATE_NOOP("Messages", "Choose the drafter that was made for this very main model."),

@@ -158,7 +158,8 @@ class DraftCannotRewind(DraftError):
 class DrafterDoesNotFit(DraftError):
     """A drafter that was made for another main model: `what` ("layers", "width", "vocabulary") is not as it expects.
 
-    "keys": the main model has none that it could read; no numbers are told.
+    "keys": the main model has none that it could read. "states": no drafter can read what it needs of this main model.
+    Of these no numbers are told.
     """
 
     what: str

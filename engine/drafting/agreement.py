@@ -102,7 +102,10 @@ def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, 
     layers = _layers_of(Reading("", draft), main)
     if layers is None:
         return None
-    readings = [Reading("", draft), *_other_readings(draft, layers, len(main.network.layers))]
+    main_layers = len(main.network.layers)
+    others = _other_readings(draft, layers, main_layers)
+    possible = (each for each in others if max(_layers_of(each, main) or (), default=0) < main_layers)
+    readings = [Reading("", draft), *possible]
     read = tuple(sorted({layer for reading in readings for layer in _layers_of(reading, main) or ()}))
     accepted: dict[str, list[int]] = {reading.name: [] for reading in readings}
     for question in _QUESTIONS:

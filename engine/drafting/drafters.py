@@ -19,6 +19,7 @@ from mlx.utils import tree_flatten
 from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelUnsupported
 from engine.api.types import DrafterKind
 from engine.caches.making import CacheMaker
+from engine.decoding.hidden_states import HiddenStates, NoHiddenStates
 from engine.decoding.sequence import Sequence as TokenSequence
 from engine.drafting.proposers.assistant import AssistantDrafter
 from engine.drafting.proposers.base import Broken, Proposer
@@ -129,11 +130,15 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
     try:
         access = ModelAccess(main.network)
     except NoAccess as error:
-        raise ModelUnsupported(str(path), main.info.model_type) from error
+        raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     try:
         network = build(lambda: kind.network(config, access), most_parts(path))
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
+    try:
+        HiddenStates(main.network, getattr(network, "reads", config.info.layers))
+    except NoHiddenStates as error:
+        raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
     build(lambda: _fill(network, path))
     need = build(lambda: _memory_need(network, access))
     check_memory(info, need, main)

@@ -340,7 +340,7 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
 def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
     """Whose output is read. The input of a layer is the output of the one before it."""
     inputs = entries(flat, "eagle_aux_hidden_state_layer_ids") or entries(flat, "aux_hidden_state_layer_ids")
-    named = inputs or entries(flat, "target_layer_ids")
+    named = inputs or entries(flat, "target_layer_ids") or entries(flat, "dspark_target_layer_ids")
     if not all(type(layer) is int for layer in named):
         raise FileError("config.json: layers that are no numbers")
     layers = tuple(layer - 1 if inputs or of_inputs else layer for layer in named)

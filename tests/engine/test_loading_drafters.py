@@ -12,7 +12,7 @@ import mlx.nn as nn
 import pytest
 from mlx.utils import tree_flatten
 
-from engine.api.errors import DrafterUnsupported, ModelDamaged, ModelTooLarge
+from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelTooLarge
 from engine.drafting import drafters
 from engine.drafting.drafters import KINDS as KIND_NETWORKS
 from engine.drafting.drafters import loading_any_draft, proposer_of
@@ -26,6 +26,7 @@ from engine.models.loading import LoadedModel, at_once, handfuls, load_model
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
+from tests.families import harness as families
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers import tiny_heads as heads
 
@@ -156,6 +157,15 @@ def test_what_only_the_network_can_tell_of_a_head_is_refused_before_weights_are_
     folder = tiny.save_drafter(tmp_path / "head", heads.head_config("mimo"), weights)
     with pytest.raises(DrafterUnsupported, match="sink"):
         load(folder, main)
+
+
+@pytest.mark.parametrize("family", ["nanbeige", "nanochat"])
+def test_where_a_main_model_shows_no_states_that_is_the_reason(main: LoadedModel, family: str, tmp_path: Path) -> None:
+    """Its layers are called twice each, or a norm stands between its embedding and its layers."""
+    folder, _ = save("dspark", tmp_path)
+    with pytest.raises(DrafterDoesNotFit) as refused:
+        load(folder, replace(main, network=families.build(family)))
+    assert refused.value.what == "states"
 
 
 def test_half_precision_is_widened_where_that_is_faster(main: LoadedModel, tmp_path: Path) -> None:

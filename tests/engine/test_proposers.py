@@ -114,6 +114,17 @@ def test_a_draft_that_cannot_be_computed_is_its_own_failure() -> None:
     assert guarded.failed
 
 
+@pytest.mark.parametrize("tokens", [mx.array([1, 2, 3]), mx.array([[1, 2]]), mx.array(1)])
+@pytest.mark.expect_log("the proposer plain failed")
+def test_a_draft_that_is_longer_than_planned_or_no_row_of_tokens_is_its_own_failure(tokens: mx.array) -> None:
+    proposer = Plain()
+    proposer.propose = lambda *_: Draft(tokens)  # type: ignore[method-assign]
+    guarded = Guarded(proposer)
+
+    assert guarded.propose([1], Plan("plain", 2), SAMPLER) is NO_DRAFT
+    assert guarded.failed
+
+
 def test_it_says_of_the_proposer_what_it_is() -> None:
     full, plain = Guarded(Full()), Guarded(Plain())
     assert (full.name, full.layers, full.free) == ("plain", (1, 3), True)

@@ -117,6 +117,11 @@ def test_z_lab_counts_layers_by_their_output_and_drops_the_first_row() -> None:
     assert config.windows == (0,) * 5
 
 
+def test_layers_of_dspark_have_a_name_of_their_own_in_some_configs() -> None:
+    named = {key: value for key, value in DEEPSPEC.items() if key != "target_layer_ids"}
+    assert block(named, dspark_target_layer_ids=[1, 9, 17, 25, 33]) == block(DEEPSPEC)
+
+
 def test_deepspec_says_all_in_one_object_and_drafts_from_the_first_row() -> None:
     config = block(DEEPSPEC)
     assert config.info.kind is DrafterKind.DSPARK

@@ -128,8 +128,14 @@ class Guarded:
             self._try(lambda: proposer.receive_states(position, states))
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        drafted = None if self.failed else self._try(lambda: begun(self._proposer.propose(tokens, plan, sampler)))
+        drafted = None if self.failed else self._try(lambda: self._drafted(tokens, plan, sampler))
         return NO_DRAFT if drafted is None else drafted
+
+    def _drafted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+        draft = self._proposer.propose(tokens, plan, sampler)
+        if draft.tokens.ndim != 1 or (draft.parents is None and draft.tokens.size > plan.length):
+            raise ValueError(f"a draft of the shape {draft.tokens.shape}, and {plan.length} tokens were planned")
+        return begun(draft)
 
     def commit(self, emitted: Sequence[int]) -> None:
         if not self.failed:
