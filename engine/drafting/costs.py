@@ -20,6 +20,9 @@ _READING_TOKENS = 64  # reading fewer takes as long
 _GUESSED_TOKEN = 0.13  # before anything is measured: a drafted token and checking it, as a share of a plain round
 _CALIBRATION_MEETINGS = 2.0  # with plain rounds: the calibration weighs as much as so many of them
 _SLOWEST_LEARNING = 0.05
+# What rounds of a length are seen to take says so much of each length next to it; and is worth so much less for each
+# later meeting of its source: else a length that looks dear by bad luck is not drafted, and so never looks cheaper.
+_LIKENESS, _FADING, _MOST_MEETINGS = 0.3, 0.97, 20
 _GUESS_ERROR, _CALIBRATION_ERROR, _LEAST_ERROR = 0.5, 0.06, 0.02  # of a price, as shares
 _MOST_TOKENS_SEEN = 30  # of older ones is learnt no slower
 # One round corrects a price by no more than this; one that was measured by less: a round of four times its time says
@@ -81,7 +84,7 @@ class RoundCosts:
         # The latest rounds: source, drafted tokens, log of what they took beyond the price known then.
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
         self._now = 1.0  # how much more than its price a round takes just now
-        self._beyond: dict[str, dict[int, tuple[float, int]]] = {}  # by source and length: log of the excess, meetings
+        self._beyond: dict[str, _Excess] = {}  # by source
         self._token_share: dict[str, tuple[float, int]] = {}  # without a calibration: of a plain round, tokens seen
         self._drafted: dict[str, int] = {}  # tokens so far, by source
         self._reading: dict[str, float] = {}  # seconds a token of what a source has to read first
@@ -136,7 +139,7 @@ class RoundCosts:
         if not self.calibrated:
             tokens = self._token_share.get(source, (0.0, 0))[1]
             return _GUESS_ERROR / math.sqrt(1 + tokens)
-        _, meetings = self._beyond.get(source, {}).get(drafted, (0.0, 0))
+        meetings = self._beyond[source].meetings(drafted) if source in self._beyond else 0
         calibrated = max(_CALIBRATION_ERROR, self._calibration.error)
         return calibrated / math.sqrt(1 + meetings / _CALIBRATION_MEETINGS) + _LEAST_ERROR
 
@@ -161,14 +164,8 @@ class RoundCosts:
         self._now = math.exp(median(ratio for *_, ratio in self._recent))
 
     def _expected_s(self, source: str, length: int) -> float:
-        return self._calibrated_s(source, length) * math.exp(self._beyond_calibration(source, length))
-
-    def _beyond_calibration(self, source: str, length: int) -> float:
-        """Of this length, or else of the nearest that was seen."""
-        seen = self._beyond.get(source)
-        if not length or not seen:
-            return 0.0
-        return seen[length if length in seen else min(seen, key=lambda drafted: abs(drafted - length))][0]
+        beyond = self._beyond[source].of(length) if length and source in self._beyond else 0.0
+        return self._calibrated_s(source, length) * math.exp(beyond)
 
     def _calibrated_s(self, source: str, length: int) -> float:
         if not self.calibrated:
@@ -191,10 +188,7 @@ class RoundCosts:
             share += drafted / (tokens + drafted + 1) * (max(0.0, seen) - share)
             self._token_share[source] = (share, min(tokens + drafted, _MOST_TOKENS_SEEN))
             return
-        lengths = self._beyond.setdefault(source, {})
-        beyond, meetings = lengths.get(drafted, (self._beyond_calibration(source, drafted), 0))
-        weight = max(1 / (meetings + 1 + _CALIBRATION_MEETINGS), _SLOWEST_LEARNING)
-        lengths[drafted] = (beyond + weight * excess, meetings + 1)
+        self._beyond.setdefault(source, _Excess()).learn(drafted, excess)
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         """The lowest price counts: one that is too high would never be corrected, for nobody would read again."""
@@ -204,6 +198,38 @@ class RoundCosts:
     def reading_s(self, source: str, tokens: int) -> float:
         """What `source` takes to read so many tokens of the chat; 0 while unknown."""
         return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
+
+
+class _Excess:
+    """What rounds of a source took beyond their calibrated price, where they met plain ones: logs, by their length."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[float, int, int]] = {}  # the log, meetings, and which the latest was, of all
+        self._count = 0  # meetings of all lengths
+        self._known: dict[int, float] = {}  # what `of` has answered since the latest meeting
+
+    def meetings(self, length: int) -> int:
+        return self._seen[length][1] if length in self._seen else 0
+
+    def of(self, length: int) -> float:
+        """Of this length, and of those near it."""
+        if length not in self._known:
+            total = weights = 0.0
+            for seen, (log, meetings, latest) in self._seen.items():
+                weight = min(meetings, _MOST_MEETINGS) * _FADING ** (self._count - latest)
+                weight *= _LIKENESS ** abs(seen - length)
+                total, weights = total + weight * log, weights + weight
+            self._known[length] = total / weights if weights else 0.0
+        return self._known[length]
+
+    def learn(self, length: int, excess: float) -> None:
+        """A round of this length took more than its price by this log."""
+        expected, meetings = self.of(length), self.meetings(length)
+        log = self._seen[length][0] if meetings else expected
+        weight = max(1 / (meetings + 1 + _CALIBRATION_MEETINGS), _SLOWEST_LEARNING)
+        self._count += 1
+        self._known.clear()
+        self._seen[length] = (log + weight * (expected + excess - log), meetings + 1, self._count)
 
 
 class Account:

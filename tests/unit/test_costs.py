@@ -132,7 +132,7 @@ def test_load_during_drafted_rounds_is_not_held_against_drafting() -> None:
 
 
 def test_rounds_of_a_length_that_take_longer_than_calibrated_cost_more() -> None:
-    """Beside plain rounds of the calibrated time; the nearest length is thought to be like it."""
+    """Beside plain rounds of the calibrated time; other lengths are thought to be like it."""
     priced = costs()
     for _ in range(90):
         priced.observe("", 0, 46.0)
@@ -181,19 +181,35 @@ def test_a_plain_round_says_what_the_drafted_one_just_before_it_costs() -> None:
     priced.observe("", 0, 46.0 / 1.15)
     shares = [priced.price_s(*kind) / priced.plain_s for kind in (("draft", 3), ("lookup", 3), ("draft", 5))]
 
-    assert shares[:2] == pytest.approx([52 / 46, 1.0])
-    assert shares[2] == pytest.approx(65.4 / 46 * 1.15 ** (1 / 3))
+    assert shares[1] == 1.0
+    assert 1.0 < shares[0] / (52 / 46) < 1.15 ** (1 / 18)  # but for what it says of lengths near it
+    assert shares[2] == pytest.approx(65.4 / 46 * 1.15 ** (1 / 3), rel=0.01)
 
 
-def test_a_length_that_was_never_seen_is_thought_to_be_like_the_nearest() -> None:
+def test_lengths_near_each_other_are_thought_to_take_alike_more_than_was_calibrated() -> None:
     priced = costs()
     for drafted, seconds in ((3, 52.0), (7, 1.4 * (55.4 + 14))) * 40:
         priced.observe("", 0, 46.0)
         priced.observe("draft", drafted, seconds)
     calibrated = costs()
-    beyond = [priced.price_s("draft", n) / calibrated.price_s("draft", n) for n in (1, 4, 6, 12)]
+    beyond = [priced.price_s("draft", n) / calibrated.price_s("draft", n) for n in (1, 3, 4, 6, 7, 12)]
 
-    assert beyond == pytest.approx([1.0, 1.0, 1.4, 1.4], rel=0.03)
+    assert beyond == pytest.approx([1.0, 1.0, 1.03, 1.37, 1.4, 1.4], rel=0.03)
+
+
+def test_a_length_that_looked_dear_once_is_thought_to_be_like_its_neighbours_again() -> None:
+    """So it is drafted again: what is never drafted could not look cheaper."""
+    priced, calibrated = costs(), costs()
+
+    def dearer(drafted: int, seconds: float, times: int) -> float:
+        for _ in range(times):
+            priced.observe("", 0, 46.0)
+            priced.observe("draft", drafted, seconds)
+        return priced.price_s("draft", 2) / calibrated.price_s("draft", 2)
+
+    once = dearer(2, 1.15 * calibrated.price_s("draft", 2), times=4)
+    assert once > 1.07
+    assert dearer(3, 52.0, times=100) < 1 + (once - 1) / 4
 
 
 def test_drafted_rounds_far_from_plain_ones_change_no_price() -> None:
