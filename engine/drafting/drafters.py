@@ -135,10 +135,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         network = build(lambda: kind.network(config, access), most_parts(path))
     except NoAccess as error:
         raise DrafterDoesNotFit(str(path), "keys", 0, 0) from error
-    try:
-        HiddenStates(main.network, getattr(network, "reads", config.info.layers))
-    except NoHiddenStates as error:
-        raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
+    _check_states(main, getattr(network, "reads", config.info.layers), path)
     build(lambda: _fill(network, path))
     need = build(lambda: _memory_need(network, access))
     check_memory(info, need, main)
@@ -155,6 +152,17 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
         need=need,
         identity=_identity(model_identity(path, info), main.identity),
     )
+
+
+def _check_states(main: LoadedModel, layers: Sequence[int], path: Path) -> None:
+    """What the configs do not tell: whether the network has these layers, and shows what they return."""
+    deepest, there = max(layers, default=-1) + 1, len(main.network.layers)
+    if deepest > there:
+        raise DrafterDoesNotFit(str(path), "layers", deepest, there)
+    try:
+        HiddenStates(main.network, layers)
+    except NoHiddenStates as error:
+        raise DrafterDoesNotFit(str(path), "states", 0, 0) from error
 
 
 def _fill(network: nn.Module, path: Path) -> None:

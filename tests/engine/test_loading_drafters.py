@@ -168,6 +168,16 @@ def test_where_a_main_model_shows_no_states_that_is_the_reason(main: LoadedModel
     assert refused.value.what == "states"
 
 
+def test_layers_that_a_main_model_lacks_are_the_reason_though_its_config_counts_none(
+    main: LoadedModel, tmp_path: Path
+) -> None:
+    """As configs of models with eyes do not."""
+    folder, _ = save("dspark", tmp_path, target_layer_ids=[1, 7])
+    with pytest.raises(DrafterDoesNotFit) as refused:
+        load(folder, replace(main, info=replace(main.info, layers=0)))
+    assert (refused.value.what, refused.value.expected, refused.value.actual) == ("layers", 8, 2)
+
+
 def test_half_precision_is_widened_where_that_is_faster(main: LoadedModel, tmp_path: Path) -> None:
     config = tiny.dflash_config()
     weights = {name: weight.astype(mx.bfloat16) for name, weight in tiny.block_weights(config).items()}
