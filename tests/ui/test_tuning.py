@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -21,7 +21,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.tuning import PASSES, TuningController
 from app.storage.pair_records import PairRecords
 from app.system.machine import machine_name
-from app.theme import Theme
+from app.theme import FOOTER_PX, Theme
 from app.view_models.tuning import AUTO, WAYS, Content, TuningState, TuningView, Way, mean_gains, ways_shown
 from app.views.settings.tune import TuneCard
 from app.views.settings.tune_words import tuning_sentence, way_text
@@ -153,19 +153,28 @@ def test_the_chart_shows_each_way_at_its_height(setup: TuningSetup, card: TuneCa
     gains = mean_gains(setup.tuning.view.readings)
     told = dict(part.split(": ") for part in card.chart.accessibleName().split(", "))
     assert told == {way_text(way): f"{gain:.2f}×" for way, gain in gains.items()}
-    picture, ink = card.chart.grab().toImage(), card.theme.palette.draft
-    left, right, foot = (card.theme.px(px) for px in (38, 8, 30))
+    picture, colors = card.chart.grab().toImage(), card.theme.palette
+    left, right = card.theme.px(38), card.theme.px(8)
+    line = QFontMetrics(card.theme.ui_font(FOOTER_PX, tabular=True)).height()  # of the names above and below
     column = (card.chart.width() - left - right) / len(WAYS)
     highest: dict[Way, int] = {}
     for at, way in enumerate(WAYS):
-        x = round(left + (at + 0.5) * column)
-        rows = [y for y in range(foot, picture.height() - foot) if is_like(picture.pixelColor(x, y), ink)]
-        highest[way] = min(rows, default=picture.height())
+        middle = round(left + (at + 0.5) * column)
+        highest[way] = min(
+            y
+            for y in range(2 * line, picture.height() - 2 * line)
+            for x in range(middle - 3, middle + 4)
+            if is_nearer(picture.pixelColor(x, y), colors.draft, colors.surface)
+        )
     assert highest[Way("fixed", 4)] < min(y for way, y in highest.items() if way != Way("fixed", 4)), highest
 
 
-def is_like(one: QColor, other: QColor) -> bool:
-    return all(abs(a - b) < 60 for a, b in zip(one.getRgb()[:3], other.getRgb()[:3], strict=True))  # type: ignore[index]
+def is_nearer(color: QColor, one: QColor, other: QColor) -> bool:
+    return difference(color, one) < difference(color, other)
+
+
+def difference(one: QColor, other: QColor) -> int:
+    return sum(abs(a - b) for a, b in zip(one.getRgb(), other.getRgb(), strict=True))  # type: ignore[call-overload]
 
 
 def test_what_was_measured_is_exported_to_a_file(

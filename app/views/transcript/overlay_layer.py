@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QLineF, QPoint, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QTextBlock, QTextDocument
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTextBlock, QTextDocument
 
 from app.markup.alignment import Alignment, whole_clusters
 from app.markup.copying import table_of
@@ -190,14 +190,11 @@ def _rects_in(block: QTextBlock, start: int, end: int) -> Iterator[QRectF]:
         ends = sorted(_x(line.cursorToX(place)) for place in (first, behind))  # from right to left, too
         left, right = max(ends[0], words.left()), min(ends[1], words.right())
         base = corner.y() + line.y() + line.ascent()
-        top = base - _ascent(block, line.height())
+        # Not above the line: another one is kept where this one is measured again.
+        top = base - min(line.ascent(), QFontMetricsF(block.charFormat().font()).ascent())
         if right > left:
             yield QRectF(corner.x() + left, top, right - left, base + _BELOW_PX - top)
         first = behind
-
-
-def _ascent(block: QTextBlock, line_px: float) -> float:
-    return min(line_px, block.charFormat().font().pointSizeF() * 1.4 or line_px)
 
 
 def _x(answer: object) -> float:

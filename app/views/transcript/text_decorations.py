@@ -19,7 +19,7 @@ def paint_decorations(painter: QPainter, document: QTextDocument, style: Documen
     painter.setPen(Qt.PenStyle.NoPen)
     block = document.begin()
     while block.isValid():
-        place = document.documentLayout().blockBoundingRect(block)
+        place = _rect(block)
         _paint_bars(painter, block, place, colors.hairline)
         for rect in _code_rects(block, place.topLeft(), style):
             painter.setBrush(colors.hover)
@@ -31,15 +31,21 @@ def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QCol
     form = block.blockFormat()
     if form.property(RULE):
         painter.fillRect(QRectF(0, math.floor(place.top()), place.right(), 1), color)
-    bars, bars_above = _bars(block), _bars(block.previous())
+    bars, above = _bars(block), block.previous()
+    bars_above = _bars(above)
     last = not block.next().isValid()  # its bars reach the edge of the part, which is a whole pixel
     bottom = math.ceil(block.document().size().height()) if last else math.floor(place.bottom())
     for start in bars:
-        # The bar goes on through the space between two paragraphs of the same quote.
-        top = math.floor(place.top() - (form.topMargin() if start in bars_above else 0))
+        # The bar goes on through the space between two paragraphs of the same quote: the margin, and what the font
+        # has above its letters, which is in the rectangle of neither.
+        top = math.floor(_rect(above).bottom() if start in bars_above else place.top())
         from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
         x = round(block.document().textWidth() - start - QUOTE_BAR_PX if from_right else start)
         painter.fillRect(x, top, QUOTE_BAR_PX, bottom - top, color)
+
+
+def _rect(block: QTextBlock) -> QRectF:
+    return block.document().documentLayout().blockBoundingRect(block)
 
 
 def _bars(block: QTextBlock) -> list[float]:
