@@ -8,6 +8,8 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 	--fork-strategy fewest --python-version 3.11 --generate-hashes --no-annotate
 
 .DEFAULT_GOAL := help
+# `make -j2 test run` would set up .venv twice at the same time.
+.NOTPARALLEL:
 .PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer lock clean venv dev
 
 help: ## What there is
@@ -60,9 +62,11 @@ peer: dev ## Our downloads from a hub of others, which is installed for this alo
 	@build/peer/bin/python -m pip install --quiet olah==0.5.4
 	@$(PYTHON) -m tests.peer $(ARGS)
 
-lock: ## Write both locks anew from pyproject.toml (needs uv): what users get, and that with what developers need
+lock: ## Write the locks anew from pyproject.toml (needs uv): what users get, that with what developers need, and uv
 	$(COMPILE) --group pyproject.toml:dev --output-file packaging/requirements-dev.lock
 	$(COMPILE) --constraints packaging/requirements-dev.lock --output-file packaging/requirements.lock
+	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --group pyproject.toml:uv --quiet --universal --python-version 3.8 \
+		--generate-hashes --no-annotate --output-file packaging/requirements-uv.lock
 
 clean: ## Delete .venv and everything built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -12,14 +12,16 @@ import pytest
 
 from tests.architecture.project import ROOT
 
-_LOCK, _DEV_LOCK = "requirements.lock", "requirements-dev.lock"
+_LOCK, _DEV_LOCK, _UV_LOCK = "requirements.lock", "requirements-dev.lock", "requirements-uv.lock"
 _TOOLS = ("sh", "dirname", "cmp", "cp", "mkdir", "chmod", "cat", "echo")
 # Answers questions as the real interpreter would after this change; asked for anything else, it writes that down.
 _INTERPRETER = """#!/bin/sh
-[ "$1" = -c ] && exec '{python}' -c 'import sys, platform; {change}; exec(sys.argv[1])' "$2"
+[ "$1" = -c ] && exec '{python}' -c 'import sys, platform; {change}; exec(sys.argv.pop(1))' "$2" "$3"
 echo "$@" >> calls
 """
+_NEW = 'sys.version_info = (3, 15, 1); platform.python_version = lambda: "3.15.1"'
 _OLD = 'sys.version_info = (3, 9, 2); platform.python_version = lambda: "3.9.2"'
+_TOO_OLD_FOR_UV = 'sys.version_info = (3, 7, 3); platform.python_version = lambda: "3.7.3"'
 _WITHOUT_VENV = 'sys.modules["ensurepip"] = None'
 _UV = """#!/bin/sh
 echo "$@" >> calls
@@ -29,6 +31,20 @@ echo '#!/bin/sh' > .venv/bin/python
 echo 'echo "$@" >> calls' >> .venv/bin/python
 chmod +x .venv/bin/python
 """
+# As the old interpreter's venv and pip do: with the first comes a Python, with the second uv.
+_OLD_INTERPRETER = (
+    _INTERPRETER
+    + """case "$*" in *build/uv*) ;; *) exit 1 ;; esac
+mkdir -p build/uv/bin
+cat > build/uv/bin/python <<'END'
+#!/bin/sh
+echo "build/uv $@" >> calls
+{pip}
+cp "$(dirname "$0")/../../../uv" build/uv/bin/uv
+END
+chmod +x build/uv/bin/python
+"""
+)
 
 
 @dataclass
@@ -67,7 +83,7 @@ def machine(tmp_path: Path) -> Machine:
     for tool in _TOOLS:
         (made.path / tool).symlink_to(str(shutil.which(tool)))
     (made.root / "packaging").mkdir(parents=True)
-    for name in ("bootstrap.sh", _LOCK, _DEV_LOCK):
+    for name in ("bootstrap.sh", _LOCK, _DEV_LOCK, _UV_LOCK):
         shutil.copy(ROOT / "packaging" / name, made.root / "packaging" / name)
     return made
 
@@ -76,13 +92,89 @@ def _interpreter(change: str) -> str:
     return _INTERPRETER.format(python=sys.executable, change=change)
 
 
-def test_old_python_is_refused_in_one_line_that_says_what_to_install(machine: Machine) -> None:
-    machine.has("python3", _interpreter(_OLD))
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_TOO_OLD_FOR_UV, "python3 is Python 3.7.3"),
+        (f"{_OLD}; {_WITHOUT_VENV}", "python3 is Python 3.9.2"),
+    ],
+)
+def test_old_python_is_refused_in_one_line_that_says_what_to_install(machine: Machine, change: str, told: str) -> None:
+    machine.has("python3", _interpreter(change))
     done = machine.bootstrap()
     assert done.returncode != 0
     assert done.stderr.count("\n") == 1
-    assert "3.11 or newer" in done.stderr
+    assert "3.11 to 3.14" in done.stderr
+    assert told in done.stderr
+
+
+def test_python_that_is_too_new_is_refused_by_its_version(machine: Machine) -> None:
+    machine.has("python3", _interpreter(f"{_NEW}; {_WITHOUT_VENV}"))
+    done = machine.bootstrap()
+    assert done.returncode != 0
+    assert "python3 is Python 3.15.1, for which there is no MLX yet" in done.stderr
+
+
+def with_old_python(machine: Machine, change: str = _OLD, pip: str = "") -> None:
+    """As on a new Mac: nothing but /usr/bin/python3, with which uv can be installed."""
+    machine.has("python3", _OLD_INTERPRETER.format(python=sys.executable, change=change, pip=pip))
+    (machine.root / "uv").write_text(_UV.format(fails="nothing"))
+    (machine.root / "uv").chmod(0o755)
+
+
+@pytest.mark.parametrize("change", [_OLD, _NEW])
+def test_old_python_installs_uv_which_fetches_a_newer_python(machine: Machine, change: str) -> None:
+    with_old_python(machine, change)
+    done = machine.bootstrap()
+    assert (done.returncode, done.stderr) == (0, "")
+    made, installed, venv, filled, _openblas = machine.calls()
+    assert made == "-m venv --clear build/uv"
+    assert installed.startswith("build/uv -m pip install")
+    assert installed.endswith(f"--require-hashes --only-binary :all: -r packaging/{_UV_LOCK}")
+    assert venv == "venv --quiet --clear --python 3.13 .venv"
+    assert filled.endswith(f"--require-hashes --only-binary :all: -r packaging/{_LOCK}")
+    assert "GitHub" in done.stdout, "what is fetched from where is said"
+
+
+def test_uv_that_was_fetched_is_used_again(machine: Machine) -> None:
+    with_old_python(machine)
+    assert machine.bootstrap().returncode == 0
+    (machine.root / "calls").unlink()
+    assert machine.bootstrap("dev").returncode == 0
+    assert not [call for call in machine.calls() if "build/uv" in call]
+
+
+def test_uv_that_was_fetched_by_half_is_fetched_anew(machine: Machine) -> None:
+    with_old_python(machine, pip="touch build/uv/bin/uv; exit 1")
+    done = machine.bootstrap()
+    assert done.returncode != 0
     assert "python3 is Python 3.9.2" in done.stderr
+    with_old_python(machine)
+    assert machine.bootstrap().returncode == 0
+
+
+def on_a_mac(machine: Machine, *, apple_silicon: bool) -> None:
+    machine.has("uname", "#!/bin/sh\necho Darwin\n")
+    machine.has("sysctl", f"#!/bin/sh\n[ $2 = hw.optional.arm64 ] && echo {int(apple_silicon)}\n")
+
+
+@pytest.mark.parametrize("shell", ["arm64", "x86_64"])  # the second one under Rosetta
+def test_a_mac_gets_a_python_for_apple_silicon(machine: Machine, shell: str) -> None:
+    on_a_mac(machine, apple_silicon=True)
+    with_old_python(
+        machine, f'import ensurepip, venv; {_OLD}; sys.platform = "darwin"; platform.machine = lambda: "{shell}"'
+    )
+    assert machine.bootstrap().returncode == 0
+    assert "venv --quiet --clear --python cpython-3.13-macos-aarch64-none .venv" in machine.calls()
+
+
+def test_a_mac_with_an_intel_processor_is_refused(machine: Machine) -> None:
+    on_a_mac(machine, apple_silicon=False)
+    with_old_python(machine)
+    done = machine.bootstrap()
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert "needs a Mac with Apple silicon" in done.stderr
+    assert not (machine.root / "calls").exists()
 
 
 def test_python_without_venv_is_refused_with_the_package_to_install(machine: Machine) -> None:
