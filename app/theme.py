@@ -6,6 +6,9 @@ Not here: anything about a particular widget, or where the choice of appearance 
 
 import sys
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QLocale, QObject, QSettings, Qt, Signal
@@ -137,6 +140,7 @@ class Theme(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        _provide_a_font()
         self._appearance: Appearance = "auto"
         self._scale = 1.0
         self._motion: Motion = "auto"
@@ -306,6 +310,15 @@ def use_fusion(wanted: bool) -> None:
     style = "fusion" if wanted else system
     if style != now:
         app.setStyle(style)
+
+
+@cache
+def _provide_a_font() -> None:
+    """On a Linux without any, as in some containers, all text would be boxes: ziafont's wheel has DejaVu Sans."""
+    package = find_spec("ziafont")
+    found = set(QFontDatabase.families()) - {"Monospace", "Sans Serif", "Serif"}  # fontconfig's names for any font
+    if sys.platform == "linux" and not found and package is not None and package.origin is not None:
+        QFontDatabase.addApplicationFont(str(Path(package.origin).parent / "fonts" / "DejaVuSans.ttf"))
 
 
 def _preferred(families: dict[str, str], language: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +27,7 @@ from app.words.languages import LANGUAGES
 from app.words.models import name_beside
 from app.words.requests import RequestColumn, all_state_words, cell_text, second_line
 from engine import DraftingState, RequestStats
+from tests.architecture.project import ROOT
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.transcript_harness import STATS
 
@@ -309,3 +312,29 @@ def test_a_dialog_is_in_its_place_before_it_is_shown(harness: AppHarness) -> Non
     assert shown.place == dialog.geometry()
     assert dialog.geometry().center().x() == pytest.approx(window.geometry().center().x(), abs=1)
     assert dialog.y() > window.geometry().y()
+
+
+_LETTERS = """
+import sys
+from PySide6.QtGui import QFontInfo, QFontMetricsF, QRawFont
+from PySide6.QtWidgets import QApplication
+from app.theme import Theme
+app = QApplication([])
+font = Theme().ui_font()
+print(QFontInfo(font).family(), QRawFont.fromFont(font).supportsCharacter("a"))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system has fonts of its own")
+def test_letters_are_letters_where_no_font_is_installed(tmp_path: Path) -> None:
+    (tmp_path / "none.conf").write_text(f"<fontconfig><dir>{tmp_path}/none</dir></fontconfig>")
+    child = subprocess.run(
+        [sys.executable, "-c", _LETTERS],
+        env=os.environ | {"FONTCONFIG_FILE": str(tmp_path / "none.conf")},
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+        timeout=60,
+    )
+    assert child.stdout == "DejaVu Sans True\n"
