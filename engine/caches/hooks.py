@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
+import mlx.core as mx
+
 Hook = Callable[..., Any]  # (module, run, *arguments, **keywords) -> result; `run` takes the arguments, not the module
 
 
@@ -24,6 +26,11 @@ def hooked(modules: Sequence[Any], hook: Hook) -> Iterator[None]:
     finally:
         for module in modules:
             _hooks_of(module).pop()
+
+
+def own_array(value: Any) -> Any:
+    """`value`, to be kept by a hook: where a network changes it in place (`h *= 2`), this one stays as it is."""
+    return value.astype(value.dtype) if isinstance(value, mx.array) else value
 
 
 def _hooks_of(module: Any) -> list[Hook]:

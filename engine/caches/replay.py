@@ -20,7 +20,7 @@ from typing import Any
 import mlx.core as mx
 import mlx.nn as nn
 
-from engine.caches.hooks import hooked
+from engine.caches.hooks import hooked, own_array
 from engine.caches.kinds import leaves, slots
 
 # Families that compile a module's call at run time. Replayed, it would keep the results of one step for ever.
@@ -84,7 +84,8 @@ class _Step:
         handed = list(leaves(values))
         if self._watched.isdisjoint(map(id, handed)) or not all(map(_plain, values)):
             return run(*arguments, **keywords)
-        call, first = Call(module, arguments, keywords, handed), len(self.calls)
+        own = tuple(map(own_array, arguments)), {name: own_array(value) for name, value in keywords.items()}
+        call, first = Call(module, *own, handed), len(self.calls)
         before = [(leaf, slots(leaf)) for leaf in handed if id(leaf) in self._watched]
         outer, self._outputs = self._outputs, call.outputs
         result = run(*arguments, **keywords)
@@ -102,7 +103,7 @@ class _Step:
     def on_linear(self, module: Any, run: Callable[..., Any], x: mx.array) -> Any:
         output = run(x)
         if self._outputs is not None:
-            self._outputs.setdefault(id(module), []).append((x.shape, output))
+            self._outputs.setdefault(id(module), []).append((x.shape, own_array(output)))
         return output
 
 

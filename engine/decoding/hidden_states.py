@@ -12,7 +12,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from engine.caches.hooks import hooked
+from engine.caches.hooks import hooked, own_array
 from engine.models.access import NoAccess, body_of
 from engine.models.drafters import BODY
 
@@ -28,18 +28,19 @@ class NoHiddenStates(Exception):
 class HiddenStates:
     """Keeps what the layers `layers` of a network return (0 is the first) in forwards inside of `step`.
 
-    BODY in place of a layer is what the network's head is given: behind the last norm.
+    Of layers that a forward runs through several times it is what they return the last time. BODY in place of a layer
+    is what the network's head is given: behind the last norm.
     """
 
     def __init__(self, network: Any, layers: Sequence[int]) -> None:
         """Raises NoHiddenStates, after a forward over two tokens that is never computed."""
         self._modules = [_module(network, layer) for layer in layers]
-        self._outputs: dict[int, list[Any]] = {}  # of the latest step, by module
+        self._outputs: dict[int, Any] = {}  # of the latest step, by module
         self._rows: list[mx.array] = []
         self._position = 0  # of the first row that was not taken yet
         with self.step():
             network(mx.array([[0, 0]]))
-        if problem := next(filter(None, (_problem(self._outputs.get(id(module), [])) for module in self._modules)), ""):
+        if problem := next(filter(None, map(self._problem, self._modules)), ""):
             raise NoHiddenStates(str(getattr(network, "model_type", type(network).__name__)), problem)
         self._outputs = {}
 
@@ -61,7 +62,7 @@ class HiddenStates:
 
     def latest(self) -> mx.array:
         """Of all tokens of the latest step (rows of a batch, tokens, layers × width)."""
-        return mx.concatenate([_states(self._outputs[id(module)][0]) for module in self._modules], axis=-1)
+        return mx.concatenate([self._outputs[id(module)] for module in self._modules], axis=-1)
 
     def add(self, position: int, states: mx.array) -> None:
         """Keep the states (tokens, layers × width) of tokens that begin at `position`.
@@ -86,8 +87,17 @@ class HiddenStates:
 
     def _record(self, module: Any, run: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         output = run(*arguments, **keywords)
-        self._outputs.setdefault(id(module), []).append(output)
+        self._outputs[id(module)] = own_array(output[0] if isinstance(output, tuple) else output)
         return output
+
+    def _problem(self, module: Any) -> str:
+        """Why what a layer returned in a forward over two tokens is not one row a token; empty when it is."""
+        if id(module) not in self._outputs:
+            return "a layer is not called in a forward"
+        states = self._outputs[id(module)]
+        if not isinstance(states, mx.array) or states.ndim != 3 or states.shape[:2] != (1, 2):
+            return f"a layer returns {states.shape if isinstance(states, mx.array) else type(states).__name__}"
+        return ""
 
 
 def _module(network: Any, layer: int) -> Any:
@@ -97,17 +107,3 @@ def _module(network: Any, layer: int) -> Any:
         return body_of(network)
     except NoAccess as error:
         raise NoHiddenStates(str(getattr(network, "model_type", type(network).__name__)), str(error)) from error
-
-
-def _states(output: Any) -> Any:
-    return output[0] if isinstance(output, tuple) else output
-
-
-def _problem(outputs: list[Any]) -> str:
-    """What is wrong with the `outputs` of a layer in a forward over two tokens; empty when they are one row a token."""
-    if len(outputs) != 1:
-        return f"a layer is called {len(outputs)} times in a forward"
-    states = _states(outputs[0])
-    if not isinstance(states, mx.array) or states.ndim != 3 or states.shape[:2] != (1, 2):
-        return f"a layer returns {states.shape if isinstance(states, mx.array) else type(states).__name__}"
-    return ""

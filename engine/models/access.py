@@ -1,7 +1,6 @@
 """The main model's embedding, its head and its layers, for drafters that have none of their own.
 
-All are the network's own code, found by what is called in a forward, not by names: whatever a family scales, caps or
-ties is in what it returns.
+All are the network's own code, found by what is called in a forward, not by names.
 """
 
 from __future__ import annotations
@@ -13,11 +12,13 @@ import mlx.core as mx
 import mlx.nn as nn
 from mlx_lm.models.cache import make_prompt_cache
 
-from engine.caches.hooks import hooked
+from engine.caches.hooks import hooked, own_array
 
 _SAME = 1e-2  # of a scale, over the numbers of some embeddings, in half precision
 _TINY = 1e-30
-_FAR, _LEAST_GROWTH = 64, 1.5  # times a state as large as they are, and what twice that must add without a limit
+_GROWING = (1, 2, 4, 8)  # powers of two, which round nothing
+_LINEAR = (nn.Linear, nn.QuantizedLinear)
+_EMBEDDINGS = (nn.Embedding, nn.QuantizedEmbedding)
 
 
 class NoAccess(Exception):
@@ -32,13 +33,19 @@ class ModelAccess:
         self._network = network
         self._body = body_of(network)
         self._embedding, self._scale = self._find_embedding()
+        inner = {id(module) for _, module in self._body.named_modules()}
+        modules = [module for _, module in network.named_modules() if id(module) not in inner]
+        self._projections = [module for module in modules if isinstance(module, _LINEAR)]
 
     @property
     def layers(self) -> int:
         return len(self._network.layers)
 
     def embed(self, tokens: mx.array) -> mx.array:
-        """What the first layer is given for `tokens` (n,): (n, width)."""
+        """The embedding of `tokens` (n,), times the factor that the network multiplies it by, if any: (n, width).
+
+        Where the network normalizes it, this is what it was before: drafters are trained on rows of the table.
+        """
         embedded: mx.array = self._embedding(tokens)
         return embedded if self._scale == 1 else embedded * mx.array(self._scale, embedded.dtype)
 
@@ -49,6 +56,19 @@ class ModelAccess:
             logits: mx.array = self._network(tokens)
         return logits[0]
 
+    def projected(self, states: mx.array) -> mx.array:
+        """The same before the network scales or caps it: what its last linear map returns."""
+        returned: list[mx.array] = []
+
+        def projecting(module: Any, run: Any, *arguments: Any) -> Any:
+            returned.append(own_array(run(*arguments)))
+            return returned[-1]
+
+        with hooked(self._projections, projecting):
+            self.logits(states)
+        rows: mx.array = returned[-1][0] if returned else self._embedding.as_linear(states)
+        return rows
+
     @cached_property
     def norm(self) -> Any:
         """What stands behind the last layer. The only part that is found by its name."""
@@ -56,14 +76,6 @@ class ModelAccess:
         if not isinstance(found, nn.Module):
             raise NoAccess("nothing is called the norm behind the layers")
         return found
-
-    @cached_property
-    def caps_logits(self) -> bool:
-        """Whether what the head makes of a state has a limit, however large the state is."""
-        like = self.embed(mx.array([0]))
-        state = mx.random.normal(like.shape, like.dtype, key=mx.random.key(0))
-        once, twice = (mx.abs(self.logits(state * times).astype(mx.float32)).max() for times in (_FAR, 2 * _FAR))
-        return _number(twice) < _LEAST_GROWTH * _number(once)
 
     def make_caches(self) -> list[Any]:
         """Of each layer that keeps keys and values; layers behind those read theirs. As mlx-lm makes them."""
@@ -78,21 +90,23 @@ class ModelAccess:
 
     def _find_embedding(self) -> tuple[Any, float]:
         """The first that is called, and what its rows are multiplied by on the way to the first layer."""
-        embeddings = [m for _, m in self._body.named_modules() if isinstance(m, nn.Embedding | nn.QuantizedEmbedding)]
+        embeddings = [module for _, module in self._body.named_modules() if isinstance(module, _EMBEDDINGS)]
         called: list[tuple[Any, mx.array]] = []
         inputs: list[mx.array] = []
 
         def embedded(module: Any, run: Any, *arguments: Any, **keywords: Any) -> Any:
             rows = run(*arguments, **keywords)
-            called.append((module, rows))
+            if not called:
+                rows = rows * mx.array(_GROWING, rows.dtype)[:, None]  # what a norm would take back
+                called.append((module, own_array(rows)))
             return rows
 
         def entered(module: Any, run: Any, *arguments: Any, **keywords: Any) -> Any:
-            inputs.append(arguments[0] if arguments else next(iter(keywords.values())))
+            inputs.append(own_array(arguments[0] if arguments else next(iter(keywords.values()))))
             return run(*arguments, **keywords)
 
         with hooked(embeddings, embedded), hooked([self._network.layers[0]], entered):
-            self._network(mx.array([[1, 2, 3, 4]]))  # several: a norm would scale each by its own factor
+            self._network(mx.array([[*range(1, len(_GROWING) + 1)]]))
         if not called or not inputs or called[0][1].shape != inputs[0].shape:
             raise NoAccess("no embedding goes into the first layer")
         module, rows = called[0]
@@ -100,20 +114,29 @@ class ModelAccess:
 
 
 def body_of(network: Any) -> Any:
-    """The part that holds the layers, and that the head is applied to."""
+    """The part that holds embedding and layers, and that the head is applied to: the smallest one."""
     first = network.layers[0]
-    for _, module in network.named_modules():
-        parts = (value for value in module.values() if isinstance(value, list))
-        if module is not network and any(part and part[0] is first for part in parts):
+    for _, module in reversed(network.named_modules()):
+        if module is not network and module is not first and _holds(module, first):
             return module
-    raise NoAccess("the layers are not in a part of their own")
+    raise NoAccess("embedding and layers are not in a part of their own")
+
+
+def _holds(module: Any, layer: Any) -> bool:
+    inner = [inner for _, inner in module.named_modules()]
+    return any(each is layer for each in inner) and any(isinstance(each, _EMBEDDINGS) for each in inner)
 
 
 def _scale(rows: mx.array, given: mx.array) -> float:
-    wide, scaled = rows.astype(mx.float32).reshape(-1), given.astype(mx.float32).reshape(-1)
-    scale = _number((scaled * wide).sum()) / max(_number((wide * wide).sum()), _TINY)
-    if _number(mx.abs(scaled - scale * wide).max()) > _SAME * max(_number(mx.abs(scaled).max()), _TINY):
+    """What the network multiplies `rows` (1, n, width) by; 1.0 where it multiplies each by another number: a norm."""
+    rows, given = rows.astype(mx.float32), given.astype(mx.float32)
+    factors = (given * rows).sum(axis=-1, keepdims=True) / mx.maximum((rows * rows).sum(axis=-1, keepdims=True), _TINY)
+    apart = mx.abs(given - factors * rows).max(axis=-1) - _SAME * mx.abs(given).max(axis=-1)
+    if _number(apart.max()) > 0:
         raise NoAccess("more than the embedding goes into the first layer")
+    scale = _number(factors.mean())
+    if _number(mx.abs(factors - scale).max()) > _SAME * abs(scale):
+        return 1.0
     return round(scale, 6) if abs(scale - 1) > _SAME else 1.0
 
 

@@ -40,6 +40,17 @@ class Mixer(Module):  # type: ignore[misc, valid-type]
         return states
 
 
+class InPlace(Mixer):
+    """Changes the arrays that it is given, and that its map returns."""
+
+    def __call__(self, states: mx.array, cache: Any = None) -> mx.array:
+        states *= 2
+        states = self.project(states)
+        states *= 3
+        added(cache, self.slot, states)
+        return states
+
+
 class Block(Module):  # type: ignore[misc, valid-type]
     """A mixer between two maps; `folds` makes it fold into a slot itself, besides."""
 
@@ -186,6 +197,7 @@ def test_a_bundle_of_caches_is_seen_through() -> None:
 NETWORKS: dict[str, Callable[[], Network]] = {
     "mixers": lambda: Network(Block(Mixer()), Mixer(1)),
     "a map asked twice": lambda: Network(Block(Mixer(times=2))),
+    "arrays changed in place": lambda: Network(Block(InPlace())),
     "a block that folds": lambda: Network(Mixer(), Block(Mixer(0), folds=1)),
     "the network folds": lambda: FoldsItself(Block(Mixer(times=3)), Mixer()),
     "the same block twice": lambda: Network(*[Block(Mixer(), folds=1)] * 2),

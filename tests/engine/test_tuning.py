@@ -170,14 +170,14 @@ def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: Lo
 def test_a_drafter_that_cannot_be_examined_is_measured_all_the_same(
     main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of some families nobody gets the hidden states: nanbeige calls each layer twice."""
+    """Of some families nobody gets the hidden states: gemma3n has several rows a token."""
     for name, value in (("WIDTHS", (1, 33)), ("_MOST_COMPARISONS", 1), ("_ROUNDING_WIDTHS", (1,))):
         monkeypatch.setattr(calibration, name, value)
     config = tiny_drafters.eagle_config()
     folder = tiny_drafters.save_drafter(tmp_path, config, tiny_drafters.eagle_weights(config))
     drafter = at_once(loading_any_draft(folder, main))
     assert tuned(Tuner(), main, drafter)[0].calibration.per_pass is not None
-    network = families.build("nanbeige")
+    network = families.build("gemma3n")
     looping = replace(main, network=network, make_caches=CacheMaker(network))
     costs, _ = tuned(Tuner(), looping, drafter)
     assert costs.calibration.draft_s["eagle3"] > 0

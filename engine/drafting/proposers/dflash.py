@@ -182,8 +182,6 @@ class BlockDrafter(nn.Module):
         self._rope = initialize_rope(
             sizes.head_width, sizes.rope_theta, sizes.rope_interleaved, sizes.rope_scaling, sizes.context_tokens
         )
-        is_done = config.softcap and not config.draft_vocabulary and main.caps_logits  # by the main model's head
-        self._softcap = 0.0 if is_done else config.softcap
         if config.draft_vocabulary:
             self.lm_head = nn.Linear(sizes.width, config.draft_vocabulary, bias=False)
             self.d2t = mx.zeros((config.draft_vocabulary,), dtype=mx.int32)
@@ -246,12 +244,12 @@ class BlockDrafter(nn.Module):
         return self.norm(rows)[0, 0 if config.anchor_first else 1 :]
 
     def base_logits(self, states: mx.array) -> mx.array:
-        """What each row drafts by itself."""
+        """What each row drafts by itself, scaled and capped as its own config says, whatever the main model does."""
         config = self._config
-        logits = self.lm_head(states) if config.draft_vocabulary else self._main.logits(states)
+        logits = self.lm_head(states) if config.draft_vocabulary else self._main.projected(states)
         if config.output_scale != 1:
             logits = logits * config.output_scale
-        return mx.tanh(logits / self._softcap) * self._softcap if self._softcap else logits
+        return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
 
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
         """(1, vocabulary), with what the token `before` (1,) it makes likely; `state` (1, width) is the row's."""
