@@ -73,6 +73,8 @@ def _block_places(config: BlockConfig) -> Iterator[str]:
     yield from ("fc.weight", "hidden_norm.weight", "norm.weight")
     for layer in range(config.backbone.layers):
         yield from _layer_places(f"layers.{layer}", (*_NORMS, *_HEAD_NORMS), config.backbone)
+        if config.sinks:
+            yield f"layers.{layer}.self_attn.attention_sink_bias"
         for part in ("attention_conv", "mlp_conv") if config.conv_taps else ():
             yield from (f"layers.{layer}.{part}.{array}" for array in ("base_kernel", "kernel_projection.weight"))
     if config.markov_rank:

@@ -76,6 +76,7 @@ class BlockConfig:
     markov_gated: bool = False
     confidence: bool = False
     confidence_with_markov: bool = True
+    sinks: bool = False  # what a head's attention may go to besides its rows
     conv_taps: int = 0
     conv_group: int = 0
     selector_rank: int = 0
@@ -202,6 +203,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
         if tensors
         else flag(flat, "enable_confidence_head"),
         confidence_with_markov=flag(flat, "confidence_head_with_markov", default=True),
+        sinks=flag(flat, "attention_sink_bias"),
         conv_taps=whole(flat, "conv_kernel_size"),
         conv_group=whole(flat, "conv_group_size"),
         selector_rank=whole(flat, "selector_rank"),
@@ -367,8 +369,8 @@ def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ..
 
 
 def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
-    """Of each layer how many rows it attends over; 0: all of them."""
-    types = entries(flat, "layer_types") or [_FULL_LAYER] * layers
+    """Of each layer how many rows it attends over; 0: all of them. One flag may say it of all layers."""
+    types = entries(flat, "layer_types") or [_SLIDING_LAYER if flag(flat, "use_swa") else _FULL_LAYER] * layers
     if len(types) != layers:
         raise FileError(f"config.json: {len(types)} layer_types for {layers} layers")
     window = whole(flat, "swa_window_size") or whole(flat, "sliding_window")

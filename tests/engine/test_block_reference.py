@@ -31,6 +31,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
         layer_types=["sliding_attention", "full_attention"], sliding_window=4, is_causal=True
     ),
     "scaled": tiny.dflash_config(input_embedding_scale=2.0, final_logit_softcapping=5.0, output_multiplier=2.0),
+    "sinks": tiny.nemotron_block_config(),
     "two tables": tiny.dspark_config(),
     "gated table": tiny.dspark_config(markov_head_type="gated"),
     "confidence of the state alone": tiny.dspark_config(confidence_head_with_markov=False),
@@ -146,8 +147,9 @@ class Reference:
                     group = number * sizes.kv_heads // sizes.heads
                     told = turned(query, place, turns)
                     scores = np.array([told @ turned(keys[at, group], at, turns) for at in seen])
-                    scores = np.exp((scores - scores.max()) * (1.0 if sizes.is_gemma else scale))
-                    out.append((scores / scores.sum()) @ values[seen, group])
+                    scores = np.exp(scores * (1.0 if sizes.is_gemma else scale))
+                    sink = np.exp(self.weights[f"{at}.attention_sink_bias"][number]) if self.config.sinks else 0.0
+                    out.append((scores / (scores.sum() + sink)) @ values[seen, group])
                 mixed.append(np.concatenate(out))
             return np.array(mixed) @ self.of(f"{at}.o_proj").T
 

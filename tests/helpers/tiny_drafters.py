@@ -56,6 +56,14 @@ def dspark_config(**changes: Any) -> dict[str, Any]:
     }
 
 
+def nemotron_block_config(**changes: Any) -> dict[str, Any]:
+    """As NVIDIA publishes them: one flag makes all layers slide, and each head of theirs has a sink."""
+    block = {"use_swa": True, "swa_window_size": 9, "causal": True, "mask_token_id": 260, "sample_from_anchor": False}
+    block |= {"target_layer_ids": [0, 1], "attention_sink_bias": True}
+    noise = {"attention_sink_bias": True, "dspark_bonus_anchor": True, "enable_confidence_head": False}
+    return dspark_config(**{"block_size": 6, "sample_from_anchor": False, "dflash_config": block, **noise, **changes})
+
+
 def dflash2_config(**changes: Any) -> dict[str, Any]:
     block = {
         "block_size": 6,
@@ -189,6 +197,8 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
             f"{at}.mlp.down_proj.weight": (width, mlp),
         }
         shapes |= _gemma_shapes(at, flat, ordinary)
+        if flat.get("attention_sink_bias"):
+            shapes[f"{at}.self_attn.attention_sink_bias"] = (flat["num_attention_heads"],)
         if "conv_kernel_size" in flat:
             taps, groups = flat["conv_kernel_size"], width // flat["conv_group_size"]
             for part in ("attention_conv", "mlp_conv"):
@@ -196,7 +206,8 @@ def block_weights(config: dict[str, Any], seed: int = 5) -> dict[str, mx.array]:
                 shapes[f"{at}.{part}.kernel_projection.weight"] = (2 * taps * groups, width)
     if rank := flat.get("markov_rank", 0):
         shapes["markov_head.markov_w1.weight"] = shapes["markov_head.markov_w2.weight"] = (VOCABULARY, rank)
-        shapes["confidence_head.proj.weight"], shapes["confidence_head.proj.bias"] = (1, width + rank), (1,)
+        if flat.get("enable_confidence_head"):
+            shapes["confidence_head.proj.weight"], shapes["confidence_head.proj.bias"] = (1, width + rank), (1,)
     if rank := flat.get("selector_rank", 0):
         shapes["candidate_selector.hidden_projection.weight"] = (rank, width)
         shapes["candidate_selector.predecessor_codebook"] = (VOCABULARY, rank)

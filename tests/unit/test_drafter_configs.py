@@ -9,6 +9,7 @@ import pytest
 from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, DraftIsMain
 from engine.api.types import DrafterInfo, DrafterKind, ModelInfo
 from engine.models.compatibility import draft_problem
+from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import (
     AssistantConfig,
     BlockConfig,
@@ -71,6 +72,45 @@ GEMMA4: dict[str, Any] = DEEPSPEC | {
     "rope_parameters": {
         "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},
         "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+    },
+}
+NEMOTRON: dict[str, Any] = DEEPSPEC | {  # as NVIDIA says it: one flag for all layers, and the layers twice
+    "attention_sink_bias": True,
+    "block_size": 8,
+    "markov_rank": 512,
+    "target_layer_ids": [1, 5, 19, 29, 33],
+    "eagle_aux_hidden_state_layer_ids": [2, 6, 20, 30, 34],
+    "dspark_bonus_anchor": True,
+    "sample_from_anchor": False,
+    "dflash_config": {
+        "attention_sink_bias": True,
+        "causal": True,
+        "mask_token_id": 990,
+        "swa_window_size": 1024,
+        "target_layer_ids": [1, 5, 19, 29, 33],
+        "use_swa": True,
+        "sample_from_anchor": False,
+    },
+}
+MUSE: dict[str, Any] = {  # as DaoCloud says it
+    "architectures": ["DSparkDraftModel"],
+    "speculators_model_type": "dspark",
+    "speculators_config": {"algorithm": "dspark", "proposal_methods": [{"speculative_tokens": 15}]},
+    "block_size": 15,
+    "mask_token_id": 151_818,
+    "draft_vocab_size": 151_936,
+    "markov_rank": 256,
+    "markov_head_type": "vanilla",
+    "enable_confidence_head": True,
+    "sample_from_anchor": True,
+    "sliding_window_non_causal": False,
+    "aux_hidden_state_layer_ids": [2, 14, 26, 38, 50],
+    "transformer_layer_config": {
+        **SIZES,
+        "model_type": "qwen3",
+        "layer_types": ["sliding_attention"] * 5,
+        "use_sliding_window": True,
+        "sliding_window": 2048,
     },
 }
 EAGLE: dict[str, Any] = {
@@ -174,6 +214,23 @@ def test_sliding_layers_are_causal_unless_the_config_says_otherwise() -> None:
     assert block(Z_LAB, **sliding, sliding_window_non_causal=True).causal == (False,) * 5
     said_in_block = {**Z_LAB["dflash_config"], "causal": True}
     assert block(Z_LAB, dflash_config=said_in_block).causal == (True,) * 5
+
+
+def test_one_flag_makes_all_layers_slide_and_sinks_have_a_place() -> None:
+    config = block(NEMOTRON)
+    assert (config.windows, config.causal, config.sinks) == ((1024,) * 5, (True,) * 5, True)
+    assert (config.mask_token, config.info.layers, config.anchor_first) == (990, (1, 5, 19, 29, 33), False)
+    sinks = [f"layers.{layer}.self_attn.attention_sink_bias" for layer in range(5)]
+    assert unplaced(config, sinks) == ""
+    assert unplaced(block(DEEPSPEC), sinks) == sinks[0]
+    assert block(NEMOTRON, dflash_config=NEMOTRON["dflash_config"] | {"use_swa": False}).windows == (0,) * 5
+
+
+def test_a_drafter_that_a_dflash_was_the_start_of_has_a_vocabulary_and_a_first_row_like_deepspecs() -> None:
+    config = block(MUSE)
+    assert (config.windows, config.causal) == ((2048,) * 5, (True,) * 5)
+    assert (config.draft_vocabulary, config.anchor_first, config.tokens) == (0, True, 15)
+    assert config.info.layers == (1, 13, 25, 37, 49)
 
 
 def test_dflash2_is_known_by_its_selector() -> None:

@@ -43,9 +43,11 @@ _REHEARSAL_TOKENS = 64
 class Attention(Projections):
     """Queries of the block alone; keys and values of the context, from the cache, and of the block."""
 
-    def __init__(self, sizes: Backbone, window: int, *, causal: bool) -> None:
+    def __init__(self, sizes: Backbone, window: int, *, causal: bool, sinks: bool = False) -> None:
         super().__init__(sizes, sizes.width, norms=True)
         self._window, self._causal = window, causal
+        if sinks:
+            self.attention_sink_bias = mx.zeros((sizes.heads,))
 
     def read(self, context: mx.array, rope: Any, cache: KVCache) -> None:
         keys, values = self._keys_values(context, rope, cache.offset)
@@ -60,7 +62,8 @@ class Attention(Projections):
             held = slice(position - seen, position)
             keys = mx.concatenate([cache.keys[..., held, :], keys], axis=2)
             values = mx.concatenate([cache.values[..., held, :], values], axis=2)
-        return self._mixed(queries, keys, values, self._mask(rows, seen))
+        sinks = self.attention_sink_bias.astype(queries.dtype) if "attention_sink_bias" in self else None
+        return self._mixed(queries, keys, values, self._mask(rows, seen), sinks)
 
     def other_order(self) -> tuple[Any, str, Any]:
         """The change that hides what is behind a row of the block, or shows it."""
@@ -102,7 +105,7 @@ class Layer(Residuals):
     def __init__(self, config: BlockConfig, index: int) -> None:
         sizes = config.backbone
         super().__init__(sizes)
-        self.self_attn = Attention(sizes, config.windows[index], causal=config.causal[index])
+        self.self_attn = Attention(sizes, config.windows[index], causal=config.causal[index], sinks=config.sinks)
         self._convolves = bool(config.conv_taps)
         if self._convolves:
             self.attention_conv = Convolution(sizes.width, config.conv_taps, config.conv_group)

@@ -47,9 +47,11 @@ class Projections(nn.Module):
             values = mx.fast.rms_norm(values, None, sizes.norm_eps)
         return rope(keys, offset=position), values
 
-    def _mixed(self, queries: mx.array, keys: mx.array, values: mx.array, mask: Any) -> mx.array:
+    def _mixed(
+        self, queries: mx.array, keys: mx.array, values: mx.array, mask: Any, sinks: mx.array | None = None
+    ) -> mx.array:
         scale = 1.0 if self._sizes.is_gemma else self._sizes.head_width**-0.5
-        mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask)
+        mixed = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=mask, sinks=sinks)
         return self.o_proj(mixed.transpose(0, 2, 1, 3).reshape(1, queries.shape[2], -1))
 
     def _heads(self, rows: mx.array, heads: int) -> mx.array:

@@ -1,0 +1,96 @@
+"""Every main model of the catalog that has a drafter there: its network gives what drafters of that kind need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mlx.core as mx
+import pytest
+
+from engine import CatalogModel, DrafterKind, load_catalog
+from engine.caches.making import CacheMaker
+from engine.decoding.hidden_states import HiddenStates
+from engine.drafting.drafters import KINDS
+from engine.models.access import ModelAccess
+from engine.models.drafters import BODY, DrafterConfig, drafter_config
+from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
+from engine.models.mtp_families import family_of
+from tests.architecture.project import ROOT
+from tests.families import configs
+from tests.families.harness import build
+from tests.helpers import tiny_drafters as tiny
+
+# What config.json of a model says, by the catalog's families; the first that fits a name
+MODEL_TYPES: dict[str, dict[str, str]] = {
+    "Qwen2.5": {"": "qwen2"},
+    "Qwen3": {"B-A": "qwen3_moe", "": "qwen3"},
+    "Qwen3-Next": {"": "qwen3_next"},
+    "Qwen3.5": {"B-A": "qwen3_5_moe", "": "qwen3_5"},
+    "Qwen3.6": {"B-A": "qwen3_5_moe", "": "qwen3_5"},
+    "Qwen3.8": {"": "qwen3_5"},
+    "Llama 3": {"": "llama"},
+    "DeepSeek R1": {"Qwen": "qwen2"},
+    "Gemma 3": {"": "gemma3"},
+    "Gemma 4": {"": "gemma4"},
+    "Mistral": {"Small-4": "mistral4", "Small-3.2": "mistral3", "": "mistral"},
+    "gpt-oss": {"": "gpt_oss"},
+    "GLM-4.7-Flash": {"": "glm4_moe_lite"},
+    "LFM2.5": {"": "lfm2"},
+    "SmolLM": {"": "llama"},
+    "SmolLM2": {"": "llama"},
+    "SmolLM3": {"": "smollm3"},
+    "Nemotron": {"": "nemotron_h"},
+    "Muse Glimmer": {"": "muse_glimmer"},
+}
+WIDTH = 32
+LAYER = {"head_dim": 8, "intermediate_size": 32}
+SMALL = LAYER | {"hidden_size": WIDTH, "vocab_size": configs.VOCABULARY, "mask_token_id": 90}
+
+
+def model_type(model: CatalogModel) -> str:
+    return next(told for part, told in MODEL_TYPES[model.family].items() if part in model.name)
+
+
+def paired() -> set[tuple[str, DrafterKind | None]]:
+    catalog = load_catalog(ROOT / "resources" / "catalog.json")
+    mains = {model.repository: model_type(model) for model in catalog.models}
+    return {(mains[main], draft.kind) for draft in catalog.drafts for main in draft.mains}
+
+
+def small(kind: DrafterKind) -> DrafterConfig:
+    config_of: Any = {
+        DrafterKind.DFLASH: tiny.dflash_config,
+        DrafterKind.DFLASH2: tiny.dflash2_config,
+        DrafterKind.DSPARK: tiny.dspark_config,
+        DrafterKind.EAGLE3: tiny.eagle_author_config,
+    }[kind]
+    config = config_of(**SMALL)
+    if block := config.get("dflash_config"):
+        config["dflash_config"] = (
+            block | {"mask_token_id": 90} | ({"selector_top_k": 8} if "selector_top_k" in block else {})
+        )
+    parsed = drafter_config(config | {"draft_vocab_size": 48} if kind is DrafterKind.EAGLE3 else config)
+    assert parsed is not None
+    return parsed
+
+
+@pytest.mark.parametrize(("main", "kind"), sorted(paired(), key=str))
+def test_a_main_model_of_the_catalog_can_have_the_drafters_that_go_with_it(main: str, kind: DrafterKind | None) -> None:
+    """Shapes as small as they can be, layers, embedding and head as mlx-lm makes them of that family."""
+    network = build(main)
+    if kind is None:
+        assert CacheMaker(network)().can_roll_back
+        return
+    access = ModelAccess(network)
+    HiddenStates(network, [0, access.layers - 1, BODY])
+    if kind is DrafterKind.MTP:
+        assert main == "gemma4" or family_of(f"{main}_mtp", configs.config(main)) in MTP_FAMILIES
+        return
+    drafter = KINDS[kind].network(small(kind), access)
+    drafted = drafter.rehearse(4, CacheMaker(drafter)())
+    assert not mx.any(mx.isnan(drafted.astype(mx.float32))).item()
+
+
+def test_every_main_model_of_the_catalog_is_of_a_known_family() -> None:
+    catalog = load_catalog(ROOT / "resources" / "catalog.json")
+    assert {model_type(model) for model in catalog.models} <= {*configs.FAMILIES}
