@@ -34,7 +34,7 @@ DEFAULT_LIMIT_BYTES = 8 << 30
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
-_FORMAT = 3
+_FORMAT = 4
 _PREFIX = "hunch-"
 _LONGEST_STRETCH_TOKENS = 2048  # a short beginning shared with a long prompt need not read all of it
 _WORTH_READING = 1 / 16  # of a stretch; less is read faster by the model
@@ -118,7 +118,7 @@ class PrefixDisk:
         folder = self._model_folder(sequence.model.identity)
         path = folder / f"{_digests(tokens, {end})[end]}-{_name(sequence.conversation)}-{start}{SUFFIX}"
         before = _digests(tokens, {start})[start]
-        stretch = Stretch(path, start, before, tuple(tokens[start:end]), checkpoint is not None)
+        stretch = Stretch(path, start, before, tuple(tokens[start:end]), checkpoint is not None, _model(folder))
         yield from write_stretch(stretch, rows_between(caches, start, end), checkpoint)
         self._stretches(sequence.model.identity)[path.name] = stretch
         self._touch(self._covering(sequence.model.identity, tokens[:end]))
@@ -143,9 +143,14 @@ class PrefixDisk:
             checkpoint = noted if stretch is route.checkpoint else checkpoint
         if route.checkpoint is not None and checkpoint is None:
             checkpoint = self._read(route.checkpoint)[1]
-        append_rows(caches, stretches, route.end, checkpoint)
-        used = [stretch for stretch, _ in route.parts]
-        self._touch(used if route.checkpoint is None else [*used, route.checkpoint])
+        used = [stretch for stretch, _ in route.parts] + ([] if route.checkpoint is None else [route.checkpoint])
+        try:
+            append_rows(caches, stretches, route.end, checkpoint)
+        except (ValueError, IndexError, TypeError, AttributeError) as error:  # they would not fit the next time either
+            for stretch in used:
+                self._discard(stretch.path, f"{stretch.path.name} does not fit: {error!r}")
+            raise
+        self._touch(used)
 
     def _read(self, stretch: Stretch) -> tuple[Rows, list[object] | None]:
         try:
@@ -182,7 +187,10 @@ class PrefixDisk:
 
     def _learn(self, path: Path, known: dict[str, Stretch]) -> None:
         try:
-            known[path.name] = read_index(path)
+            stretch = read_index(path)
+            if stretch.model != _model(path.parent):
+                raise FileError(f"{path.name}: of another model, or another version")
+            known[path.name] = stretch
         except FileError as error:
             self._discard(path, str(error))
 
@@ -269,6 +277,11 @@ def _digests(tokens: Tokens[int], ends: set[int]) -> dict[int, str]:
 
 def _version() -> str:
     return f"{_PREFIX}{_FORMAT}-mlx{mx.__version__}-lm{mlx_lm.__version__}-{mx.default_device().type.name}"  # type: ignore[attr-defined]
+
+
+def _model(folder: Path) -> str:
+    """What files in `folder` say of themselves, so that one that was copied from another folder is known."""
+    return f"{folder.parent.name}/{folder.name}"
 
 
 def _start(path: Path) -> int:

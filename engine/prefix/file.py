@@ -53,6 +53,7 @@ class Stretch:
     before: str
     tokens: tuple[int, ...]
     has_checkpoint: bool  # of the caches without rows, at `end`
+    model: str = ""  # whose rows they are, by the names of the folders that it was written to
 
     @property
     def end(self) -> int:
@@ -66,6 +67,7 @@ def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -
     metadata = {
         "start": str(stretch.start),
         "before": stretch.before,
+        "model": stretch.model,
         "tokens": " ".join(map(str, stretch.tokens)),
         "checkpoint": json.dumps(layout),
         "caches": str(len(rows)),
@@ -97,7 +99,7 @@ def read_index(path: Path) -> Stretch:
         start = int(metadata["start"])
         if start < 0 or not tokens or int(metadata["caches"]) not in range(_MOST_CACHES):
             raise ValueError("numbers without measure")
-        return Stretch(path, start, metadata["before"], tokens, has_checkpoint)
+        return Stretch(path, start, metadata["before"], tokens, has_checkpoint, metadata["model"])
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise _unreadable(path, error) from error
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import pytest
@@ -25,6 +26,7 @@ from engine.prefix.memory import PrefixStore
 from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.samples import fair
 from tests.helpers.tiny_families import FAMILIES, save_family
+from tests.helpers.tiny_models import build, save
 
 CHAT = tuple(40 + (7 * n) % 90 for n in range(300))
 
@@ -226,7 +228,43 @@ def test_a_foreign_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
         read_index(path)
 
 
-@pytest.mark.expect_log("a kept cache does not fit")
+@pytest.mark.parametrize("of", ["other weights", "other shapes"])
+@pytest.mark.expect_log("of another model, or another version")
+def test_a_kept_cache_that_was_copied_from_another_model_is_dropped(
+    dense: LoadedModel, tmp_path: Path, of: str
+) -> None:
+    """By hand, or by a program that syncs folders: its rows would be wrong text, or no rows of this network at all."""
+    changes: dict[str, Any] = {} if of == "other weights" else {"num_key_value_heads": 4}
+    config = FAMILIES["dense"] | changes
+    other = load_model(save(build(config, seed=1), config, tmp_path / "other"))
+    write(other, PrefixDisk(tmp_path / "kept"))
+    (copied,) = files(tmp_path / "kept")[:1]
+    here = copied.parent.with_name(dense.identity)
+    shutil.copytree(copied.parent, here)
+    sequence = PrefixStore(disk=PrefixDisk(tmp_path / "kept")).take(dense, list(CHAT))
+
+    assert sequence.caches.position == 0
+    assert not list(here.iterdir())
+    assert cached(other, tmp_path / "kept") == len(CHAT) - 1
+    assert mx.array_equal(sequence.feed(mx.array(CHAT)), Sequence(dense, list(CHAT)).feed(mx.array(CHAT)))
+
+
+@pytest.mark.expect_log("of another model, or another version")
+def test_a_kept_cache_that_was_copied_from_another_version_is_dropped(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.prefix.disk._version", lambda: "hunch-4-mlx0.1")
+        write(dense, PrefixDisk(tmp_path / "old"))
+    PrefixDisk(tmp_path / "new")
+    (now,) = (tmp_path / "new").iterdir()
+    shutil.copytree(tmp_path / "old" / "hunch-4-mlx0.1", now, dirs_exist_ok=True)
+    assert files(tmp_path / "new")
+    assert cached(dense, tmp_path / "new") == 0
+    assert not files(tmp_path / "new")
+
+
+@pytest.mark.expect_log("dropping a kept cache", "a kept cache does not fit")
 def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel, tmp_path: Path) -> None:
     """Whole in itself, of this model by its name, and yet of no use: as after an update that forgot to say so."""
     for end in (150, 300):
@@ -238,7 +276,8 @@ def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel
         pass
     sequence = PrefixStore(disk=PrefixDisk(tmp_path)).take(dense, list(CHAT))
 
-    assert beginning.exists()
+    assert not beginning.exists()  # which of the two does not fit is not known
+    assert not rest.exists()
     assert sequence.caches.position == 0
     assert mx.array_equal(sequence.feed(mx.array(CHAT)), Sequence(dense, list(CHAT)).feed(mx.array(CHAT)))
 
@@ -499,14 +538,16 @@ def test_old_versions_go_and_strangers_stay(tmp_path: Path) -> None:
     assert (stranger / "file").exists()
 
 
-@pytest.mark.parametrize("earlier", ["hunch-1-", "hunch-2-"])
+@pytest.mark.parametrize("earlier", ["hunch-1-", "hunch-2-", "hunch-3-"])
 def test_files_of_earlier_formats_are_deleted_and_not_read(model: LoadedModel, tmp_path: Path, earlier: str) -> None:
-    """The windows of the first have a number more; of neither is told what conversation it is of."""
+    """The windows of the first have a number more; of the first two is not told what conversation it is of, of none of
+    what model.
+    """
     write(model, PrefixDisk(tmp_path))
     assert cached(model, tmp_path) > 0
     (now,) = tmp_path.iterdir()
-    assert now.name.startswith("hunch-3-")
-    old = now.rename(tmp_path / now.name.replace("hunch-3-", earlier))
+    assert now.name.startswith("hunch-4-")
+    old = now.rename(tmp_path / now.name.replace("hunch-4-", earlier))
 
     assert cached(model, tmp_path) == 0
     assert not old.exists()

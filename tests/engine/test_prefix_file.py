@@ -87,7 +87,7 @@ def test_a_file_that_was_cut_short_shows_from_outside(tmp_path: Path) -> None:
 def test_every_kind_of_number_survives_a_file(dtype: mx.Dtype, tmp_path: Path) -> None:
     stored = (mx.arange(24).reshape(1, 2, 3, 4) % 7).astype(dtype)
     state = [[stored, None, 3], "name", [True, stored[..., :1, :]]]
-    stretch = Stretch(tmp_path / "a.safetensors", 2, "digest", (5, 6, 7), True)
+    stretch = Stretch(tmp_path / "a.safetensors", 2, "digest", (5, 6, 7), True, "version/model")
     for _ in write_stretch(stretch, [[stored, stored], [], [stored]], state):
         pass
 
