@@ -57,6 +57,7 @@ class PrefixStore:
         self._limit_bytes = limit_bytes
         self._limit_sequences = sequences
         self._disk = disk
+        self._may_write = disk is not None  # not after a failure, until more is put here
         self.readers: WeakSet[Reader] = WeakSet()  # the drafters' contexts of replies under way
         self._kept: list[Kept] = []  # least recently used first
         self._writing: tuple[Kept, Generator[None]] | None = None
@@ -68,7 +69,7 @@ class PrefixStore:
     @property
     def has_unwritten(self) -> bool:
         """Whether `write_step` has something to do."""
-        return self._disk is not None and not all(kept.written for kept in self._kept)
+        return self._may_write and not all(kept.written for kept in self._kept)
 
     @property
     def over_limit(self) -> bool:
@@ -118,13 +119,14 @@ class PrefixStore:
     def put(self, sequence: Sequence) -> None:
         if sequence.caches.position == 0 or sequence.forgotten:
             return
+        self._may_write = self._disk is not None
         nbytes = sequence.caches.nbytes + bytes_in(list(sequence.checkpoints.values()))
         self._kept.append(Kept(sequence, nbytes))
         self._evict_over_limit()
 
     def write_step(self) -> None:
         """A small step of writing what the disk does not have yet, the least recently used first."""
-        if self._disk is None:
+        if self._disk is None or not self._may_write:
             return
         if self._writing is None:
             kept = next(kept for kept in self._kept if not kept.written)
@@ -134,8 +136,8 @@ class PrefixStore:
             if next(steps, _DONE) is _DONE:
                 self._has_written(kept)
         except OSError as error:
-            _log.warning("caches are no longer kept on disk: %s", error)
-            self._writing = self._disk = None
+            _log.warning("caches are not kept on disk until the next reply has ended: %s", error)
+            self._writing, self._may_write = None, False
             self._evict_over_limit()
         except Exception as error:  # noqa: BLE001  of a kind that no file can hold, or whatever a device does
             _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
@@ -164,8 +166,11 @@ class PrefixStore:
         """Forget all other conversations, here and on the disk; what belongs to none by name stays."""
         for kept in [kept for kept in self._kept if kept.sequence.conversation not in {"", *conversations}]:
             self._drop(kept)
-        if self._disk is not None:
-            self._disk.keep_only(conversations)
+        try:
+            if self._disk is not None:
+                self._disk.keep_only(conversations)
+        except OSError as error:
+            _log.warning("kept caches could not be removed: %s", error)
 
     def clear(self) -> None:
         self._stop_writing()
@@ -200,13 +205,13 @@ class PrefixStore:
 
         The newest stays however large it is: a moment ago it was in use, and a long chat needs it most.
         """
-        for kept in [kept for kept in self._kept if kept.leaving and (kept.written or self._disk is None)]:
+        for kept in [kept for kept in self._kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
         newest = self._newest()
         for kept in [kept for kept in self._kept if kept not in newest]:
             if not self._is_over():
                 return
-            if kept.written or self._disk is None or self._is_over(_MOST_OVER):
+            if kept.written or not self._may_write or self._is_over(_MOST_OVER):
                 self._drop(kept)
 
     def _is_over(self, times: float = 1.0) -> bool:

@@ -447,7 +447,7 @@ def test_nobody_is_robbed_of_rows_that_the_disk_has_as_well(
     assert [left.sequence for left in store._kept] == ([kept] if written else [])
 
 
-@pytest.mark.expect_log("no longer kept on disk")
+@pytest.mark.expect_log("are not kept on disk until")
 def test_rows_that_can_no_longer_be_written_go_with_their_model(dense: LoadedModel, tmp_path: Path) -> None:
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     store.put(read(dense, chat(10)))
@@ -514,7 +514,7 @@ def test_saving_ends_when_all_is_written_or_patience_is_at_its_end(
     assert store.has_unwritten is (written is not None)
 
 
-@pytest.mark.expect_log("no longer kept on disk")
+@pytest.mark.expect_log("are not kept on disk until")
 def test_without_a_disk_the_limit_holds_at_once(
     dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -534,6 +534,52 @@ def test_without_a_disk_the_limit_holds_at_once(
     assert not store.has_unwritten
     store.write_step()
     assert store.take(dense, [*chat(130), 3]).caches.position == 40
+
+
+@pytest.mark.expect_log("are not kept on disk until")
+def test_after_a_failure_what_was_written_is_read_and_removed_and_the_next_chat_is_tried_again(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a disk was full for a moment."""
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+
+    def put(first: int) -> None:
+        sequence = read(dense, chat(first))
+        sequence.conversation = str(first)
+        store.put(sequence)
+        while store.has_unwritten:
+            store.write_step()
+
+    def refuse(*arguments: object, **keywords: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    put(10)
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.prefix.file.os.open", refuse)
+        put(70)
+    assert store.on_disk(dense, [*chat(10), 3]) == 40
+    assert store.on_disk(dense, [*chat(70), 3]) == 0
+    store.keep_only(["70"])
+    assert not list(tmp_path.glob("*/*/*"))
+    put(130)
+    assert [store.on_disk(dense, [*chat(first), 3]) for first in (10, 70, 130)] == [0, 40, 40]
+
+
+@pytest.mark.expect_log("kept caches could not be removed")
+def test_a_folder_that_cannot_be_listed_keeps_no_chat_from_being_forgotten(
+    dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = PrefixStore(disk=PrefixDisk(tmp_path))
+    sequence = read(dense, chat(10))
+    sequence.conversation = "10"
+    store.put(sequence)
+
+    def refuse(*_arguments: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(PrefixDisk, "_files", refuse)
+    store.keep_only([])
+    assert not store._kept
 
 
 @pytest.mark.expect_log("are not kept on disk")

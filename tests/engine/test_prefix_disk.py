@@ -565,7 +565,7 @@ def test_bytes_are_bounded_and_the_oldest_chat_goes_first(model: LoadedModel, tm
     assert [cached(model, tmp_path, chat) > 90 for chat in chats] == [False, True, True]
 
 
-@pytest.mark.expect_log("caches are no longer kept on disk")
+@pytest.mark.expect_log("are not kept on disk until")
 def test_a_read_only_folder_costs_nothing_but_time(
     model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
