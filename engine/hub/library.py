@@ -21,6 +21,7 @@ from engine.hub.inspected import FolderFiles, Inspected
 from engine.hub.manifest import repository_of
 from engine.hub.repository import is_source
 from engine.models.inspect import model_name
+from engine.models.model_files import FileError, start_of
 from engine.models.names import is_drafter_folder
 
 MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
@@ -204,9 +205,8 @@ def _changed_at(folder: Path) -> float:
 
 def _main_commit(repository: Path) -> str:
     try:
-        with (repository / "refs" / "main").open("rb") as file:
-            return file.read(64).decode("ascii", "replace").strip()
-    except OSError:
+        return start_of(repository / "refs" / "main", 64).decode("ascii", "replace").strip()
+    except (FileError, OSError):
         return ""
 
 

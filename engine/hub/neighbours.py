@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine.api.types import ModelSource
-from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject, object_at, read_object
+from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, JsonObject, object_at, read_object, start_of
 
 _MOST_FOLDERS = 20
 _LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
@@ -44,8 +44,8 @@ def _omlx(home: Path) -> Iterator[tuple[ModelSource, Path]]:
 def _omlx_base(home: Path) -> Path:
     """By the same rules as oMLX: the environment, the file that its app writes, or its folder in the home."""
     try:
-        moved = (home / _OMLX_MOVED_TO).read_bytes()[:4096].decode("utf-8", "replace").strip()
-    except OSError:
+        moved = start_of(home / _OMLX_MOVED_TO, 4096).decode("utf-8", "replace").strip()
+    except (FileError, OSError):
         moved = ""
     return _folder(os.environ.get("OMLX_BASE_PATH") or moved, home) or home / ".omlx"
 

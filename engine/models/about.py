@@ -20,6 +20,7 @@ from engine.models.model_files import (
     object_at,
     read_limited,
     read_object,
+    start_of,
 )
 
 _HEAD_BYTES = 16 * KIB
@@ -81,9 +82,8 @@ def _joined(told: object) -> str:
 def _front_matter(folder: Path) -> dict[str, list[str]]:
     """The plain values and lists between the two lines of dashes at the top; no YAML beyond that."""
     try:
-        with (folder / "README.md").open("rb") as file:
-            lines = file.read(_HEAD_BYTES).decode("utf-8", "replace").splitlines()
-    except OSError:
+        lines = start_of(folder / "README.md", _HEAD_BYTES).decode("utf-8", "replace").splitlines()
+    except (FileError, OSError):
         return {}
     if not lines or lines[0].strip() != "---":
         return {}

@@ -15,6 +15,7 @@ MOST_GROWTH = 4096.0  # times; real tokenizers come to about ten
 MOST_TEXT = 65_536  # characters of one token or one replacement
 MOST_PIECES = 64  # around a text
 MOST_PADDING = 2**16  # tokens
+MOST_ADDED = 72_000  # tokens beside the vocabulary; models that speak have up to 66,000
 MOST_PARTS = 128  # one after the other; real tokenizers have about ten
 MOST_WORD = 4096  # characters: WordPiece compares each part of a word with the vocabulary
 _GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # again and again, in a chain
@@ -35,6 +36,8 @@ def check_growth(content: JsonObject) -> None:
     if type(word) is int and word > MOST_WORD:
         raise FileError(f"tokenizer.json: words of {word} characters")
     added = content.get("added_tokens")
+    if isinstance(added, list) and len(added) > MOST_ADDED:
+        raise FileError(f"tokenizer.json: {len(added)} added tokens, more than {MOST_ADDED}")
     for entry in added if isinstance(added, list) else ():
         if isinstance(entry, dict):
             _check_text(entry.get("content"))

@@ -40,9 +40,10 @@ from engine.caches.making import CacheMaker
 from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.first_use import FirstUse
+from engine.models.folder_files import check_files
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
-from engine.models.model_files import JsonObject
+from engine.models.model_files import FileError, JsonObject
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
@@ -146,6 +147,7 @@ def loading(
     read = partial(guarded, info.folder, ModelDamaged, aborted)
     if info.drafter is not None:
         raise ModelOnlyDrafts(info.folder, info.drafter.kind)
+    _check_files(info)
     yield
     if first_use is not None and main is None:
         yield from first_use.check(path, on_try)
@@ -210,6 +212,13 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
 def release_memory() -> None:
     """Give back what a dropped model or cache held. None of it sits in a cycle, so no collector has to find it."""
     mx.clear_cache()
+
+
+def _check_files(info: ModelInfo) -> None:
+    try:
+        check_files(Path(info.folder))
+    except (FileError, OSError) as error:
+        raise ModelDamaged(info.folder, str(error)) from error
 
 
 def _check_architecture(info: ModelInfo) -> None:

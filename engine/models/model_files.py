@@ -27,7 +27,7 @@ class FileError(Exception):
 
 def read_limited(path: Path, limit_bytes: int) -> bytes:
     try:
-        data = patiently(lambda: _start_of(path, limit_bytes + 1))
+        data = patiently(lambda: start_of(path, limit_bytes + 1))
     except OSError as error:
         raise FileError(f"{path.name}: {error.strerror}") from error
     except ValueError as error:
@@ -37,7 +37,8 @@ def read_limited(path: Path, limit_bytes: int) -> bytes:
     return data
 
 
-def _start_of(path: Path, most_bytes: int) -> bytes:
+def start_of(path: Path, most_bytes: int) -> bytes:
+    """Raises FileError where it is no plain file: opening a pipe waits for somebody who writes. Or an OSError."""
     if not path.is_file():
         raise FileError(f"{path.name}: not a file")
     with path.open("rb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -12,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from engine import Engine, ModelChecking, ModelFailed, ModelReady, TokenizerBroken
+from engine import Engine, ModelChecking, ModelDamaged, ModelFailed, ModelReady, TokenizerBroken
 from engine.models import first_use
 from engine.models.first_use import FirstUse
 from engine.models.growth import check_growth
 from engine.models.inspect import inspect_model
+from engine.models.loading import at_once, loading
 from engine.models.model_files import FileError
 from tests.engine.conftest import Zoo
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
@@ -229,6 +231,22 @@ def test_a_model_that_is_new_says_that_it_is_checked(zoo: Zoo, tmp_path: Path) -
         end()
     assert engine.close()
     assert heard == ["load", "checking", "load"]
+
+
+@pytest.mark.parametrize("name", ["generation_config.json", "hf_quant_config.json"])
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_files_without_end_are_refused_before_anybody_opens_them(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    """mlx-lm opens them by itself, and would read them to the end."""
+    folder = shutil.copytree(zoo.main, tmp_path / "m")
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to("/dev/zero")
+    monkeypatch.setattr(first_use, "_try", lambda folder: pytest.fail("tried"))
+    with pytest.raises(ModelDamaged, match=f"{name}: not a file"):
+        at_once(loading(folder, first_use=FirstUse()))
 
 
 def test_the_child_is_small() -> None:

@@ -58,8 +58,8 @@ def dspark_config(**changes: Any) -> dict[str, Any]:
 
 def nemotron_block_config(**changes: Any) -> dict[str, Any]:
     """As NVIDIA publishes them: one flag makes all layers slide, and each head of theirs has a sink."""
-    block = {"use_swa": True, "swa_window_size": 9, "causal": True, "mask_token_id": 260, "sample_from_anchor": False}
-    block |= {"target_layer_ids": [0, 1], "attention_sink_bias": True}
+    block: dict[str, Any] = {"use_swa": True, "swa_window_size": 9, "causal": True, "mask_token_id": 260}
+    block |= {"target_layer_ids": [0, 1], "attention_sink_bias": True, "sample_from_anchor": False}
     noise = {"attention_sink_bias": True, "dspark_bonus_anchor": True, "enable_confidence_head": False}
     return dspark_config(**{"block_size": 6, "sample_from_anchor": False, "dflash_config": block, **noise, **changes})
 

@@ -138,7 +138,12 @@ _TESTS = {
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
     "engine/prefix/file": ("engine/test_prefix_file", "engine/test_prefix_disk"),
     "engine/prefix/memory": ("engine/test_prefix_choice", "engine/test_prefix_disk", "engine/test_prefix_limits"),
-    "engine/prefix": ("engine/test_prefix_disk", "engine/test_prefix_limits", "engine/test_prefix_families"),
+    "engine/prefix": (
+        "engine/test_prefix_disk",
+        "engine/test_prefix_foreign",
+        "engine/test_prefix_limits",
+        "engine/test_prefix_families",
+    ),
     "engine/models/token_map": ("unit/test_token_map",),
     "engine/models/translation": ("engine/test_translation",),
     "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),

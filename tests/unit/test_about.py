@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +48,12 @@ def test_family_languages_and_licence(tmp_path: Path) -> None:
 def test_a_readme_without_plain_answers_tells_nothing(tmp_path: Path, readme: bytes) -> None:
     told = about(tmp_path, readme=readme)
     assert (told.languages, told.licence) == ((), "")
+
+
+def test_a_readme_that_is_a_pipe_tells_nothing_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "Qwen3-8B-4bit", model_files())
+    os.mkfifo(folder / "README.md")
+    assert inspect_model(folder).about.licence == ""
 
 
 @pytest.mark.parametrize(

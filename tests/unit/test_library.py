@@ -499,6 +499,21 @@ def test_omlx_may_have_been_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (ModelSource.OMLX, Path("/by-the-environment/models")) in neighbours(tmp_path)
 
 
+def test_pipes_of_other_programs_are_not_waited_for(
+    tmp_path: Path, store: QuickStore, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMLX_BASE_PATH", raising=False)
+    moved = tmp_path / "Library/Application Support/oMLX"
+    refs = snapshot(tmp_path / "cache", "org/two", COMMIT, model_files()) / "refs"
+    snapshot(tmp_path / "cache", "org/two", OLD_COMMIT, model_files())
+    for folder, name in ((moved, "base-path"), (refs, "main")):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+    assert (ModelSource.OMLX, Path("/elsewhere/models")) not in neighbours(tmp_path)
+    assert set(scan(store, recorder)) == {"two"}
+
+
 def test_a_scan_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next run of the program, too; a file that changes is read again, and what is gone is forgotten."""
     read: list[str] = []
