@@ -5,12 +5,11 @@ The token goes to the hub's own origin and nowhere else. No cookies, no telemetr
 
 from __future__ import annotations
 
-import functools
 import json
 import logging
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
@@ -36,8 +35,6 @@ from engine.hub.stop import Lines, StopSignal
 from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpcore2
     import httpx2
 
@@ -161,7 +158,7 @@ class HubClient:
         def read() -> bytes:
             data = bytearray()
             with self.open_file(commit, name, 0) as response:
-                for chunk in response.iter_raw():
+                for chunk in self._pieces(response, response.iter_raw()):
                     self._stop.check()
                     data += chunk
                     if len(data) >= most_bytes:
@@ -187,7 +184,7 @@ class HubClient:
         Where the length is told, all but the first piece is read from the connection itself: a parser of HTTP would
         copy every byte three times more. The connection is not used again then.
         """
-        pieces = response.iter_raw()
+        pieces = self._pieces(response, response.iter_raw())
         length = response.headers.get("Content-Length", "")
         if "Transfer-Encoding" in response.headers or not (length.isascii() and length.isdecimal()):
             yield from pieces
@@ -198,11 +195,16 @@ class HubClient:
             yield piece
             if left:
                 break
-        from engine.hub.pace import PacedStream
+        rest = self._rest(response.extensions["network_stream"], left)
+        yield from self._pieces(response, rest, anew=True)  # how long the first took says nothing about the line
 
-        connection = response.extensions["network_stream"]
-        if isinstance(connection, PacedStream):
-            connection.begin()  # how long the first piece took says nothing about the line
+    @staticmethod
+    def _pieces(response: httpx2.Response, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
+        from engine.hub.pace import progressing
+
+        return progressing(response.extensions["network_stream"], pieces, anew=anew)
+
+    def _rest(self, connection: httpcore2.NetworkStream, left: int) -> Iterator[bytes]:
         while left and (piece := self._read(connection, left)):
             left -= len(piece)
             yield piece
@@ -241,7 +243,7 @@ class HubClient:
     def _open(self) -> httpx2.Client:
         import httpx2
 
-        from engine.hub.connecting import make_leavable
+        from engine.hub.connecting import make_leavable, trusted
 
         for name in ("httpx2", "httpcore2"):  # they log addresses, signed ones included, and headers
             logging.getLogger(name).setLevel(logging.WARNING)
@@ -259,7 +261,7 @@ class HubClient:
                 max_redirects=5,
                 proxy=self._hub.proxy or None,  # else what the environment says
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
-                verify=True if platform.system() == "Darwin" else _trusted(),
+                verify=True if platform.system() == "Darwin" else trusted(),
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its address is none, or of no known kind
             raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.PROXY) from error
@@ -290,7 +292,7 @@ class HubClient:
     def _json_once(self, url: str) -> tuple[object, httpx2.URL | None]:
         with self._get(url, {}) as response:
             data = bytearray()
-            for chunk in response.iter_bytes():
+            for chunk in self._pieces(response, response.iter_bytes()):
                 data += chunk
                 self._stop.check()
                 if len(data) > _ANSWER_LIMIT_BYTES:
@@ -383,17 +385,6 @@ def from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
         with suppress(HubUnreachable, HubCannotSearch):
             return ask(hub)
     return ask(places[-1])
-
-
-@functools.cache
-def _trusted() -> ssl.SSLContext:
-    """Reading all certificates takes 50 ms; a search or a page is a client of its own.
-
-    On a Mac nothing is read, and a context is locked while a handshake waits for its server: there each has its own.
-    """
-    import httpx2
-
-    return httpx2.create_ssl_context()
 
 
 def _path_of(url: httpx2.URL | None) -> str | None:

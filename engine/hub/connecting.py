@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import ssl
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
@@ -70,3 +72,12 @@ def _begun(connect: Callable[[], httpcore2.NetworkStream]) -> Future[httpcore2.N
 def _close(coming: Future[httpcore2.NetworkStream]) -> None:
     if coming.exception() is None:
         coming.result().close()
+
+
+@functools.cache
+def trusted() -> ssl.SSLContext:
+    """Reading all certificates takes 50 ms; a search or a page is a client of its own.
+
+    On a Mac nothing is read, and a context is locked while a handshake waits for its server: there each has its own.
+    """
+    return httpx2.create_ssl_context()

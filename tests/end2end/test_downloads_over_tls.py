@@ -14,7 +14,7 @@ import httpcore2  # noqa: F401  before a test says that this is a Mac: its certi
 import pytest
 
 from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
-from engine.hub import client as hub_client
+from engine.hub import connecting
 from engine.hub.client import Hub, HubClient
 from engine.hub.retries import Patience
 from engine.hub.stop import StopSignal
@@ -32,12 +32,12 @@ IMPATIENT = Patience(question_tries=1, read_s=20.0, connect_s=20.0)
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TinyHub]:
     context, certificate = serving(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    hub_client._trusted.cache_clear()
+    connecting.trusted.cache_clear()
     hub = TinyHub(context)
     hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE)})
     yield hub
     hub.close()
-    hub_client._trusted.cache_clear()
+    connecting.trusted.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_on_a_mac_one_silent_hub_does_not_hold_up_the_others(monkeypatch: pytest
     for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
-    hub_client._trusted.cache_clear()
+    connecting.trusted.cache_clear()
     threads = []
     with socket.create_server(("127.0.0.1", 0)) as first, socket.create_server(("127.0.0.1", 0)) as second:
         lines = []
@@ -142,7 +142,7 @@ def test_on_a_mac_one_silent_hub_does_not_hold_up_the_others(monkeypatch: pytest
     for thread in threads:
         thread.join(10)
         assert not thread.is_alive()
-    hub_client._trusted.cache_clear()
+    connecting.trusted.cache_clear()
 
 
 def _ask(client: HubClient) -> None:

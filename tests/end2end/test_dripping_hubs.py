@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from engine import (
+    DownloadFailed,
     DownloadFinished,
     HubAccess,
+    HubMisbehaved,
     HubQuery,
     HubSilence,
     HubUnreachable,
@@ -22,6 +24,7 @@ from engine.hub.retries import Patience
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS
 from tests.helpers.event_recorder import EventRecorder, QuickStore
+from tests.helpers.samples import fair
 from tests.helpers.tinyhub import Fault, TinyHub
 
 
@@ -60,6 +63,33 @@ def test_where_two_lines_in_a_row_drip_a_mirror_is_asked(hub: TinyHub, store: Dr
         assert len(dripping.requests_for("model.safetensors")) == 2
     finally:
         dripping.close()
+
+
+ANNOUNCED = b"HTTP/1.1 102 Processing\r\nX-Filler: " + b"x" * 1000 + b"\r\n\r\n"
+REDIRECTED = b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nTransfer-Encoding: chunked\r\n\r\n"
+ENDLESS = {
+    "announcements": Fault(soon=ANNOUNCED, soon_s=0.05),
+    "announcements as fast as it can": Fault(soon=ANNOUNCED * 50),
+    "what a redirect says": Fault(before=REDIRECTED, soon=b"10000\r\n" + b"x" * 0x10000 + b"\r\n"),
+}
+
+
+@pytest.mark.parametrize("kind", fair(ENDLESS, "announcements as fast as it can", "what a redirect says"))
+def test_a_hub_that_never_comes_to_its_answer_ends_as_a_silent_one(
+    kind: str, hub: TinyHub, store: DrySoon, recorder: EventRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More bytes than a timeout asks for, and no progress in them."""
+    monkeypatch.setattr(store, "tuning", replace(store.tuning, patience=replace(store.tuning.patience, read_s=0.2)))
+    hub.faults["search"] = replace(ENDLESS[kind])
+    store.search(HubQuery())
+    assert isinstance(recorder.wait_for(SearchFailed).error, HubUnreachable | HubMisbehaved)
+    hub.faults[WEIGHTS] = replace(ENDLESS[kind])
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFailed)
+
+
+def test_a_hub_that_announces_its_answer_is_heard(hub: TinyHub, store: DrySoon, recorder: EventRecorder) -> None:
+    hub.faults[WEIGHTS] = Fault(before=ANNOUNCED * 3)
+    assert isinstance(recorder.end_of(store.install(REPO)), DownloadFinished)
 
 
 def test_a_search_that_drips_ends_and_a_page_does_not_wait_for_its_card(

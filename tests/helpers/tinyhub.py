@@ -31,6 +31,9 @@ class Fault:
     hold_after: int = -1  # fall silent after so many bytes, until the hub closes
     drip_after: int = -1  # send byte by byte from there, one each `drip_s`
     drip_s: float = 1.0
+    before: bytes = b""  # what it sends before its answer
+    soon: bytes = b""  # what it sends again and again in place of an answer, each time after `soon_s`
+    soon_s: float = 0.0
     late_s: float = 0.0  # how long it says nothing behind the headers
     corrupt: bool = False
     extra: bytes = b""
@@ -120,11 +123,15 @@ class _Handler(BaseHTTPRequestHandler):
         parts = unquote(urlsplit(self.path).path).strip("/").split("/")
         if parts == ["api", "models"]:
             words = parse_qs(urlsplit(self.path).query).get("search", [""])[0].casefold()
-            self._search(self._fault("search") or self._fault(f"search {words}") or Fault())
+            searched = self._fault("search") or self._fault(f"search {words}") or Fault()
+            if not self._only_says_soon(searched):
+                self._search(searched)
             return
         question = parts[:2] == ["api", "models"]
         repository = "/".join(parts[2:4] if question else parts[:2])
         fault = self._fault(repository) or (None if question else self._fault("/".join([repository, *parts[4:]])))
+        if fault is not None and self._only_says_soon(fault):
+            return
         if fault is not None and fault.redirect:
             self._send(302, b"", {"Location": fault.redirect + self.path})
         elif fault is not None and fault.status:
@@ -136,6 +143,15 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             files = self.hub.files_at(repository, parts[3]) or {}
             self._send_file(files.get("/".join(parts[4:])), fault or Fault())
+
+    def _only_says_soon(self, fault: Fault) -> bool:
+        """Whether that is all that it says; until nobody listens any more."""
+        self.wfile.write(fault.before)
+        with suppress(OSError):
+            while fault.soon and not self.hub.closing.wait(fault.soon_s):
+                self.wfile.write(fault.soon)
+        self.close_connection = bool(fault.soon)
+        return bool(fault.soon)
 
     def _fault(self, key: str) -> Fault | None:
         fault = self.hub.faults.get(key)

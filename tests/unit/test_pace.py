@@ -6,7 +6,7 @@ import httpcore2
 import pytest
 
 from engine.hub import pace
-from engine.hub.pace import PacedStream
+from engine.hub.pace import PacedStream, progressing
 from engine.hub.silence import LEAST_BYTES_PER_S
 
 TIMEOUT_S = 20.0
@@ -16,13 +16,14 @@ class Line(httpcore2.NetworkStream):
     """It gives so many bytes every so many seconds."""
 
     def __init__(self, piece: int, every_s: float) -> None:
-        self.piece, self.every_s, self.now = piece, every_s, 0.0
+        self.piece, self.every_s, self.now, self.read_bytes = piece, every_s, 0.0, 0
 
     def monotonic(self) -> float:
         return self.now
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         self.now += self.every_s
+        self.read_bytes += min(max_bytes, self.piece)
         return bytes(min(max_bytes, self.piece))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -46,8 +47,35 @@ def test_a_line_that_drips_is_no_better_than_a_silent_one(monkeypatch: pytest.Mo
 
 def test_a_slow_line_is_read_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     _, stream = paced(monkeypatch, LEAST_BYTES_PER_S, 1.0)
-    for _ in range(1000):
-        assert len(stream.read(1000, TIMEOUT_S)) == LEAST_BYTES_PER_S
+    pieces = iter(lambda: stream.read(1000, TIMEOUT_S), b"")
+    for _, piece in zip(range(1000), progressing(stream, pieces), strict=False):
+        assert len(piece) == LEAST_BYTES_PER_S
+
+
+def test_bytes_that_are_none_of_an_answer_are_waited_for_no_longer_than_a_byte(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers that only announce another, or headers: as many as there may be."""
+    line, stream = paced(monkeypatch, 1000, 1.0)
+    for _ in range(21):
+        stream.read(1000, TIMEOUT_S)
+    with pytest.raises(httpcore2.ReadTimeout):
+        stream.read(1000, TIMEOUT_S)
+    assert line.now == 21
+
+
+def test_they_are_not_read_without_end_however_fast_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    line, stream = paced(monkeypatch, 1 << 16, 0.0)
+    while line.read_bytes <= 1 << 20:
+        stream.read(1 << 16, TIMEOUT_S)
+    with pytest.raises(httpcore2.ReadError, match="and 0 of an answer"):
+        stream.read(1 << 16, TIMEOUT_S)
+
+
+def test_an_answer_is_read_however_long_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    line, stream = paced(monkeypatch, 1 << 16, 0.0)
+    pieces = iter(lambda: stream.read(1 << 16, TIMEOUT_S), b"")
+    for _ in zip(range(1000), progressing(stream, pieces), strict=False):
+        pass
+    assert line.read_bytes >= 1000 << 16
 
 
 def test_a_reader_that_takes_its_time_is_no_slow_line(monkeypatch: pytest.MonkeyPatch) -> None:
