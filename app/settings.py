@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import os
 import threading
 import time
@@ -21,9 +20,19 @@ from typing import Any, Generic, TypeVar, overload
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.option_checks import flag, mapping, mappings, number, one_of, optional, preset_list, prompt, text, texts, whole
 from app.system.secrets import Secrets
 from app.system.worker import IN_PLACE, Asked
-from engine import MAX_DRAFT_TOKENS, MAX_SEED, Sampling, Speculation, SpeculationMode, patiently, write_atomically
+from engine import (
+    MAX_DRAFT_TOKENS,
+    MAX_SEED,
+    SAMPLING_LIMITS,
+    Sampling,
+    Speculation,
+    SpeculationMode,
+    patiently,
+    write_atomically,
+)
 
 log = logging.getLogger(__name__)
 
@@ -83,71 +92,6 @@ class Option(Generic[T]):
         settings.put(self.name, self.check(value))
 
 
-def _number(low: float, high: float) -> Callable[[Any], float]:
-    def check(value: Any) -> float:
-        if not math.isfinite(float(value)):
-            raise ValueError(value)
-        return min(max(float(value), low), high)
-
-    return check
-
-
-def _whole(low: int, high: int) -> Callable[[Any], int]:
-    return lambda value: int(min(max(int(value), low), high))
-
-
-def _optional(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
-    return lambda value: None if value is None else check(value)
-
-
-def _one_of(*choices: str) -> Callable[[Any], str]:
-    def check(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(value)
-        return str(value)
-
-    return check
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise TypeError(value)
-    return tuple(_text(each) for each in value)
-
-
-def _presets(value: Any) -> tuple[dict[str, Any], ...]:
-    """Those that are presets: with an id, a name and values. What the values mean is decided where they are used."""
-    if not isinstance(value, list | tuple):
-        raise TypeError(value)
-    kinds = {"id": str, "name": str, "values": dict}
-    whole = [each for each in value if isinstance(each, dict)]
-    return tuple(each for each in whole if all(isinstance(each.get(name), kind) for name, kind in kinds.items()))
-
-
-def _values(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError(value)
-    return {name: each for name, each in value.items() if isinstance(name, str)}
-
-
-def _values_by_name(value: Any) -> dict[str, dict[str, Any]]:
-    if not isinstance(value, dict):
-        raise TypeError(value)
-    return {str(name): values for name, values in value.items() if isinstance(values, dict)}
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(value)
-    return value
-
-
 def _as_json(values: dict[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
@@ -157,51 +101,51 @@ class Settings(QObject):
     not_saved = Signal()  # once, until saving succeeds again
     saved_after_all = Signal()  # then
 
-    language = Option("", _one_of("", "en", "ko", "ja", "zh_CN"))  # "": the system's
-    appearance = Option("auto", _one_of("auto", "light", "dark"))
-    text_scale = Option(1.0, _number(0.85, 2.0))
-    main_folder = Option(STARTER_FOLDER, _text)
-    draft_folder = Option(STARTER_FOLDER, _text)  # "": none
-    speculation_mode = Option("auto", _one_of(*SpeculationMode))
-    speculation_tokens = Option(4, _whole(1, MAX_DRAFT_TOKENS))
-    temperature = Option(0.7, _number(0.0, 2.0))
-    top_p = Option(0.95, _number(0.01, 1.0))
-    top_k = Option(0, _whole(0, 1000))  # 0: no limit
-    min_p = Option(0.0, _number(0.0, 1.0))
-    repetition_penalty = Option(1.0, _number(1.0, 2.0))
-    seed = Option[int | None](None, _optional(_whole(0, MAX_SEED)))  # None: another one each time
-    max_tokens = Option[int | None](None, _optional(_whole(1, 1_000_000)))  # None: as far as the context goes
-    context_tokens = Option[int | None](None, _optional(_whole(512, 10_000_000)))  # of a chat; None: as the model
-    thinking = Option(False, _flag)
-    system_prompt = Option("", _text)
-    presets = Option[tuple[dict[str, Any], ...]]((), _presets)
-    model_defaults = Option[dict[str, dict[str, Any]]]({}, _values_by_name)  # by main_folder
-    new_chat_options = Option[dict[str, Any]]({}, _values)  # of the chat that has no message yet
-    automatic_titles = Option(True, _flag)
-    hub_endpoint = Option("", _text)  # "": the public hub
-    hub_mirrors = Option[tuple[str, ...]]((), _texts)  # asked where the hub cannot be reached
-    hub_proxy = Option("", _text)  # "": what the environment says
-    hub_offline = Option(False, _flag)
-    download_limit = Option(0, _whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
-    pair_downloads = Option[tuple[str, ...]]((), _texts)  # "main draft" of each pair that is not installed yet
-    recent_models = Option[tuple[str, ...]]((), _texts)  # folders, the last used first
-    hub_token_in_clear = Option(False, _flag)  # also over plain http
-    model_folders = Option[tuple[str, ...]]((), _texts)
-    unload_after_min = Option(0, _whole(0, 24 * 60))  # minutes without a reply; 0: never
-    window_geometry = Option("", _text)  # base64 of what Qt saves
-    settings_geometry = Option("", _text)
-    motion = Option("auto", _one_of("auto", "on", "off"))  # whether anything moves; "auto": as the system says
-    use_fusion = Option(False, _flag)  # Qt's own style instead of the system's
-    use_openblas = Option(True, _flag)  # where it is installed, from the next start on
-    send_key = Option("return", _one_of("return", "control_return"))
-    notifications = Option(True, _flag)  # of replies that end while another app is used
-    notification_words = Option(False, _flag)  # with the chat's title and the first words of the reply
-    tray_icon = Option(False, _flag)
-    recent_commands = Option[tuple[str, ...]]((), _texts)  # of the command palette, the last used first
-    sidebar_visible = Option(True, _flag)
-    inspector_visible = Option(False, _flag)
-    overlay = Option("off", _one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
-    overlay_explained = Option(False, _flag)  # the first reply has shown it once
+    language = Option("", one_of("", "en", "ko", "ja", "zh_CN"))  # "": the system's
+    appearance = Option("auto", one_of("auto", "light", "dark"))
+    text_scale = Option(1.0, number(0.85, 2.0))
+    main_folder = Option(STARTER_FOLDER, text)
+    draft_folder = Option(STARTER_FOLDER, text)  # "": none
+    speculation_mode = Option("auto", one_of(*SpeculationMode))
+    speculation_tokens = Option(4, whole(1, MAX_DRAFT_TOKENS))
+    temperature = Option(0.7, number(0.0, 2.0, SAMPLING_LIMITS["temperature"]))
+    top_p = Option(0.95, number(0.01, 1.0, SAMPLING_LIMITS["top_p"]))
+    top_k = Option(0, whole(0, 1000))  # 0: no limit
+    min_p = Option(0.0, number(0.0, 1.0, SAMPLING_LIMITS["min_p"]))
+    repetition_penalty = Option(1.0, number(1.0, 2.0, SAMPLING_LIMITS["repetition_penalty"]))
+    seed = Option[int | None](None, optional(whole(0, MAX_SEED)))  # None: another one each time
+    max_tokens = Option[int | None](None, optional(whole(1, 1_000_000)))  # None: as far as the context goes
+    context_tokens = Option[int | None](None, optional(whole(512, 10_000_000)))  # of a chat; None: as the model
+    thinking = Option(False, flag)
+    system_prompt = Option("", prompt)
+    presets = Option[tuple[dict[str, Any], ...]]((), preset_list)
+    model_defaults = Option[dict[str, dict[str, Any]]]({}, mappings)  # by main_folder
+    new_chat_options = Option[dict[str, Any]]({}, mapping)  # of the chat that has no message yet
+    automatic_titles = Option(True, flag)
+    hub_endpoint = Option("", text)  # "": the public hub
+    hub_mirrors = Option[tuple[str, ...]]((), texts)  # asked where the hub cannot be reached
+    hub_proxy = Option("", text)  # "": what the environment says
+    hub_offline = Option(False, flag)
+    download_limit = Option(0, whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
+    pair_downloads = Option[tuple[str, ...]]((), texts)  # "main draft" of each pair that is not installed yet
+    recent_models = Option[tuple[str, ...]]((), texts)  # folders, the last used first
+    hub_token_in_clear = Option(False, flag)  # also over plain http
+    model_folders = Option[tuple[str, ...]]((), texts)
+    unload_after_min = Option(0, whole(0, 24 * 60))  # minutes without a reply; 0: never
+    window_geometry = Option("", text)  # base64 of what Qt saves
+    settings_geometry = Option("", text)
+    motion = Option("auto", one_of("auto", "on", "off"))  # whether anything moves; "auto": as the system says
+    use_fusion = Option(False, flag)  # Qt's own style instead of the system's
+    use_openblas = Option(True, flag)  # where it is installed, from the next start on
+    send_key = Option("return", one_of("return", "control_return"))
+    notifications = Option(True, flag)  # of replies that end while another app is used
+    notification_words = Option(False, flag)  # with the chat's title and the first words of the reply
+    tray_icon = Option(False, flag)
+    recent_commands = Option[tuple[str, ...]]((), texts)  # of the command palette, the last used first
+    sidebar_visible = Option(True, flag)
+    inspector_visible = Option(False, flag)
+    overlay = Option("off", one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
+    overlay_explained = Option(False, flag)  # the first reply has shown it once
 
     def __init__(
         self, file: Path, secrets: Secrets | Path, parent: QObject | None = None, writer: Asked = IN_PLACE

@@ -105,6 +105,7 @@ from engine.api.hub import (
     Retry,
     SearchId,
 )
+from engine.api.limits import SAMPLING_LIMITS, Limits
 from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocabularies
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.stats import RequestStats
@@ -167,6 +168,7 @@ __all__ = [
     "MAX_SEED",
     "PUBLIC_HUB",
     "RECOMMENDED_SHARE",
+    "SAMPLING_LIMITS",
     "TRY_MODEL",
     "TYPICAL_OF_KIND",
     "Acceptance",
@@ -234,6 +236,7 @@ __all__ = [
     "InternalError",
     "InvalidRequest",
     "LibraryScanned",
+    "Limits",
     "LoadAborted",
     "LogitsBroken",
     "MemoryFit",

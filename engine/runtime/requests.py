@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.api.errors import EmptyConversation, InvalidRequest
+from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import (
     MAX_DRAFT_TOKENS,
-    MAX_SEED,
     Acceptance,
     Message,
     MessageRole,
@@ -72,18 +72,11 @@ def check_tokens(field: str, tokens: Sequence[int], vocabulary: int) -> None:
 
 
 def _check_sampling(sampling: Sampling) -> None:
-    """The lower limits above 0 keep what is divided by them, and their logarithms, within float32."""
-    _check_number("temperature", sampling.temperature, "0 | 0.001..10", lambda t: t == 0 or 0.001 <= t <= 10)
-    _check_number("top_p", sampling.top_p, "0 | 0.000001..1", lambda value: value == 0 or 1e-6 <= value <= 1)
-    _check_integer("top_k", sampling.top_k, "0..", lambda value: value >= 0)
-    _check_number("min_p", sampling.min_p, "0..1", lambda value: 0 <= value <= 1)
-    _check_number("repetition_penalty", sampling.repetition_penalty, "0.01..10", lambda value: 0.01 <= value <= 10)
-    _check_number("presence_penalty", sampling.presence_penalty, "-10..10", lambda value: abs(value) <= 10)
-    _check_number("frequency_penalty", sampling.frequency_penalty, "-10..10", lambda value: abs(value) <= 10)
-    _check_number("xtc_probability", sampling.xtc_probability, "0..1", lambda value: 0 <= value <= 1)
-    _check_number("xtc_threshold", sampling.xtc_threshold, "0..0.5", lambda value: 0 <= value <= 0.5)
-    if sampling.seed is not None:
-        _check_integer("seed", sampling.seed, f"0..{MAX_SEED}", lambda value: 0 <= value <= MAX_SEED)
+    for name, limits in SAMPLING_LIMITS.items():
+        value = getattr(sampling, name)
+        if value is None and name == "seed":
+            continue
+        (_check_integer if limits.whole else _check_number)(name, value, str(limits), limits.allow)
 
 
 def _check_logit_bias(pairs: tuple[tuple[int, float], ...]) -> None:

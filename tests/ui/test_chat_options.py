@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.controllers.generation import known, resolve
+from app.controllers.generation import OPTIONS, known, resolve
 from app.settings import STARTER_TEMPERATURE, Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.option_fields import DraftingOption, LongNumberOption, NumberOption, PromptOption
-from engine import MessageRole, Request, Speculation, SpeculationMode
+from engine import Message, MessageRole, Request, Speculation, SpeculationMode
+from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN
@@ -50,6 +52,37 @@ def test_each_layer_wins_over_the_one_below(tmp_path: Path) -> None:
     found = resolve(settings, model, preset, chat).sampling()
     assert (found.temperature, found.min_p, found.seed, found.top_k) == (1.0, 0.1, 3, 5)
     assert resolve(settings, model, {"seed": 3}, {"seed": None}).sampling().seed is None
+
+
+ODD: tuple[object, ...] = (
+    *(0.0, -0.0, 1e-300, 1e-9, 5e-7, 0.0005, 0.00099, 0.001, 0.005, 1.0, 1.5, 9.99, 1e9, -1e9, 1e308, 5e-324),
+    *(float("nan"), float("inf"), -float("inf"), 0, 1, -1, 33, 2**63, 2**64 - 1, 2**64, 10**400, True, False, None),
+    *("", "0.0005", "1e-9", "nan", "auto", "fixed", "\ud83d half of a character", "words", [], {}, [0.5]),
+)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("where", ["settings", "preset", "file"])
+@pytest.mark.expect_log("is not possible, the default is used")
+def test_what_an_option_takes_the_engine_takes(tmp_path: Path, name: str, where: str) -> None:
+    """Set by hand, in a preset or an imported chat, or read from the file: no reply is refused for it later."""
+    for value in ODD:
+        (tmp_path / "s.json").write_text(json.dumps({name: value} if where == "file" else {}))
+        settings = Settings(tmp_path / "s.json", tmp_path / "token")
+        if where == "settings":
+            with suppress(TypeError, ValueError, OverflowError):
+                setattr(settings, name, value)
+        made = resolve(settings, {name: value} if where == "preset" else {})
+        check_request(
+            Request(
+                messages=(Message(MessageRole.SYSTEM, made.system_prompt), Message(MessageRole.USER, "Hi")),
+                sampling=made.sampling(),
+                speculation=made.speculation(),
+                max_tokens=made.max_tokens,
+                context_tokens=made.context_tokens,
+                thinking=made.thinking,
+            )
+        )
 
 
 def test_the_starter_pair_keeps_its_temperature_until_somebody_sets_one(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""What the value of an option may be: checks that return the value to keep, or raise ValueError or TypeError.
+
+A number beyond its limits is kept at the nearest one that is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from engine import Limits
+
+T = TypeVar("T")
+
+
+def number(low: float, high: float, limits: Limits | None = None) -> Callable[[Any], float]:
+    def check(value: Any) -> float:
+        if not math.isfinite(float(value)):
+            raise ValueError(value)
+        kept = min(max(float(value), low), high)
+        return kept if limits is None else limits.nearest(kept)
+
+    return check
+
+
+def whole(low: int, high: int) -> Callable[[Any], int]:
+    return lambda value: int(min(max(int(value), low), high))
+
+
+def optional(check: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    return lambda value: None if value is None else check(value)
+
+
+def one_of(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(value)
+        return str(value)
+
+    return check
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def prompt(value: Any) -> str:
+    """Without halves of characters, which no tokenizer takes."""
+    return text(value).encode("utf-8", "replace").decode()
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise TypeError(value)
+    return tuple(text(each) for each in value)
+
+
+def preset_list(value: Any) -> tuple[dict[str, Any], ...]:
+    """Those that are presets: with an id, a name and values. What the values mean is decided where they are used."""
+    if not isinstance(value, list | tuple):
+        raise TypeError(value)
+    kinds = {"id": str, "name": str, "values": dict}
+    found = [each for each in value if isinstance(each, dict)]
+    return tuple(each for each in found if all(isinstance(each.get(name), kind) for name, kind in kinds.items()))
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    return {name: each for name, each in value.items() if isinstance(name, str)}
+
+
+def mappings(value: Any) -> dict[str, dict[str, Any]]:
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    return {str(name): values for name, values in value.items() if isinstance(values, dict)}
+
+
+def flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(value)
+    return value
