@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.models import ModelController
+from app.markup.kinds import Language, kind_of
 from app.settings import STARTER_FOLDER, Settings
 from app.storage import ReplyStatus, Storage, StoredMessage
 from app.view_models.model_list import PairState
@@ -39,7 +40,7 @@ _MOST_TOKENS = 1024  # some models cannot be kept from thinking first
 _ENOUGH = 240  # characters of an answer; whoever goes on writes no title
 _EXCERPT = 600  # characters of the question, and of the reply
 _MESSAGES = 6  # a chat that is longer than that is known by its title
-_ASKED = {
+_ASKED: dict[str, str] = {  # by Language
     "en": "Write a title for the conversation below: at most six words, no quotes. Answer with the title only.",
     "ko": "아래 대화의 제목을 한국어로, 여섯 단어 이내로, 따옴표 없이 지어 주세요. 제목만 답하세요.",
     "ja": "次の会話に、日本語で15文字以内のタイトルを付けてください。かぎ括弧は使わず、タイトルだけを答えてください。",
@@ -179,18 +180,10 @@ class Titles(QObject):
 
 
 def prompt_for(branch: list[StoredMessage]) -> str:
-    """The beginning of a chat, and what is asked about it, in its own language."""
+    """The beginning of a chat, and what is asked about it: in the language of its question, or else of its answer."""
     excerpts = [message.text.strip()[:_EXCERPT] for message in branch[:2]]
-    return "\n\n".join([_ASKED[language_of(excerpts[0])], "---", *excerpts])
-
-
-def language_of(text: str) -> str:
-    """By the first script that tells."""
-    if re.search(r"[\uac00-\ud7a3\u3131-\u318e]", text):
-        return "ko"
-    if re.search(r"[\u3040-\u30ff]", text):
-        return "ja"
-    return "zh" if re.search(r"[\u4e00-\u9fff]", text) else "en"
+    spoken = next(filter(None, (kind_of(excerpt).language for excerpt in excerpts)), Language.ENGLISH)
+    return "\n\n".join([_ASKED[spoken], "---", *excerpts])
 
 
 def title_of(answer: str) -> str:

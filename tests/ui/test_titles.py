@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -11,9 +13,10 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from app.controllers.message_changes import Then
-from app.controllers.titles import LONGEST, language_of, title_of
+from app.controllers.titles import LONGEST, prompt_for, title_of
 from app.settings import STARTER_FOLDER
-from engine import SpeculationMode
+from app.storage import StoredMessage
+from engine import MessageRole, SpeculationMode
 from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import Script
 
@@ -161,6 +164,26 @@ def test_a_title_is_one_short_line_whatever_a_model_says(answer: str) -> None:
     assert title.isprintable()
 
 
-def test_the_language_is_that_of_the_question() -> None:
-    questions = {"ko": "하늘은 왜 blue?", "ja": "空はなぜ青い？", "zh": "天空为什么是蓝色的？", "en": "Why?"}
-    assert {language_of(question): question for question in questions.values()} == questions
+@pytest.mark.parametrize(
+    ("question", "answer", "asked"),
+    [
+        ("하늘은 왜 blue?", "", "제목을 한국어로"),
+        ("空はなぜ青い？", "", "日本語で"),
+        ("天空为什么是蓝色的？", "", "请用中文"),
+        ("Why?", "", "Write a title"),
+        ("Please translate 안녕 into French", "Salut", "Write a title"),
+        ("この文を訳して: 你好", "Hello", "日本語で"),
+        ("1 + 1?", "둘이에요.", "제목을 한국어로"),
+        ("?", "!", "Write a title"),
+    ],
+)
+def test_a_title_is_asked_for_in_the_language_of_the_question_or_else_of_the_answer(
+    question: str, answer: str, asked: str
+) -> None:
+    """As the statistics tell languages: a word of another one in a question does not make it that."""
+    branch = [said(MessageRole.USER, question), said(MessageRole.ASSISTANT, answer)]
+    assert asked in prompt_for(branch).splitlines()[0]
+
+
+def said(role: MessageRole, text: str) -> StoredMessage:
+    return cast(StoredMessage, SimpleNamespace(role=role, text=text))
