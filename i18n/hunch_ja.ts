@@ -2603,6 +2603,10 @@
         <translation>メインモデルを選んでから、これをそのドラフトモデルに選んでください。</translation>
     </message>
     <message>
+        <source>Close other apps, or choose a smaller model.</source>
+        <translation>ほかのアプリを閉じるか、小さいモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>Main model in use</source>
         <translation>メインモデルは使用中です</translation>
     </message>

@@ -2603,6 +2603,10 @@
         <translation>메인 모델을 고른 다음 이 모델을 그 초안으로 고르세요.</translation>
     </message>
     <message>
+        <source>Close other apps, or choose a smaller model.</source>
+        <translation>다른 앱을 닫거나, 더 작은 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>Main model in use</source>
         <translation>메인 모델을 사용 중이에요</translation>
     </message>

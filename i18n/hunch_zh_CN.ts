@@ -2603,6 +2603,10 @@
         <translation>请先选择主模型，再选它作为草稿模型。</translation>
     </message>
     <message>
+        <source>Close other apps, or choose a smaller model.</source>
+        <translation>请关闭其他应用，或选择更小的模型。</translation>
+    </message>
+    <message>
         <source>Main model in use</source>
         <translation>主模型正在使用</translation>
     </message>

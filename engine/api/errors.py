@@ -91,12 +91,16 @@ class LogitsBroken(ModelError):
 
 @dataclass(eq=False)
 class ModelTooLarge(ModelError):
-    """`needed_bytes` counts a chat of `context_tokens`; with it, `fitting_bytes` of weights would have had room."""
+    """`needed_bytes` counts a chat of `context_tokens`; with it, `fitting_bytes` of weights would have had room.
+
+    `others_bytes` more would be available if other programs held less.
+    """
 
     needed_bytes: int
     available_bytes: int
     context_tokens: int = 0
     fitting_bytes: int = 0
+    others_bytes: int = 0
 
 
 @dataclass(eq=False)

@@ -42,7 +42,7 @@ from engine.models.compatibility import token_map
 from engine.models.first_use import FirstUse
 from engine.models.folder_files import check_files
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
-from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need
+from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need, most_bytes
 from engine.models.model_files import FileError, JsonObject
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
@@ -232,10 +232,11 @@ def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) 
     """Raise ModelTooLarge where there is no room beside that model, each with a chat as long as it can hold."""
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     needed = need.at(context)
-    available = available_bytes() - (_held_bytes(beside) if beside is not None else 0)
+    in_all = available_bytes()
+    available = in_all - (_held_bytes(beside) if beside is not None else 0)
     if needed > available:
         fits = max(0, available - (needed - need.weight_bytes))
-        raise ModelTooLarge(info.folder, needed, max(0, available), context, fits)
+        raise ModelTooLarge(info.folder, needed, max(0, available), context, fits, max(0, most_bytes() - in_all))
 
 
 def has_room(weight_bytes: int, *beside: LoadedModel) -> bool:

@@ -15,6 +15,7 @@ from mlx.utils import tree_flatten
 from engine.caches.checkpoints import arrays_in
 from engine.caches.kinds import leaves
 from engine.models.fit import OVERHEAD, SYSTEM_BYTES, physical_bytes
+from engine.models.system_memory import free_bytes
 
 LEAST_CONTEXT_TOKENS = 4096  # a model with room for less is no use for a chat
 _NEARLY = 0.97  # of what there is: where a reply ends, so that the step under way still fits
@@ -52,14 +53,21 @@ def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
 
 
 @cache
-def available_bytes() -> int:
-    """What models and chats may take together."""
+def most_bytes() -> int:
+    """What models and chats may take together where no other program needs it."""
     return min(_recommended_bytes() or physical_bytes(), physical_bytes() - SYSTEM_BYTES)
 
 
+def available_bytes() -> int:
+    """What they may take together now: what they hold already counts, what other programs hold does not."""
+    free = free_bytes()
+    held = mx.get_active_memory() + mx.get_cache_memory()
+    return most_bytes() if free is None else min(most_bytes(), held + free)
+
+
 def kept_caches_bytes(share: float) -> int:
-    """How much of it may hold caches of chats that nobody is writing in."""
-    return int(share * available_bytes())
+    """How much may hold caches of chats that nobody is writing in; they go first when memory is short."""
+    return int(share * most_bytes())
 
 
 def is_short() -> bool:
@@ -71,10 +79,10 @@ def set_limits(*needs: MemoryNeed) -> None:
     recommended = _recommended_bytes()
     if not mx.metal.is_available() or not recommended:
         return
-    available = available_bytes()
+    most = most_bytes()
     wanted = sum(need.at(LEAST_CONTEXT_TOKENS) for need in needs) + _MARGIN_BYTES
-    mx.set_memory_limit(available)
-    mx.set_cache_limit(min(_BUFFER_CACHE_BYTES, available // 8))
+    mx.set_memory_limit(most)
+    mx.set_cache_limit(min(_BUFFER_CACHE_BYTES, most // 8))
     mx.set_wired_limit(min(wanted, int(_WIRED_SHARE * recommended)) if needs else 0)
 
 

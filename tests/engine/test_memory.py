@@ -98,6 +98,34 @@ def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(
     assert 0 < error.fitting_bytes < need.weight_bytes
 
 
+def test_what_other_programs_hold_is_not_available(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what was held by models and chats already is."""
+    monkeypatch.setattr(memory, "most_bytes", lambda: 12 * GIB)
+    monkeypatch.setattr(mx, "get_active_memory", lambda: 3 * GIB)
+    monkeypatch.setattr(mx, "get_cache_memory", lambda: GIB)
+    found = []
+    for free in (None, 100 * GIB, 2 * GIB, 0):
+        monkeypatch.setattr(memory, "free_bytes", lambda free=free: free)
+        found.append((memory.available_bytes() // GIB, memory.is_short()))
+    assert found == [(12, False), (12, False), (6, False), (4, False)]
+    monkeypatch.setattr(mx, "get_cache_memory", lambda: 0)
+    assert memory.is_short()
+    assert memory.kept_caches_bytes(0.5) == 6 * GIB
+
+
+def test_a_model_that_other_programs_leave_no_room_for_is_refused_with_what_they_hold(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mx.clear_cache()
+    monkeypatch.setattr(memory, "free_bytes", lambda: 0)
+    monkeypatch.setattr(mx, "get_active_memory", lambda: 1000)
+    with pytest.raises(ModelTooLarge) as refusal:
+        load_model(folders["dense"])
+    error = refusal.value
+    assert error.available_bytes < error.needed_bytes <= error.available_bytes + error.others_bytes
+    assert error.available_bytes + error.others_bytes == memory.most_bytes()
+
+
 def test_a_draft_has_to_fit_beside_its_main_model(
     folders: dict[str, Path], models: dict[str, LoadedModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +197,7 @@ def test_a_mac_gets_limits_for_what_is_loaded(monkeypatch: pytest.MonkeyPatch, w
         monkeypatch.setattr(mx, name, lambda value, name=name: told.__setitem__(name, value))
     monkeypatch.setattr(mx.metal, "is_available", lambda: True)
     monkeypatch.setattr(memory, "_recommended_bytes", lambda: 12 * GIB)
-    monkeypatch.setattr(memory, "available_bytes", lambda: 12 * GIB)
+    monkeypatch.setattr(memory, "most_bytes", lambda: 12 * GIB)
 
     memory.set_limits(MemoryNeed(weights, 150_000, 0))
     assert told["set_memory_limit"] == 12 * GIB

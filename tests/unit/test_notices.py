@@ -22,6 +22,7 @@ from engine import (
     HubSilence,
     HubUnreachable,
     ModelDamaged,
+    ModelTooLarge,
     ModelUnsupported,
     NothingToInstall,
     OutOfMemory,
@@ -50,6 +51,12 @@ def concrete(kind: type[EngineError] = EngineError) -> Iterator[type[EngineError
 def build(kind: type[EngineError]) -> EngineError:
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
     return kind(**{field.name: _VALUES[str(field.type)] for field in fields})
+
+
+@pytest.mark.parametrize(("others", "hint"), [(0, "fewer bits"), (1, "fewer bits"), (2, "Close other apps")])
+def test_where_other_programs_hold_the_memory_that_is_said(others: int, hint: str) -> None:
+    notice = notice_for(ModelTooLarge("/m", 10, 8, others_bytes=others))
+    assert hint in notice.hint
 
 
 @pytest.mark.parametrize("kind", list(concrete()), ids=lambda kind: kind.__name__)

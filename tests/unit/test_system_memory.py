@@ -1,0 +1,105 @@
+"""What the system says of free memory, on Linux and on a Mac, and where it says nothing."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.models import system_memory
+from engine.models.fit import physical_bytes
+from engine.models.system_memory import free_bytes
+
+MEMINFO = b"MemTotal:       24683420 kB\nMemFree:          120000 kB\nMemAvailable:   10400300 kB\nBuffers: 1 kB\n"
+
+
+@pytest.fixture(autouse=True)
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    system_memory._told_in.cache_clear()
+    monkeypatch.setattr(system_memory, "time", Clock())
+
+
+class Clock:
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its own figures")
+def test_this_machine_says_something_possible() -> None:
+    free = free_bytes()
+    assert free is not None
+    assert 0 < free <= physical_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"), [(MEMINFO, 10_400_300 * 1024), (b"", None), (b"MemAvailable: many kB\n", None)]
+)
+def test_linux_tells_what_is_available(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, expected: int | None
+) -> None:
+    (tmp_path / "meminfo").write_bytes(content)
+    monkeypatch.setattr(system_memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert free_bytes() == expected
+
+
+def test_without_the_file_nothing_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system_memory, "_MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert free_bytes() is None
+
+
+class Mac:
+    """As <mach/mach_host.h> declares it."""
+
+    def __init__(self, answer: int = 0) -> None:
+        self.answer, self.hosts = answer, 0
+
+    def mach_host_self(self) -> int:
+        self.hosts += 1
+        return 0x1203
+
+    def host_statistics64(self, host: Any, flavor: int, words: Any, count: Any) -> int:
+        assert (host.value, flavor, count._obj.value) == (0x1203, 4, 38)
+        for at, pages in enumerate((1000, 20_000, 3000, 40_000)):  # free, active, inactive, wired
+            words._obj[at] = pages
+        assert ctypes.sizeof(words._obj) == 152
+        return self.answer
+
+
+@pytest.mark.parametrize(("answer", "pages"), [(0, 4000), (5, None)])
+def test_a_mac_tells_its_free_and_inactive_pages(
+    monkeypatch: pytest.MonkeyPatch, answer: int, pages: int | None
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    mac = Mac(answer)
+    monkeypatch.setattr(system_memory, "_system", lambda: mac)
+    monkeypatch.setattr(system_memory, "_host", lambda system: ctypes.c_uint32(system.mach_host_self()))
+    assert free_bytes() == (None if pages is None else pages * os.sysconf("SC_PAGE_SIZE"))
+
+
+def test_a_mac_without_that_call_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(system_memory, "_system", lambda: ctypes.CDLL(None))
+    if sys.platform == "darwin" and hasattr(ctypes.CDLL(None), "host_statistics64"):
+        pytest.skip("it has")
+    assert free_bytes() is None
+
+
+def test_the_system_is_asked_twice_a_second_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(system_memory, "time", clock)
+    monkeypatch.setattr(system_memory, "_MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(sys, "platform", "linux")
+    found = []
+    for number, now in enumerate((0.0, 0.4, 0.5, 0.9, 1.1)):
+        (tmp_path / "meminfo").write_text(f"MemAvailable: {number} kB\n")
+        clock.now = now
+        found.append(free_bytes())
+    assert found == [0, 0, 2048, 2048, 4096]
