@@ -1,4 +1,4 @@
-"""A proposer that drafts from hidden states: proved by one that leaves the main model early, on three families."""
+"""A proposer that drafts from hidden states: proved by one that leaves the main model early, on four families."""
 
 from __future__ import annotations
 
@@ -48,6 +48,16 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "rms_norm_eps": 1e-6,
         "vocab_size": 96,
         "tie_word_embeddings": False,
+    },
+    "nanbeige": {
+        "hidden_size": 32,
+        "num_hidden_layers": 3,
+        "intermediate_size": 64,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "rms_norm_eps": 1e-6,
+        "vocab_size": 96,
+        "num_loops": 2,
     },
     "qwen3_next": {
         "hidden_size": 32,
@@ -166,7 +176,7 @@ def test_a_proposer_gets_the_states_of_every_committed_token_once(family: str) -
 
     assert proposer.positions == list(range(len(proposer.positions)))
     assert len(proposer.positions) >= len(made.sequence.tokens) - 3
-    assert mx.allclose(heard, rows[0][0, : heard.shape[0]], atol=1e-4)
+    assert mx.allclose(heard, rows[-1][0, : heard.shape[0]], atol=1e-4)
 
 
 def spying(base: type, rows: list[mx.array]) -> Any:
