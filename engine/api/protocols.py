@@ -44,7 +44,7 @@ class ChatEngine(Protocol):
         """Queue a request; `sink` hears its events."""
 
     def count_tokens(self, text: str, sink: Sink) -> CountId:
-        """Count what `text` takes of the main model's context, between the steps of replies; TokensCounted tells."""
+        """Count what `text` takes of the main model's context, beside replies under way; TokensCounted tells."""
 
     def cancel(self, request: RequestId) -> None:
         """Finish a request early. Unknown and finished ones are ignored."""

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 _ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back has been quoted by somebody
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a reply continues."""
+
+    tokens: list[int]
+    turn_end: int  # as the function of that name says
+    begin: int  # as `reply_begin` says
+
+
 def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = never) -> list[int]:
     """The tokens that the reply continues. Raises Aborted soon after `aborted` says that nobody wants them."""
     if request.tokens:
@@ -54,10 +63,12 @@ def turn_end(
     if not asked or not model.tokenizer.has_chat_template:
         return whole
     if not exact:
-        return whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request.thinking))
+        return (
+            whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request.thinking, aborted))
+        )
     try:
         before = _with_template(asked, model, request.thinking, aborted, announced=False, unfinished=False)
-    except (Exception, TooLong, Aborted):  # noqa: BLE001  some templates want an answer to follow
+    except (Exception, TooLong):  # noqa: BLE001  some templates want an answer to follow
         return whole
     return min(common_prefix(before, prompt), whole)
 
@@ -75,14 +86,14 @@ def reply_begin(
     return turn_end_at if turn_end_at < whole else 0
 
 
-def _announcement_tokens(model: LoadedModel, thinking: bool) -> int:
+def _announcement_tokens(model: LoadedModel, thinking: bool, aborted: Question) -> int:
     """How many tokens announce the reply to a short question, and so to any; at least one."""
     known = model.announcements
     if thinking not in known:
         question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=thinking)
         try:
-            prompt = prompt_tokens(question, model)
-            known[thinking] = len(prompt) - turn_end(question, model, prompt)
+            prompt = prompt_tokens(question, model, aborted)
+            known[thinking] = len(prompt) - turn_end(question, model, prompt, aborted)
         except EngineError:
             known[thinking] = 1
     return known[thinking]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import wraps
@@ -88,7 +89,7 @@ class ChatTemplate:
         turns = [dict(turn) for turn in turns]
         if unfinished:
             turns[-1]["content"] += _UNFINISHED
-        self._environment.spent = 0
+        self._environment.spent.characters = 0
         with watched(self._limit_s, aborted):
             text = self._render(messages=turns, tools=None, documents=None, **{**self._variables, **variables})
         return _cut(text, turns[-1]["content"]) if unfinished else text
@@ -150,12 +151,18 @@ class _Code(CodeGenerator):
         self.write(")")
 
 
+class _Spent(threading.local):
+    """What a rendering has produced so far; others of the same template may go on in other threads."""
+
+    characters = 0
+
+
 class _Environment(ImmutableSandboxedEnvironment):
     code_generator_class = _Code
     intercepted_binops = frozenset(("+", "*", "**", "%", "-", "//"))
 
     def __init__(self) -> None:
-        self.spent = 0
+        self.spent = _Spent()
         super().__init__(
             trim_blocks=True,
             lstrip_blocks=True,
@@ -178,8 +185,8 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def checked(self, value: Any) -> Any:
         """`value`, if it is no larger than a chat needs."""
-        self.spent += size_of(value)
-        if self.spent > MOST_IN_ALL:
+        self.spent.characters += size_of(value)
+        if self.spent.characters > MOST_IN_ALL:
             raise TemplateTooCostly("too much text on the way")
         return value
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import Counter
 from dataclasses import dataclass, field
 
 from engine.api.errors import EngineError
@@ -96,15 +95,12 @@ class CommandQueue:
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._ending: Counter[RequestId | None] = Counter()  # commands in the queue, by what they end; None: everything
-        self._loads = 0  # commands in the queue that are refused while replies are written
+        self._ending = 0  # commands in the queue that end whatever is being loaded
+        self._loads = 0  # those that are refused while replies are written
 
-    def ends(self, request: RequestId | None, in_use: bool = False) -> bool:
-        """Whether a command waits after which nobody wants what is being loaded or, of that request, started.
-
-        `in_use`: replies are written.
-        """
-        return self._ending[None] > 0 or self._ending[request] > 0 or (self._loads > 0 and not in_use)
+    def ends(self, in_use: bool = False) -> bool:
+        """Whether a command waits after which nobody wants what is being loaded. `in_use`: replies are written."""
+        return self._ending > 0 or (self._loads > 0 and not in_use)
 
     def put(self, command: Command) -> None:
         self._count(command, 1)
@@ -117,16 +113,11 @@ class CommandQueue:
         return command
 
     def _count(self, command: Command, number: int) -> None:
-        if not isinstance(command, Load | Unload | Close | Cancel):
-            return
-        ended = command.id if isinstance(command, Cancel) else None
         with self._lock:
             if isinstance(command, Load) and not command.end_replies:
                 self._loads += number
-                return
-            self._ending[ended] += number
-            if not self._ending[ended]:
-                del self._ending[ended]
+            elif isinstance(command, Load | Unload | Close):
+                self._ending += number
 
 
 def refusal(command: Command, error: EngineError) -> tuple[Event, ...]:

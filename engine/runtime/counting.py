@@ -1,16 +1,17 @@
-"""Texts whose tokens are counted, a slice at a time between the steps of replies. Engine thread only."""
+"""Texts whose tokens are counted, on a thread of their own, for which no reply waits. Engine thread only."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
 from engine.decoding.text import encode
-from engine.models.watch import Aborted, Question
+from engine.models.encoding import Ahead
+from engine.models.watch import Question
 from engine.runtime.commands import Count
 
 if TYPE_CHECKING:
@@ -19,64 +20,64 @@ if TYPE_CHECKING:
 SLICE_CHARACTERS = 16_000  # MEASURED: 10 ms
 
 
-@dataclass(slots=True)
-class _Count:
-    """A text that is being counted. `model`: whose tokens these are; another one begins anew."""
-
-    command: Count
-    model: LoadedModel | None = None
-    at: int = field(init=False)  # from the first slice on
-    tokens: int = field(init=False)
-
-    @property
-    def is_done(self) -> bool:
-        return self.at >= len(self.command.text)
-
-    def count_slice(self, model: LoadedModel, aborted: Question) -> None:
-        if model is not self.model:
-            self.model, self.at, self.tokens = model, 0, 0
-        end = slice_end(self.command.text, self.at)
-        self.tokens += len(encode(self.command.text[self.at : end], model, aborted, special=False))
-        self.at = end
-
-
 class Counting:
     """The counts that are asked for and not told yet, one after another."""
 
-    def __init__(self, tell: Callable[[Sink | None, Event], None], ends: Question) -> None:
+    def __init__(self, tell: Callable[[Sink | None, Event], None]) -> None:
         self._tell = tell
-        self._ends = ends
-        self._waiting: deque[_Count] = deque()
+        self._waiting: deque[Count] = deque()
+        self._tokens: Ahead[int] | None = None  # of the first
 
     @property
     def busy(self) -> bool:
         return bool(self._waiting)
 
     def add(self, command: Count) -> None:
-        self._waiting.append(_Count(command))
+        self._waiting.append(command)
 
-    def step(self, model: LoadedModel | None) -> None:
-        """Counts one slice."""
-        count = self._waiting[0]
-        try:
-            if model is None:
-                raise NoModelLoaded
-            count.count_slice(model, self._ends)
-        except Aborted:  # whatever ends it comes next on the queue
+    def step(self, model: LoadedModel | None, patience_s: float | None = None) -> None:
+        """Have the first counted; it is told once that is done, for which this waits so long.
+
+        Before another model comes, `stop`.
+        """
+        if model is None:
+            self._answer(0, NoModelLoaded())
             return
+        if self._tokens is None:
+            self._tokens = Ahead(partial(_tokens, self._waiting[0].text, model))
+        if not self._tokens.wait(patience_s):
+            return
+        try:
+            tokens = self._tokens.result()
         except Exception as error:  # noqa: BLE001  a count is answered whatever became of it
-            self._answer(count, as_engine_error(error))
+            self._answer(0, as_engine_error(error))
         else:
-            if count.is_done:
-                self._answer(count)
+            self._answer(tokens)
+
+    def stop(self) -> None:
+        """What was not told is counted anew, by another model."""
+        tokens, self._tokens = self._tokens, None
+        if tokens is not None:
+            tokens.stop()
 
     def refuse_all(self, reason: Callable[[], EngineError]) -> None:
+        self.stop()
         while self._waiting:
-            self._answer(self._waiting[0], reason())
+            self._answer(0, reason())
 
-    def _answer(self, count: _Count, error: EngineError | None = None) -> None:
-        self._waiting.popleft()
-        self._tell(count.command.sink, TokensCounted(count.command.id, 0 if error else count.tokens, error))
+    def _answer(self, tokens: int, error: EngineError | None = None) -> None:
+        self._tokens, command = None, self._waiting.popleft()
+        self._tell(command.sink, TokensCounted(command.id, tokens, error))
+
+
+def _tokens(text: str, model: LoadedModel, aborted: Question) -> int:
+    """In slices, which a tokenizer reads in less time and memory than all of it at once."""
+    tokens = at = 0
+    while at < len(text):
+        end = slice_end(text, at)
+        tokens += len(encode(text[at:end], model, aborted, special=False))
+        at = end
+    return tokens
 
 
 def slice_end(text: str, start: int) -> int:

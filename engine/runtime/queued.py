@@ -1,64 +1,78 @@
-"""A request that waits for its turn, until it is a reply, is cancelled or fails."""
+"""Requests that wait for their turn, until they are replies, are cancelled or fail. Engine thread only."""
 
 from __future__ import annotations
 
 import secrets
 import time
 from collections.abc import Collection
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.api.errors import ContextTooLong
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats
-from engine.api.types import FinishReason, Request, RequestId
+from engine.api.types import FinishReason, Request, RequestId, Speculation
+from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import prompt_tokens
+from engine.decoding.text import Prompt, prompt_tokens, reply_begin, turn_end
 from engine.drafting.controller import History
-from engine.models.watch import Question, never
+from engine.models.encoding import BETWEEN_S, Ahead
+from engine.models.watch import Question
 from engine.runtime.faults import logged
 from engine.runtime.reply import Reply
-from engine.runtime.requests import check_tokens, context_limit
+from engine.runtime.requests import check_tokens, context_limit, speculating
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
     from engine.prefix.memory import PrefixStore
 
 
+_AHEAD = 4  # prompts of the first in the line, made at once
+
+
 class QueuedReply:
     """A request that waits for its turn, checked by `requests.check_request`.
 
-    It becomes a reply by `start`, or ends by `cancel` or `fail`.
+    Its prompt is made ahead of that, on a thread of its own, from when `is_ready` is first asked. It becomes a reply by
+    `start`, or ends by `cancel` or `fail`.
     """
 
-    def __init__(self, request_id: RequestId, request: Request, sink: Sink, aborted: Question = never) -> None:
-        """`aborted`: whether its start is not wanted any more, asked while that goes on."""
+    def __init__(self, request_id: RequestId, request: Request, sink: Sink) -> None:
         self.id = request_id
         self.request = request
         self.sink = sink
-        self.aborted = aborted
         self.forgotten = False  # its conversation was deleted: it is written, and nothing of it is kept
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
+        self._prompt: Ahead[Prompt] | None = None  # being made, or made
+
+    def is_ready(self, model: LoadedModel, patience_s: float = 0.0) -> bool:
+        """Whether `start` would not wait; that takes so long at most. For another model `unprepare` comes first."""
+        try:
+            return bool(self.request.tokens) or self._prepared(model).wait(patience_s)
+        except Exception:  # noqa: BLE001  `start` comes upon it as well
+            return True
+
+    def unprepare(self) -> None:
+        """The prompt is not wanted: another model may come, or none."""
+        ahead, self._prompt = self._prompt, None
+        if ahead is not None:
+            ahead.stop()
 
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
-        """Turn the request into tokens and take what the store already has of them, as `PrefixStore.take` says.
+        """Take what the store already has of the prompt, as `PrefixStore.take` says; waits until that is made.
 
         `may_copy`: not for a drafter of states, which may lack those of what was copied.
-
-        Raises Aborted when it was aborted meanwhile; it is as before, and may start again.
         """
-        prompt = prompt_tokens(self.request, model, self.aborted)
-        check_tokens("tokens", prompt, model.logit_width)
-        check_tokens("logit_bias", [token for token, _ in self.request.sampling.logit_bias], model.logit_width)
-        limit = context_limit(self.request, model.info.context_tokens)
-        if len(prompt) >= limit:
-            raise ContextTooLong(limit, len(prompt))
+        ahead, self._prompt = self._prepared(model), None
+        prompt = ahead.result()
         self.started_at = time.perf_counter()
         fresh = self.request.transient
-        sequence = Sequence(model, prompt) if fresh else store.take(model, prompt, may_copy=may_copy)
+        tokens = prompt.tokens
+        sequence = Sequence(model, tokens) if fresh else store.take(model, tokens, may_copy=may_copy)
         sequence.conversation, sequence.forgotten = self.request.conversation, self.forgotten
         reply = Reply(self, sequence, prompt, store, history)
-        self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(prompt)))
+        self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(tokens)))
         return reply
 
     def keep_only(self, conversations: Collection[str]) -> None:
@@ -66,7 +80,84 @@ class QueuedReply:
         self.forgotten |= self.request.conversation not in {"", *conversations}
 
     def cancel(self) -> None:
+        self.unprepare()
         self.sink(Finished(self.id, FinishReason.CANCELLED, RequestStats(), (), self.seed))
 
     def fail(self, error: BaseException) -> None:
+        self.unprepare()
         self.sink(Failed(self.id, logged(error), RequestStats()))
+
+    def _prepared(self, model: LoadedModel) -> Ahead[Prompt]:
+        if self._prompt is None:
+            exact = needs_checkpoints(model.make_caches())  # others can be truncated anywhere
+            self._prompt = Ahead(partial(_prompt_of, self.request, model, exact))
+        return self._prompt
+
+
+class Line:
+    """The requests that wait. Who starts next is the first whose prompt is made."""
+
+    def __init__(self) -> None:
+        self._waiting: list[QueuedReply] = []
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, queued: QueuedReply) -> None:
+        self._waiting.append(queued)
+
+    def ready(self, model: LoadedModel | None, *, patient: bool) -> QueuedReply | None:
+        """Who may start, if anybody; without a model the first, to be told so.
+
+        `patient`: nothing else is to be done, so the first is waited for, a little.
+        """
+        first = self._waiting[:_AHEAD]
+        if model is None or not first:
+            return first[0] if first else None
+        ready = [queued for queued in first if queued.is_ready(model)]
+        if not ready and patient and first[0].is_ready(model, BETWEEN_S):
+            return first[0]
+        return ready[0] if ready else None
+
+    def remove(self, queued: QueuedReply) -> None:
+        self._waiting.remove(queued)
+
+    def unprepare(self) -> None:
+        for queued in self._waiting:
+            queued.unprepare()
+
+    def cancel(self, request: RequestId) -> None:
+        for queued in self._of(request):
+            self._waiting.remove(queued)
+            queued.cancel()
+
+    def cancel_all(self) -> None:
+        while self._waiting:
+            self._waiting.pop(0).cancel()
+
+    def fail_all(self, error: BaseException) -> None:
+        while self._waiting:
+            self._waiting.pop(0).fail(error)
+
+    def keep_only(self, conversations: Collection[str]) -> None:
+        for queued in self._waiting:
+            queued.keep_only(conversations)
+
+    def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
+        for queued in self._of(request):
+            queued.request = speculating(queued.request, speculation)
+
+    def _of(self, request: RequestId) -> list[QueuedReply]:
+        return [queued for queued in self._waiting if queued.id == request]
+
+
+def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Question) -> Prompt:
+    """The prompt, if the model can go on from it. `exact` is for `turn_end`."""
+    tokens = prompt_tokens(request, model, aborted)
+    check_tokens("tokens", tokens, model.logit_width)
+    check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)
+    limit = context_limit(request, model.info.context_tokens)
+    if len(tokens) >= limit:
+        raise ContextTooLong(limit, len(tokens))
+    end = turn_end(request, model, tokens, aborted, exact=exact)
+    return Prompt(tokens, end, reply_begin(request, model, tokens, end, aborted))

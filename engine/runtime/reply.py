@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, RoundTrace, SpeculationMode
-from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.accept import NO_DRAFT, Draft, accepted_path, integers
 from engine.decoding.round import Round, Times, cut_at_end, plain_round, speculative_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import ReplyText, Span, goes_on, reply_begin, spared_tokens, turn_end
+from engine.decoding.text import Prompt, ReplyText, Span, goes_on, spared_tokens
 from engine.drafting.controller import Controller, History
 from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
@@ -51,7 +50,7 @@ class Reply:
     """A reply under way. Posts exactly one Finished or Failed; when it has, nothing more."""
 
     def __init__(
-        self, queued: QueuedReply, sequence: Sequence, prompt: list[int], store: PrefixStore, history: History
+        self, queued: QueuedReply, sequence: Sequence, prompt: Prompt, store: PrefixStore, history: History
     ) -> None:
         self.id = queued.id
         self.request = request = queued.request
@@ -69,28 +68,26 @@ class Reply:
         self._shared_plan: Plan | None = None  # of the step of a batch, where such steps draft
         self._sequence, model = sequence, sequence.model
         self._sequence.padded_width = history.costs.padded
-        exact = needs_checkpoints(self._sequence.caches)  # others can be truncated anywhere
-        self._sequence.turn_end = turn_end(request, model, prompt, queued.aborted, exact=exact)
-        begin = reply_begin(request, model, prompt, self._sequence.turn_end, queued.aborted)
-        self._text = ReplyText(model, prompt, request.stop, within=goes_on(request), begin=begin)
+        self._sequence.turn_end, tokens = prompt.turn_end, prompt.tokens
+        self._text = ReplyText(model, tokens, request.stop, within=goes_on(request), begin=prompt.begin)
         self._marks = DraftMarks(model)
         self._ends = model.ends
         limit = context_limit(request, model.info.context_tokens)
-        self._room = min(request.max_tokens or limit, limit - len(prompt))
+        self._room = min(request.max_tokens or limit, limit - len(tokens))
         self._sampler = Sampler(
             request.sampling,
             self._seed,
             model.logit_width,
-            prompt,
+            tokens,
             spared_tokens(model),
             request.speculation.acceptance,
         )
         self._stats = StatsRecorder(
             submitted_at=queued.submitted_at,
             started_at=queued.started_at,
-            prompt_tokens=len(prompt),
+            prompt_tokens=len(tokens),
             cached_tokens=self._sequence.caches.position,
-            context_tokens=len(prompt),
+            context_tokens=len(tokens),
             context_limit_tokens=limit,
         )
         self._state = ReplyState.READING  # until `draft_with` says whether its last token is to be read again

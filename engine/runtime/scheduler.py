@@ -27,11 +27,10 @@ from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.memory import is_short, set_limits
-from engine.models.watch import Aborted
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch, can_draft
-from engine.runtime.queued import QueuedReply
+from engine.runtime.queued import Line, QueuedReply
 from engine.runtime.reply import Reply
 from engine.runtime.requests import speculating
 from engine.runtime.sharing import Sharing, Way
@@ -52,7 +51,7 @@ class Scheduler:
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
-        self._waiting: deque[QueuedReply] = deque()
+        self._line = Line()
         self._reading: deque[Reply] = deque()  # started, in their prompts
         self._writing: deque[Reply] = deque()  # past their prompts, in no batch
         self._batch = Batch()
@@ -65,7 +64,7 @@ class Scheduler:
 
     @property
     def busy(self) -> bool:
-        return bool(self._waiting or self._running)
+        return bool(self._line or self._running)
 
     @property
     def under_way(self) -> bool:
@@ -80,6 +79,7 @@ class Scheduler:
     def set_main(self, main: LoadedModel | None) -> None:
         """Another main model, without a draft: running replies end, waiting ones will use the new model."""
         self._end_running(FinishReason.MODEL_CHANGED)
+        self._line.unprepare()
         self._forget_pair()
         self.main, self.draft = main, None
         self.why_no_main = NoModelLoaded()
@@ -118,46 +118,39 @@ class Scheduler:
         self._set_limits()
 
     def add(self, reply: QueuedReply) -> None:
-        self._waiting.append(reply)
+        self._line.add(reply)
 
     def cancel(self, request: RequestId) -> None:
         for reply in [reply for reply in self._running if reply.id == request]:
             reply.interrupt(FinishReason.CANCELLED)
-        for queued in [queued for queued in self._waiting if queued.id == request]:
-            self._waiting.remove(queued)
-            queued.cancel()
+        self._line.cancel(request)
 
     def keep_only(self, conversations: Collection[str]) -> None:
         for reply in self._running:
             reply.keep_only(conversations)
-        for queued in self._waiting:
-            queued.keep_only(conversations)
+        self._line.keep_only(conversations)
         self._store.keep_only(conversations)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         """Have a reply draft otherwise from its next round on."""
-        for queued in [queued for queued in self._waiting if queued.id == request]:
-            queued.request = speculating(queued.request, speculation)
+        self._line.set_speculation(request, speculation)
         for reply in [reply for reply in self._running if reply.id == request]:
             reply.request = speculating(reply.request, speculation)
             if not reply.steer(make_controller(reply.request.speculation, self._history)):
                 self._draft_with_pair(reply)
 
     def cancel_all(self) -> None:
-        while self._waiting:
-            self._waiting.popleft().cancel()
+        self._line.cancel_all()
         self._end_running(FinishReason.CANCELLED)
 
     def fail_all(self, error: BaseException) -> None:
         """End every reply with an error; what their caches hold is in doubt."""
         for reply in self._running:
             reply.fail(error)
-        for queued in self._waiting:
-            queued.fail(error)
+        self._line.fail_all(error)
         self._batch.clear()
         self._reading.clear()
         self._writing.clear()
-        self._waiting.clear()
 
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written.
@@ -172,14 +165,14 @@ class Scheduler:
             self._store.write_step()
         self._check_memory()
         self._end_interrupted()
-        starts = bool(self._waiting) and len(self._running) < MAX_REPLIES and not self._loads_main
         writes = bool(self._writing or self._batch.replies)
-        reads = starts or bool(self._reading)
+        ready = self._ready(patient=not (writes or self._reading))
+        reads = ready is not None or bool(self._reading)
         if writes and (not reads or self._read_tokens >= PREFILL_CHUNK_TOKENS):
             self._read_tokens = 0
             self._write()
-        elif starts:
-            self._start_next()
+        elif ready is not None:
+            self._start(ready)
         elif self._reading:
             self._read()
 
@@ -220,8 +213,14 @@ class Scheduler:
     def _loads_main(self) -> bool:
         return self.load is not None and self.load.role is ModelRole.MAIN
 
-    def _start_next(self) -> None:
-        queued = self._waiting.popleft()
+    def _ready(self, *, patient: bool) -> QueuedReply | None:
+        """Who may start; `patient`: nothing else is to be done."""
+        if self._loads_main or len(self._running) >= MAX_REPLIES:
+            return None
+        return self._line.ready(self.main, patient=patient)
+
+    def _start(self, queued: QueuedReply) -> None:
+        self._line.remove(queued)
         self._read_tokens += _START_TOKENS
         if self.main is None:
             queued.fail(self.why_no_main)
@@ -231,8 +230,6 @@ class Scheduler:
             reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
             self._draft_with_pair(reply)
             self._line_up(reply)
-        except Aborted:  # a command says why, and what becomes of it
-            self._waiting.appendleft(queued)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             queued.fail(error)
 
@@ -307,7 +304,7 @@ class Scheduler:
     def _step(self, reply: Reply) -> bool:
         """A step of one reply by itself; whether it goes on."""
         try:
-            return not reply.step(alone=not (self._waiting or self._running))
+            return not reply.step(alone=not (self._line or self._running))
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             reply.fail(error)
             return False

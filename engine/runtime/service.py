@@ -231,7 +231,7 @@ def _make_worker(
     disk_bytes: int,
     openblas: bool,
     tell: Callable[[Sink | None, Event], None],
-    ends: Callable[[RequestId | None, bool], bool],
+    ends: Callable[[bool], bool],
 ) -> Worker:
     """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
     from engine.models.openblas import put_in_front

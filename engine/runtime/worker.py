@@ -23,9 +23,10 @@ from engine.api.events import (
     ModelUnloaded,
     Sink,
 )
-from engine.api.types import ModelRole, RequestId
+from engine.api.types import ModelRole
 from engine.drafting.calibration import Tuner
 from engine.drafting.drafters import loading_any_draft
+from engine.models.encoding import BETWEEN_S
 from engine.models.first_use import FirstUse
 from engine.models.loading import LoadedModel, Progress, Slices, has_room, loading, release_memory
 from engine.models.memory import kept_caches_bytes
@@ -53,7 +54,7 @@ _log = logging.getLogger(__name__)
 
 # Sends an event to a sink; one of a model to the subscribers too. None: to the subscribers alone.
 Tell = Callable[[Sink | None, Event], None]
-Ends = Callable[[RequestId | None, bool], bool]  # `CommandQueue.ends`
+Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 
 def make_worker(
@@ -83,7 +84,7 @@ class Worker:
         self._scheduler = scheduler
         self._ends = ends
         self._tell = tell
-        self._counting = Counting(tell, partial(self._aborted, None))
+        self._counting = Counting(tell)
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
 
     @property
@@ -101,9 +102,7 @@ class Worker:
             case Unload():
                 self._unload(command)
             case Submit():
-                sink = partial(self._tell, command.sink)
-                aborted = partial(self._aborted, command.id)
-                self._scheduler.add(QueuedReply(command.id, command.request, sink, aborted))
+                self._scheduler.add(QueuedReply(command.id, command.request, partial(self._tell, command.sink)))
             case Count():
                 self._counting.add(command)
             case Cancel():
@@ -118,7 +117,8 @@ class Worker:
     def step(self) -> None:
         """A slice of whatever there is to do. A fault that is no reply's own ends all of them: they could not go on."""
         if self._counting.busy:
-            self._counting.step(self._scheduler.main)
+            rests = not (self._scheduler.busy or self._scheduler.has_idle_work)
+            self._counting.step(self._scheduler.main, BETWEEN_S if rests else 0.0)
         try:
             if self._scheduler.busy:
                 self._scheduler.step()
@@ -143,8 +143,8 @@ class Worker:
         load = self._scheduler.load
         return load is not None and load.role is ModelRole.MAIN
 
-    def _aborted(self, request: RequestId | None) -> bool:
-        return self._ends(request, self._scheduler.under_way)
+    def _aborted(self) -> bool:
+        return self._ends(self._scheduler.under_way)
 
     def _load_main(self, command: Load) -> None:
         if self._scheduler.under_way and not command.end_replies:
@@ -161,7 +161,7 @@ class Worker:
             command.sink,
             loading(
                 command.folder,
-                aborted=partial(self._aborted, None),
+                aborted=self._aborted,
                 first_use=self._first_use,
                 on_try=lambda: self._tell(command.sink, ModelChecking(command.folder)),
             ),
@@ -186,7 +186,7 @@ class Worker:
         if main is None:
             self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
-            slices = loading_any_draft(folder, main, partial(self._aborted, None))
+            slices = loading_any_draft(folder, main, self._aborted)
             self._begin_load(ModelRole.DRAFT, folder, sink, slices)
 
     def _unload(self, command: Unload) -> None:
@@ -224,7 +224,7 @@ class Worker:
             (ModelRole.DRAFT, self._scheduler.draft is not None),
             (ModelRole.MAIN, self._scheduler.main is not None),
         ]
-        self._scheduler.set_main(None)
+        self._set_main(None)
         release_memory()
         for role in (role for role, was_loaded in pair if was_loaded):
             self._tell(sink, ModelUnloaded(role))
@@ -274,10 +274,14 @@ class Worker:
 
     def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
         if role is ModelRole.MAIN:
-            self._scheduler.set_main(model)
+            self._set_main(model)
             return
         replaces = self._scheduler.draft is not None
         self._scheduler.set_draft(model)
         release_memory()
         if replaces:
             self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
+
+    def _set_main(self, model: LoadedModel | None) -> None:
+        self._counting.stop()
+        self._scheduler.set_main(model)

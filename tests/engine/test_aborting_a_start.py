@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tokenizers import Tokenizer, processors
@@ -25,14 +27,18 @@ from engine import (
     ModelReady,
     Request,
     Sampling,
+    TextDelta,
+    TokensCounted,
 )
-from engine.api.types import RequestId
+from engine.api.types import CountId, RequestId
 from engine.models import encoding
 from engine.models.encoding import _calls_the_library, apart, encode
 from engine.models.loading import load_model
+from engine.models.templates import ChatTemplate
 from engine.models.watch import Aborted, watched
 from engine.runtime.commands import Cancel, Close, CommandQueue, Load, Unload
 from tests.engine.conftest import Zoo
+from tests.helpers.tiny_families import save_family
 
 PATIENCE_S = 60.0
 HELLO = Request(messages=(Message(MessageRole.USER, "hello"),), sampling=Sampling(temperature=0), max_tokens=3)
@@ -133,25 +139,125 @@ def test_it_waits_for_the_next_model(
     assert len(end.tokens) == 3
 
 
-def test_commands_that_end_a_start_or_a_load() -> None:
-    commands, mine, other = CommandQueue(), RequestId(1), RequestId(2)
-    commands.put(Cancel(other))
-    assert (commands.ends(None), commands.ends(mine), commands.ends(other)) == (False, False, True)
+class Held(Endless):
+    """The same for texts in which "hold" stands; others go their way."""
+
+    def __init__(self, go_on: Callable[..., Any]) -> None:
+        super().__init__()
+        self._go_on = go_on
+
+    def python(self, *arguments: Any, **named: Any) -> Any:
+        held = "hold" in str(named)
+        return super().python() if held else self._go_on(*arguments, **named)
+
+    def library(self, *arguments: Any, **named: Any) -> Any:
+        held = "hold" in arguments[1]
+        return super().library() if held else self._go_on(*arguments, **named)
+
+
+def hold_renderings(monkeypatch: pytest.MonkeyPatch, step: Held) -> None:
+    def render(template: ChatTemplate, **named: Any) -> Any:
+        return step.python(template, **named)
+
+    monkeypatch.setattr(ChatTemplate, "_render", render)
+    monkeypatch.setattr("engine.models.templates.watched", lambda _, aborted: watched(PATIENCE_S, aborted))
+
+
+@pytest.fixture(params=["python", "library"])
+def held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Held]:
+    if request.param == "python":
+        hold_renderings(monkeypatch, step := Held(ChatTemplate._render))
+    else:
+        step = Held(encoding._encode)
+        monkeypatch.setattr(encoding, "_encode", step.library)
+    yield step
+    step.end.set()
+
+
+def saying(text: str) -> Request:
+    return replace(HELLO, messages=(Message(MessageRole.USER, text),))
+
+
+class SecondTime(Held):
+    """The second rendering of a chat is held: the one that tells where its last turn ends."""
+
+    times = 0
+
+    def python(self, *arguments: Any, **named: Any) -> Any:
+        self.times += "hold" in str(named)
+        return super().python(*arguments, **named) if self.times == 2 else self._go_on(*arguments, **named)
+
+
+@pytest.mark.parametrize("ends_replies", [True, False])
+def test_a_prompt_that_is_laid_out_the_second_time_waits_for_the_next_model(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends_replies: bool
+) -> None:
+    hold_renderings(monkeypatch, step := SecondTime(ChatTemplate._render))
+    engine, events, loading = Engine(), queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
+    engine.load(save_family("window", tmp_path / "window"), events.put)
+    until(events, ModelReady)
+    engine.submit(saying("hold"), events.put)
+    assert step.begun.wait(PATIENCE_S)
+    engine.load(zoo.main, loading.put, end_replies=ends_replies)
+    try:
+        assert isinstance(until(loading, ModelReady), ModelReady)
+        end = until(events, Finished)
+        assert isinstance(end, Finished)
+        assert (end.reason, len(end.tokens)) == (FinishReason.LENGTH, 3)
+    finally:
+        step.end.set()
+        assert engine.close()
+
+
+def test_others_are_written_and_begun_while_a_prompt_is_made(engine: Engine, held: Held) -> None:
+    """Whether they began before it or come after it; and it is written once it is made."""
+    before, long, after = (queue.SimpleQueue[Event]() for _ in range(3))
+    engine.submit(replace(saying("hello"), max_tokens=400), before.put)
+    until(before, TextDelta)
+    engine.submit(saying("hold"), long.put)
+    assert held.begun.wait(PATIENCE_S)
+    engine.submit(saying("hello"), after.put)
+    assert isinstance(until(after, Finished), Finished)
+    assert isinstance(until(before, Finished), Finished)
+    assert engine.state().queued
+    held.end.set()
+    assert isinstance(until(long, Finished), Finished)
+
+
+def test_replies_are_written_while_a_text_is_counted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Held(encoding._encode)
+    monkeypatch.setattr(encoding, "_encode", step.library)
+    counts, replies = queue.SimpleQueue[Event](), queue.SimpleQueue[Event]()
+    engine.count_tokens("hold", counts.put)
+    assert step.begun.wait(PATIENCE_S)
+    engine.submit(HELLO, replies.put)
+    try:
+        assert isinstance(until(replies, Finished), Finished)
+        assert counts.empty()
+    finally:
+        step.end.set()
+    assert counts.get(timeout=PATIENCE_S) == TokensCounted(CountId(1), 1, None)
+
+
+def test_commands_that_end_a_load() -> None:
+    commands = CommandQueue()
+    commands.put(Cancel(RequestId(1)))
+    assert not commands.ends()
     for command in (Load("m", print, end_replies=True), Unload(print), Close()):
         commands.put(command)
-        assert commands.ends(None)
-        assert commands.ends(mine)
+        assert commands.ends()
+        assert commands.ends(True)
     for _ in range(4):
         commands.get()
-    assert not any(map(commands.ends, (None, mine, other)))
+    assert not commands.ends()
 
 
 def test_a_load_that_is_refused_while_replies_are_written_ends_nothing_then() -> None:
     commands = CommandQueue()
     commands.put(Load("m", print))
-    assert (commands.ends(None), commands.ends(None, True), commands.ends(RequestId(1), True)) == (True, False, False)
+    assert (commands.ends(), commands.ends(True)) == (True, False)
     commands.get()
-    assert not commands.ends(None)
+    assert not commands.ends()
 
 
 TEXTS = ("", "hello world", "안녕 <|im_end|>\n x" * 50, "\x00 ❤️ \r\n", "a" * 5000)
@@ -175,7 +281,8 @@ def test_encoding_is_what_transformers_makes_of_it(zoo: Zoo, tmp_path: Path, spe
 
 
 def test_what_nobody_waits_for_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "_left", [])
+    calls = threading.BoundedSemaphore(3)
+    monkeypatch.setattr(encoding, "_calls", calls)
     end, begun = threading.Event(), []
 
     def work() -> None:
@@ -186,8 +293,30 @@ def test_what_nobody_waits_for_does_not_pile_up(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(Aborted):
             apart(work, lambda: True)
     end.set()
-    assert len(begun) == encoding._MOST_LEFT
-    assert apart(lambda: 7, lambda: False) == 7
+    assert len(begun) == 3
+    assert [apart(lambda: 7, lambda: False) for _ in range(9)] == [7] * 9
+
+
+def test_what_nobody_waits_for_does_not_pile_up_whoever_left_it() -> None:
+    """Ten threads ask at one moment."""
+    end, begun, together = threading.Event(), list[int](), threading.Barrier(10)
+
+    def work() -> None:
+        begun.append(1)
+        end.wait(PATIENCE_S)
+
+    def leave() -> None:
+        with pytest.raises(Aborted):
+            apart(work, lambda: together.wait(PATIENCE_S) >= 0)
+
+    threads = [threading.Thread(target=leave) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    end.set()
+    assert len(begun) <= 4
+    assert [apart(lambda: 7, lambda: False) for _ in range(9)] == [7] * 9
 
 
 def test_what_a_library_raises_is_heard() -> None:

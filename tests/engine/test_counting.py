@@ -43,7 +43,7 @@ def heard() -> Heard:
 
 @pytest.fixture
 def counting(heard: Heard) -> Counting:
-    return Counting(heard, lambda: False)
+    return Counting(heard)
 
 
 def ask(counting: Counting, number: int, text: str) -> Any:
@@ -55,6 +55,24 @@ def ask(counting: Counting, number: int, text: str) -> Any:
 
 def tokens_of(model: LoadedModel, text: str) -> int:
     return len(model.tokenizer.encode(text, add_special_tokens=False))
+
+
+class _Stuck:
+    """A tokenizer that answers only when it is let go."""
+
+    def __init__(self) -> None:
+        self.free = threading.Event()
+
+    def encode(self, _text: str, **_: object) -> list[int]:
+        self.free.wait()
+        return [1]
+
+
+@pytest.fixture
+def stuck() -> Iterator[_Stuck]:
+    tokenizer = _Stuck()
+    yield tokenizer
+    tokenizer.free.set()
 
 
 def test_each_is_told_to_who_asked_one_after_another(counting: Counting, heard: Heard, model: LoadedModel) -> None:
@@ -76,24 +94,22 @@ def test_it_is_busy_until_all_are_told(counting: Counting, model: LoadedModel) -
     assert [*seen, counting.busy] == [False, True, True, False]
 
 
-def test_a_step_counts_no_more_than_a_slice(counting: Counting, heard: Heard, model: LoadedModel) -> None:
+def test_a_long_text_is_counted_as_a_whole(counting: Counting, heard: Heard, model: LoadedModel) -> None:
     text = LONG[: 2 * SLICE_CHARACTERS]
     ask(counting, 1, text)
-    counting.step(model)
-    assert heard.answers == []
     counting.step(model)
     assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, text), None)]
 
 
-def test_another_model_counts_from_the_start(counting: Counting, heard: Heard, model: LoadedModel) -> None:
-    text = LONG[: 2 * SLICE_CHARACTERS]
-    ask(counting, 1, text)
+def test_another_model_counts_from_the_start(
+    counting: Counting, heard: Heard, model: LoadedModel, stuck: _Stuck
+) -> None:
+    ask(counting, 1, "one")
+    counting.step(replace(model, tokenizer=stuck), patience_s=0)
+    assert (heard.answers, counting.busy) == ([], True)
+    counting.stop()
     counting.step(model)
-    other = replace(model)
-    counting.step(other)
-    assert heard.answers == []
-    counting.step(other)
-    assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, text), None)]
+    assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, "one"), None)]
 
 
 def test_without_a_model_and_of_what_no_tokenizer_reads_it_says_why(
@@ -109,9 +125,9 @@ def test_without_a_model_and_of_what_no_tokenizer_reads_it_says_why(
     assert [answer.tokens for answer in heard.answers] == [0, 0]
 
 
-def test_all_that_wait_are_refused(counting: Counting, heard: Heard, model: LoadedModel) -> None:
+def test_all_that_wait_are_refused(counting: Counting, heard: Heard, model: LoadedModel, stuck: _Stuck) -> None:
     sinks = [ask(counting, number, LONG) for number in (1, 2, 3)]
-    counting.step(model)
+    counting.step(replace(model, tokenizer=stuck), patience_s=0)
     counting.refuse_all(EngineClosed)
     assert [(answer.count, answer.tokens, type(answer.error)) for answer in heard.answers] == [
         (number, 0, EngineClosed) for number in (1, 2, 3)
@@ -133,31 +149,3 @@ def test_what_marks_the_beginning_of_a_text_is_not_counted(
     ask(counting, 1, "one")
     counting.step(replace(model, tokenizer=_Beginning()))
     assert heard.answers[0].tokens == 3
-
-
-class _Stuck:
-    """A tokenizer that answers only when it is let go."""
-
-    def __init__(self) -> None:
-        self.free = threading.Event()
-
-    def encode(self, _text: str, **_: object) -> list[int]:
-        self.free.wait()
-        return [1]
-
-
-@pytest.fixture
-def stuck() -> Iterator[_Stuck]:
-    tokenizer = _Stuck()
-    yield tokenizer
-    tokenizer.free.set()
-
-
-def test_what_ends_a_slice_leaves_the_text_to_be_counted_anew(heard: Heard, model: LoadedModel, stuck: _Stuck) -> None:
-    counting = Counting(heard, lambda: True)
-    ask(counting, 1, "one")
-    counting.step(replace(model, tokenizer=stuck))
-    assert (heard.answers, counting.busy) == ([], True)
-    stuck.free.set()
-    counting.step(model)
-    assert [(answer.tokens, answer.error) for answer in heard.answers] == [(tokens_of(model, "one"), None)]

@@ -17,11 +17,13 @@ from engine import (
     ModelFailed,
     ModelReady,
     ModelUnloaded,
+    PromptProgress,
     Queued,
     Request,
     RequestEvent,
     RequestId,
     RequestStats,
+    Sink,
     SpanKind,
     TextDelta,
 )
@@ -97,12 +99,14 @@ class EngineClient:
         heard: list[queue.SimpleQueue[Event]] = [queue.SimpleQueue() for _ in requests]
         submitted = threading.Event()
 
-        def hold(_event: Event) -> None:  # the engine's thread, which calls it
-            submitted.wait(PATIENCE_S)
+        def hold(event: Event) -> None:  # as the first begins, on the engine's thread
+            heard[0].put(event)
+            if isinstance(event, PromptProgress):
+                submitted.wait(PATIENCE_S)
 
-        self.engine.count_tokens("a", hold)
-        for request, events in zip(requests, heard, strict=True):
-            self.engine.submit(request, events.put)
+        sinks: list[Sink] = [hold, *(events.put for events in heard[1:])]
+        for request, sink in zip(requests, sinks, strict=True):
+            self.engine.submit(request, sink)
         submitted.set()
         return [self._end(events) for events in heard]
 
