@@ -71,7 +71,11 @@ class QueuedReply:
         tokens = prompt.tokens
         sequence = Sequence(model, tokens) if fresh else store.take(model, tokens, may_copy=may_copy)
         sequence.conversation, sequence.forgotten = self.request.conversation, self.forgotten
-        reply = Reply(self, sequence, prompt, store, history)
+        try:
+            reply = Reply(self, sequence, prompt, store, history)
+        except BaseException:
+            store.put(sequence)  # as it was taken
+            raise
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(tokens)))
         return reply
 

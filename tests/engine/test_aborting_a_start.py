@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from tokenizers import Tokenizer, processors
@@ -36,7 +36,10 @@ from engine.models.encoding import _calls_the_library, apart, encode
 from engine.models.loading import load_model
 from engine.models.templates import ChatTemplate
 from engine.models.watch import Aborted, watched
+from engine.prefix.memory import PrefixStore
 from engine.runtime.commands import Cancel, Close, CommandQueue, Load, Unload
+from engine.runtime.queued import QueuedReply
+from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.tiny_families import save_family
 
@@ -207,6 +210,31 @@ def test_a_prompt_that_is_laid_out_the_second_time_waits_for_the_next_model(
     finally:
         step.end.set()
         assert engine.close()
+
+
+@pytest.mark.expect_log("a reply failed")
+def test_a_start_that_fails_gives_back_the_caches_that_it_took(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, store, events = load_model(zoo.main), PrefixStore(), list[Event]()
+
+    def written() -> Event:
+        scheduler.add(QueuedReply(RequestId(1), HELLO, events.append))
+        while scheduler.busy:
+            scheduler.step()
+        return events[-1]
+
+    scheduler = Scheduler(store=store)
+    scheduler.set_main(model)
+    written()
+    with monkeypatch.context() as broken:
+        broken.setattr("engine.runtime.reply.Sampler", tokenizer_panics)
+        assert isinstance(written(), Failed)
+    again = written()
+    assert isinstance(again, Finished)
+    assert again.stats.cached_tokens == again.stats.prompt_tokens - 1
+
+
+def tokenizer_panics(*_: object) -> NoReturn:
+    raise BaseException("a panic")
 
 
 def test_others_are_written_and_begun_while_a_prompt_is_made(engine: Engine, held: Held) -> None:
