@@ -33,6 +33,11 @@ class Draft:
     parents: tuple[int, ...] | None = None
 
     @property
+    def told(self) -> tuple[mx.array | None, ...]:
+        """What is read of it on the host."""
+        return self.tokens, self.probabilities, self.guesses
+
+    @property
     def parent_indices(self) -> Sequence[int]:
         """The parent of each token, also where the draft is a chain."""
         return range(ROOT, self.tokens.size - 1) if self.parents is None else self.parents

@@ -88,7 +88,7 @@ def speculative_round(
     proposed = perf_counter()
     if failure is None:
         chosen = verify(sequence, draft, sampler)
-        failure = failure_of([chosen, draft.tokens, draft.probabilities, draft.guesses])
+        failure = failure_of([chosen, *draft.told])
     if failure is not None:  # where it is the main model's, it comes again
         sequence.close_step(0)
         instead = plain_round(sequence, sampler, ending)

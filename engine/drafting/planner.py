@@ -78,8 +78,9 @@ class Drafting:
         self.source = plan.source or self.source
         return plan
 
-    def propose(self, plan: Plan, tokens: Sequence[int], sampler: Sampler) -> Draft:
-        return self._proposers[plan.source].propose(tokens, plan, sampler)
+    def propose(self, plan: Plan, tokens: Sequence[int], sampler: Sampler, *, wait: bool = False) -> Draft:
+        """`wait` where others draft on the device as well, so that each is told of its own failure."""
+        return self._proposers[plan.source].propose(tokens, plan, sampler, wait=wait)
 
     def observe(self, plan: Plan, done: Round, *, reads_on: bool = False) -> None:
         """`plan` is what the round was planned as; PLAIN where that was put off.
@@ -96,6 +97,11 @@ class Drafting:
                 proposer.read_on()
         seconds = done.seconds + time.perf_counter() - started
         self._controller.observe(plan if done.proposed else PLAIN, _outcome(done, seconds))
+
+    def settle(self) -> None:
+        """Leave nothing in flight: others are about to use the device, and would hear of what fails of it."""
+        for proposer in self._proposers.values():
+            proposer.settle()
 
     def close(self, tokens: Sequence[int]) -> None:
         """`tokens` is all that the reply has come to; who keeps hidden states takes in those of the last rounds."""

@@ -23,7 +23,7 @@ from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.round import Round, Times, failure_of
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
-from engine.runtime.reply import TIMED_EVERY_ROUNDS, Reply
+from engine.runtime.reply import Reply
 
 if TYPE_CHECKING:
     from engine.drafting.controller import History
@@ -48,7 +48,6 @@ class Batch:
         self.replies: list[Reply] = []
         self._caches = MergedCaches()
         self._padded = False  # a copy of the first row is behind the others
-        self._drafted_steps = 0
         self._states: mx.array | None = None  # of a wide step: what drafters draw on (rows, width, layers × width)
         self._drawn: mx.array | None = None  # the draws of a step that was opened ahead, on tokens not yet read
 
@@ -81,12 +80,12 @@ class Batch:
         drafted, draft_s, failure = [NO_DRAFT] * len(self.replies), 0.0, None
         if drafts and not self.in_flight:
             drafted = self._drafted()
-            draft_s, failure = self._timed(drafted, started)
+            draft_s = time.perf_counter() - started
         else:
             for reply in self.replies:
                 reply.begin_shared_round()
         width = 1 + max(draft.tokens.size for draft in drafted)
-        if width > 1 and failure is None:
+        if width > 1:
             padded = history.shared_by(len(self.replies)).costs.padded(width)
             width = padded if padded <= 1 + self._longest_draft() else width
             verdicts, failure = self._verified(drafted, width)
@@ -150,19 +149,11 @@ class Batch:
         require(draft.parents is None, "a batch reads drafts as chains")
         return draft
 
-    def _timed(self, drafts: Sequence[Draft], started: float) -> tuple[float, Exception | None]:
-        """How long drafting took, which the device is waited for in one step of several; 0 in the others.
-
-        And why drafts could not be computed, if that has shown.
-        """
-        self._drafted_steps += 1
-        if self._drafted_steps % TIMED_EVERY_ROUNDS != 1:
-            return 0.0, None
-        failure = failure_of([draft.tokens for draft in drafts])
-        return time.perf_counter() - started, failure
-
     def _verified(self, drafts: Sequence[Draft], width: int) -> tuple[list[list[int]], Exception | None]:
-        """The verdicts on each row's draft, by one forward over rows × width; or why there are none."""
+        """The verdicts on each row's draft, by one forward over rows × width; or why there are none.
+
+        The drafts were waited for, each by its own reply: what fails now, the forward that checks them, concerns all.
+        """
         model = self.replies[0].sequence.model
         rows = [
             _fed(reply.sequence.tokens[-1], draft, width) for reply, draft in zip(self.replies, drafts, strict=True)
@@ -175,8 +166,7 @@ class Batch:
             self._verdict(reply, logits[row, : draft.tokens.size + 1], draft)
             for row, (reply, draft) in enumerate(zip(self.replies, drafts, strict=True))
         ]
-        told = (array for draft in drafts for array in (draft.tokens, draft.probabilities, draft.guesses))
-        failure = failure_of([*verdicts, *told])
+        failure = failure_of(verdicts)
         if failure is not None:
             self._states = None
             self._caches.forget([width] * len(drafts))

@@ -125,6 +125,11 @@ class Reply:
         """Whether the loaded draft was asked for, and not only where it pays; no more where it has failed."""
         return self._drafting is not None and self._drafting.insists
 
+    def settle_draft(self) -> None:
+        """Another reply is about to begin."""
+        if self._drafting is not None:
+            self._drafting.settle()
+
     def keep_only(self, conversations: Collection[str]) -> None:
         """As `QueuedReply.keep_only`."""
         self._sequence.forgotten |= self.request.conversation not in {"", *conversations}
@@ -194,7 +199,7 @@ class Reply:
         self._shared_plan = plan = self._plan(replies, most)
         if self._drafting is None or not plan.length:
             return NO_DRAFT
-        return self._drafting.propose(plan, self._sequence.tokens, self._sampler)
+        return self._drafting.propose(plan, self._sequence.tokens, self._sampler, wait=True)
 
     def receive(self, draft: Draft, verdicts: list[int], times: Times, failure: Exception | None = None) -> Round:
         """What a step of a batch drew for this reply. Its caches are the batch's business.

@@ -226,6 +226,8 @@ class Scheduler:
             queued.fail(self.why_no_main)
             return
         try:
+            for running in self._running:
+                running.settle_draft()
             may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter of states may lack those
             reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
             self._draft_with_pair(reply)

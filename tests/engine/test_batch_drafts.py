@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Sequence as Tokens
+from contextlib import suppress
 from dataclasses import replace
 
 import mlx.core as mx
@@ -10,8 +12,10 @@ import pytest
 
 from engine import DraftingState, FinishReason, InternalError, Sampling, Speculation
 from engine.decoding.accept import ROOT, Draft
+from engine.decoding.sampling import Sampler
 from engine.drafting.controller import History
 from engine.drafting.costs import Calibration, RoundCosts
+from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.runtime.batch import Batch
 from engine.runtime.reply import Reply
@@ -30,6 +34,7 @@ from tests.engine.batch_harness import (
     model,
     prompt,
 )
+from tests.helpers.lazy_faults import FAULTS, broken_off
 from tests.helpers.samples import fair
 
 SAMPLINGS = {
@@ -193,6 +198,64 @@ def test_an_error_in_one_rows_draws_is_its_own() -> None:
     assert isinstance(heard[1].failed.error, InternalError)
     for salt in (0, 2):
         assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 40)).tokens
+
+
+@pytest.mark.parametrize("broken", range(3))
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("drafts_before", [0, 1])  # the device was waited for with the first draft of several anyway
+@pytest.mark.expect_log("the proposer draft failed")
+def test_a_draft_that_fails_on_the_device_is_told_to_its_own_reply_alone(
+    monkeypatch: pytest.MonkeyPatch, broken: int, fault: str, drafts_before: int
+) -> None:
+    requests = [asking(prompt(10 + salt, salt), 12) for salt in range(3)]
+    propose, seen = DraftModelProposer.propose, [0]
+
+    def failing(self: DraftModelProposer, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
+        drafted = propose(self, tokens, plan, sampler)
+        if tuple(tokens[: len(requests[broken].tokens)]) != requests[broken].tokens:
+            return drafted
+        seen[0] += 1
+        return Draft(FAULTS[fault]()) if seen[0] > drafts_before else drafted
+
+    monkeypatch.setattr(DraftModelProposer, "propose", failing)
+    harness = Harness(model("qwen3"), draft())
+    heard = [harness.submit(request) for request in requests]
+    harness.run_dry()
+    assert [each.tokens for each in heard] == [alone("qwen3", request).tokens for request in requests]
+    states = [each.finished.stats.drafting for each in heard]
+    assert states == [DraftingState.FAILED if row == broken else DraftingState.ACTIVE for row in range(3)]
+    assert all(each.finished.stats.draft_rounds > 1 for row, each in enumerate(heard) if row != broken)
+    assert seen == [drafts_before + 1]
+
+
+@pytest.mark.parametrize("company", [True, False])
+@pytest.mark.expect_log("the proposer draft failed")
+def test_what_a_draft_began_ahead_is_told_to_its_own_reply_alone(
+    monkeypatch: pytest.MonkeyPatch, company: bool
+) -> None:
+    """It starts its next forward while a reply is alone; then another comes, or the reply ends."""
+
+    def read_on(_: DraftModelProposer) -> None:
+        begun.append(broken_off())
+        with suppress(RuntimeError):  # if it is fast, this hears of it
+            mx.async_eval(begun[-1])
+
+    begun: list[mx.array] = []
+    harness = Harness(model("qwen3"), draft())
+    first, second = asking(prompt(10), 12), asking(prompt(11, 1), 12, speculation=Speculation.off())
+    heard = harness.submit(first)
+    harness.until_written(heard, 4)
+    monkeypatch.setattr(DraftModelProposer, "read_on", read_on)
+    while not begun:
+        harness.scheduler.step()
+    if not company:
+        harness.scheduler.cancel(heard.queued.id)
+        harness.scheduler.step()
+    later = harness.submit(second)
+    harness.run_dry()
+    assert later.tokens == alone("qwen3", second).tokens
+    if company:
+        assert heard.tokens == alone("qwen3", first).tokens
 
 
 @pytest.mark.expect_log("a reply failed")

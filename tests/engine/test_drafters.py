@@ -144,8 +144,8 @@ def drafts(monkeypatch: pytest.MonkeyPatch) -> Drafts:
     recorded = Drafts()
     propose = Drafting.propose
 
-    def recording(self: Drafting, plan: Plan, tokens: Sequence[int], sampler: Sampler) -> Any:
-        draft = propose(self, plan, tokens, sampler)
+    def recording(self: Drafting, plan: Plan, tokens: Sequence[int], sampler: Sampler, **how: bool) -> Any:
+        draft = propose(self, plan, tokens, sampler, **how)
         if plan.source != "lookup":
             recorded.seen.append((tuple(tokens), integers(draft.tokens)))
         return draft

@@ -102,6 +102,7 @@ class Guarded:
         self.reads_next_token = bool(getattr(proposer, "reads_next_token", False))
         self.free = self._foresighted is not None
         self.failed = False
+        self._ahead = False  # it reads on, and nobody has waited for that
 
     def offer(self, tokens: Sequence[int]) -> Offer:
         offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
@@ -109,12 +110,19 @@ class Guarded:
 
     def read_on(self) -> None:
         if not self.failed and self._reading is not None:
+            self._ahead = True
             self._try(self._reading.read_on)
 
     def wait(self) -> None:
         """For what is in flight; that a draft failed on the device may show here."""
+        self._ahead = False
         if not self.failed:
             self._try(mx.synchronize)
+
+    def settle(self) -> None:
+        """Wait for what was begun ahead: others come, who would hear of a failure instead."""
+        if self._ahead:
+            self.wait()
 
     def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
         proposer = self._foresighted
@@ -127,21 +135,27 @@ class Guarded:
         if not self.failed and proposer is not None:
             self._try(lambda: proposer.receive_states(position, states))
 
-    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        drafted = None if self.failed else self._try(lambda: self._drafted(tokens, plan, sampler))
+    def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, *, wait: bool = False) -> Draft:
+        """`wait` for the device: what fails there is heard by whoever waits next, another proposer perhaps."""
+        drafted = None if self.failed else self._try(lambda: self._drafted(tokens, plan, sampler, wait))
         return NO_DRAFT if drafted is None else drafted
 
-    def _drafted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
+    def _drafted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, wait: bool) -> Draft:
+        self._ahead = False  # what it drafts goes on from there
         draft = self._proposer.propose(tokens, plan, sampler)
         if draft.tokens.ndim != 1 or (draft.parents is None and draft.tokens.size > plan.length):
             raise ValueError(f"a draft of the shape {draft.tokens.shape}, and {plan.length} tokens were planned")
-        return begun(draft)
+        begun(draft)
+        if wait:
+            mx.eval([array for array in draft.told if array is not None])
+        return draft
 
     def commit(self, emitted: Sequence[int]) -> None:
         if not self.failed:
             self._try(lambda: self._proposer.commit(emitted))
 
     def close(self) -> None:
+        self.settle()
         if not self.failed:
             self._try(self._proposer.close)
 
