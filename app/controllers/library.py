@@ -171,7 +171,7 @@ class LibraryController(QObject):
             case ModelReady(info=info):
                 self._checking = ""
                 self._remember_use(info.folder)
-            case ModelFailed():
+            case ModelFailed(began=True):
                 self._checking = ""
 
     def _on_verifying(self, event: VerifyProgress | ModelVerified) -> None:

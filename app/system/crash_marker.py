@@ -45,7 +45,7 @@ class SessionMark:
                 self.set_loading(_DRAFT + folder if role is ModelRole.DRAFT else folder)
             case ModelReady(role=role) if self._loading[0] is role:
                 self.set_loading("")
-            case ModelFailed(role=role, folder=folder) if self._loading == (role, folder):  # else it never began
+            case ModelFailed(role=role, began=True) if self._loading[0] is role:
                 self.set_loading("")
 
     def set_loading(self, folder: str) -> None:

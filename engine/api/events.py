@@ -2,7 +2,7 @@
 
 A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
 A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed (ModelFailed
-alone when loading cannot begin).
+alone, `began` being false, when loading cannot begin).
 ModelChecking may come between them.
 ModelUnloaded comes whenever a loaded model goes: dropped, replaced, or because the engine closes.
 DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model.
@@ -68,6 +68,7 @@ class ModelFailed:
     role: ModelRole
     folder: str
     error: EngineError
+    began: bool = True  # False: it was refused; what is being loaded, of the same folder perhaps, goes on
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,13 +127,12 @@ def refusal(command: Command, error: EngineError) -> tuple[Event, ...]:
     """
     match command:
         case Load(folder=folder, draft=draft):
-            drafts = () if draft is None else (ModelFailed(ModelRole.DRAFT, draft, error),)
-            return ModelFailed(ModelRole.MAIN, folder, error), *drafts
-        case SetDraft(folder=folder):
-            dropped = folder is None
-            return (ModelUnloaded(ModelRole.DRAFT) if dropped else ModelFailed(ModelRole.DRAFT, folder or "", error),)
-        case Unload():
-            return (ModelUnloaded(ModelRole.MAIN),)
+            drafts = () if draft is None else (ModelFailed(ModelRole.DRAFT, draft, error, began=False),)
+            return ModelFailed(ModelRole.MAIN, folder, error, began=False), *drafts
+        case SetDraft(folder=str(folder)):
+            return (ModelFailed(ModelRole.DRAFT, folder, error, began=False),)
+        case SetDraft() | Unload():
+            return (ModelUnloaded(ModelRole.DRAFT if isinstance(command, SetDraft) else ModelRole.MAIN),)
         case Submit(id=request):
             return (Failed(request, error, RequestStats()),)
         case Count(id=count):

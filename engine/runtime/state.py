@@ -39,7 +39,6 @@ def _after_model_event(
     state: EngineState, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded
 ) -> EngineState:
     main = event.role is ModelRole.MAIN
-    loading = state.loading_main if main else state.loading_draft
     match event:
         case ModelLoading(folder=folder):
             return replace(state, loading_main=folder) if main else replace(state, loading_draft=folder)
@@ -47,7 +46,7 @@ def _after_model_event(
             state = replace(state, main=info) if main else replace(state, draft=info)
         case ModelUnloaded():
             return replace(state, main=None) if main else replace(state, draft=None, drafting=DraftingState.NO_DRAFT)
-        case ModelFailed(folder=folder) if folder != loading:  # of a load that never began
+        case ModelFailed(began=False):
             return state
     return replace(state, loading_main=None) if main else replace(state, loading_draft=None)
 

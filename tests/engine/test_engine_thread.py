@@ -25,11 +25,14 @@ from engine import (
     ModelReady,
     ModelRole,
     ModelUnloaded,
+    RepliesUnderWay,
     Request,
     RequestId,
+    TextDelta,
 )
-from engine.models.loading import LoadedModel
+from engine.models.loading import LoadedModel, load_draft
 from engine.models.loading import loading as really_loading
+from engine.models.watch import Question
 from engine.runtime.commands import Load, SetDraft, Submit
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S
@@ -146,6 +149,38 @@ def test_a_second_load_and_its_draft_replace_the_first(zoo: Zoo, slow_load: Slow
     assert [Path(event.info.folder).name for event in ready if isinstance(event, ModelReady)] == ["poor", "other"]
     assert isinstance(reply.until(Finished), Finished)
     assert engine.close()
+
+
+def test_a_refused_load_leaves_what_is_being_loaded(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it names the same draft, and whoever keeps an account of the events."""
+    goes_on, begun = threading.Event(), threading.Event()
+
+    def slowly(folder: str, main: LoadedModel, _: Question) -> Generator[None, None, LoadedModel]:
+        begun.set()
+        while not goes_on.wait(0.001):
+            yield
+        return load_draft(folder, main)
+
+    monkeypatch.setattr("engine.runtime.worker.loading_any_draft", slowly)
+    engine, load, draft, reply, refused = Engine(), Recorder(), Recorder(), Recorder(), Recorder()
+    engine.load(zoo.main, load)
+    load.until(ModelReady)
+    engine.submit(Request(tokens=(65, 66), max_tokens=400), reply)
+    reply.until(TextDelta)
+    engine.set_draft(zoo.drafts["close"], draft)
+    assert begun.wait(PATIENCE_S)
+    engine.load(zoo.drafts["poor"], refused, zoo.drafts["close"])
+    ends = [refused.until(ModelFailed) for _ in range(2)]
+    state = engine.state()
+    goes_on.set()
+    draft.until(ModelReady)
+    loaded = engine.state()
+    assert engine.close()
+    assert (state.loading_main, state.loading_draft) == (None, str(zoo.drafts["close"]))
+    assert loaded.loading_draft is None
+    assert [(type(end.error), end.began) for end in ends if isinstance(end, ModelFailed)] == [
+        (RepliesUnderWay, False)
+    ] * 2
 
 
 def test_unload_aborts_a_load(zoo: Zoo, slow_load: SlowLoad) -> None:

@@ -190,16 +190,17 @@ class FakeEngine:
         self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
     ) -> None:
         if self._writing is not None and not end_replies:
-            self._tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder))))
+            self._tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder)), began=False))
             if draft is not None:
-                self._tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder))))
+                self._tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder)), began=False))
             return
         self.loads.append((str(folder), None if draft is None else str(draft)))
         if isinstance(self._models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
             self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
-        self._send(lambda: self._load_main(str(folder), sink), sink, ModelFailed(_MAIN, str(folder), EngineClosed()))
+        refusal = ModelFailed(_MAIN, str(folder), EngineClosed(), began=False)
+        self._send(lambda: self._load_main(str(folder), sink), sink, refusal)
         if draft is not None:
-            refusal = ModelFailed(_DRAFT, str(draft), EngineClosed())
+            refusal = ModelFailed(_DRAFT, str(draft), EngineClosed(), began=False)
             self._send(lambda: self._load_draft_of(str(folder), str(draft), sink), sink, refusal)
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
@@ -261,7 +262,8 @@ class FakeEngine:
             self.gate.wake()
 
     def _set_draft(self, folder: str, sink: Sink) -> None:
-        self._send(lambda: self._load_draft(folder, sink), sink, ModelFailed(_DRAFT, folder, EngineClosed()))
+        refusal = ModelFailed(_DRAFT, folder, EngineClosed(), began=False)
+        self._send(lambda: self._load_draft(folder, sink), sink, refusal)
 
     def _send(self, command: Callable[[], None], sink: Sink, refusal: Event) -> None:
         """On the engine's thread; after close() the answer is `refusal`."""
@@ -304,7 +306,7 @@ class FakeEngine:
     def _load_draft_of(self, main: str, folder: str, sink: Sink) -> None:
         """It is to draft for that main model only."""
         if self._main is not None and self._main.folder != main:
-            self._tell(sink, ModelFailed(_DRAFT, folder, LoadAborted(folder)))
+            self._tell(sink, ModelFailed(_DRAFT, folder, LoadAborted(folder), began=False))
         else:
             self._load_draft(folder, sink)
 

@@ -416,7 +416,7 @@ def test_only_the_end_of_the_load_under_way_takes_its_mark_away(tmp_path: Path) 
         return again.was_loading, again.was_draft
 
     mark.note(ModelLoading(ModelRole.MAIN, "/models/a"))
-    mark.note(ModelFailed(ModelRole.MAIN, "/models/b", LoadAborted("/models/b")))
+    mark.note(ModelFailed(ModelRole.MAIN, "/models/a", LoadAborted("/models/a"), began=False))
     mark.note(ModelFailed(ModelRole.DRAFT, "/models/a", LoadAborted("/models/a")))
     assert seen() == ("/models/a", False)
     mark.note(ModelReady(ModelRole.MAIN, model_info("/models/a")))
