@@ -586,8 +586,9 @@ def test_a_draft_that_fails_only_on_the_device_costs_nothing_but_drafts(
         patch.setattr(kind, "propose", failing)
         written = client.run_all([asked(prompt, GREEDY) for prompt in prompts])
     assert [reply.tokens for reply in written] == plain
-    drafted = replies == 1 or can_draft(fresh.main)  # else replies in company are written without drafts
-    assert {reply.stats.drafting for reply in written} == {DraftingState.FAILED if drafted else DraftingState.BATCHED}
+    drafted = replies == 1 or can_draft(fresh.main)  # else replies are written without drafts, but for who is left
+    states = {reply.stats.drafting for reply in written}
+    assert states <= ({DraftingState.FAILED} if drafted else {DraftingState.FAILED, DraftingState.BATCHED})
     check(client, (*FIRST, *plain[0], *QUESTION), GREEDY)
 
 
