@@ -69,7 +69,8 @@ class Engine:
         self._closed = False
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
-        self._arriving: dict[RequestId, bool] = {}  # told to their sinks and not sent yet; whether cancelled meanwhile
+        # Requests that were told to their sinks and are not sent yet; what has been said of them meanwhile.
+        self._arriving: dict[RequestId, list[Command]] = {}
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
         # MLX aborts a process, or keeps it for ever, that ends while a thread still computes.
@@ -89,7 +90,7 @@ class Engine:
     def submit(self, request: Request, sink: Sink) -> RequestId:
         command = Submit(RequestId(next(self._ids)), request, sink)
         with self._lock:
-            self._arriving[command.id] = False
+            self._arriving[command.id] = []
         self._tell(sink, Queued(command.id))
         try:
             check_request(request)
@@ -98,9 +99,9 @@ class Engine:
         else:
             self._send(command)
         with self._lock:
-            cancelled = self._arriving.pop(command.id)
-        if cancelled:
-            self._send(Cancel(command.id))
+            for said in self._arriving.pop(command.id):
+                if not self._closed:  # nobody waits for an answer to these
+                    self._commands.put(said)
         return command.id
 
     def count_tokens(self, text: str, sink: Sink) -> CountId:
@@ -114,19 +115,18 @@ class Engine:
         return command.id
 
     def cancel(self, request: RequestId) -> None:
-        """Also from the sink that hears that it is queued, when it is not on its way yet."""
-        with self._lock:
-            if request in self._arriving:
-                self._arriving[request] = True
-                return
-        self._send(Cancel(request))
+        self._send_behind(request, Cancel(request))
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         check_speculation(speculation)
-        self._send(SetSpeculation(request, speculation))
+        self._send_behind(request, SetSpeculation(request, speculation))
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        self._send(KeepOnly(frozenset(conversations)))
+        command = KeepOnly(frozenset(conversations))
+        with self._lock:
+            for meanwhile in self._arriving.values():
+                meanwhile.append(command)
+        self._send(command)
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()
@@ -159,6 +159,14 @@ class Engine:
             return False
         atexit.unregister(self.close)
         return True
+
+    def _send_behind(self, request: RequestId, command: Cancel | SetSpeculation) -> None:
+        """The request goes first: the sink that hears that it is queued may say something of it at once."""
+        with self._lock:
+            if request in self._arriving:
+                self._arriving[request].append(command)
+                return
+        self._send(command)
 
     def _send(self, command: Command) -> None:
         with self._lock:

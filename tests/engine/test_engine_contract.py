@@ -14,6 +14,7 @@ import pytest
 
 from engine import (
     ChatEngine,
+    DraftingState,
     EmptyConversation,
     Engine,
     EngineClosed,
@@ -43,6 +44,7 @@ from engine import (
     TextDelta,
     TokensCounted,
 )
+from tests.helpers.engine_client import EngineClient
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
 from tests.helpers.tiny_models import make_pair
 
@@ -251,6 +253,21 @@ def test_cancel_by_who_hears_that_it_is_queued_ends_it(harness: Harness) -> None
     harness.engine.submit(LONG, sink)
     assert recorder.finished().reason is FinishReason.CANCELLED
     assert harness.ask().finished().reason is not FinishReason.CANCELLED
+
+
+def test_drafts_are_set_by_who_hears_that_it_is_queued(client: EngineClient) -> None:
+    """The fake one only notes how it is told to draft."""
+
+    recorder = Recorder()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Queued):
+            client.engine.set_speculation(event.request, Speculation.off())
+        recorder(event)
+
+    client.engine.submit(DRAFTED, sink)
+    stats = recorder.finished().stats
+    assert (stats.drafted, stats.drafting) == (0, DraftingState.OFF)
 
 
 def test_requests_of_several_chats_all_end(harness: Harness) -> None:

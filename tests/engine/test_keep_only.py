@@ -37,6 +37,21 @@ def settle(client: EngineClient) -> None:
     assert done.wait(60)
 
 
+def test_a_conversation_that_goes_as_its_request_is_queued_leaves_nothing(client: EngineClient) -> None:
+    """Who hears that it is queued says so: the request is not on its way to the engine's thread yet."""
+    ends: queue.SimpleQueue[Event] = queue.SimpleQueue()
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Queued):
+            client.engine.keep_only(["2"])
+        ends.put(event)
+
+    client.engine.submit(asked(PROMPT, "1"), sink)
+    while not isinstance(ends.get(timeout=60), Finished):
+        pass
+    assert client.run(asked((*PROMPT, *NEXT), "1")).stats.cached_tokens == 0
+
+
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_conversation_that_is_gone_leaves_nothing(zoo: Zoo, tmp_path: Path, *, restarted: bool) -> None:
     engine = Engine(tmp_path)
