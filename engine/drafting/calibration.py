@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median, median_low
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
+import mlx_lm
 
 from engine.api.files import write_atomically
 from engine.api.types import ForwardTimes
@@ -311,7 +311,7 @@ def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
 def _machine() -> list[str]:
     device = mx.device_info()
     told = (platform.machine(), mx.default_device(), device.get("device_name"), device.get("architecture"))
-    return [*map(str, told), str(is_in_front()), version("mlx"), version("mlx-lm")]
+    return [*map(str, told), str(is_in_front()), mx.__version__, mlx_lm.__version__]  # type: ignore[attr-defined]
 
 
 def _about(main: LoadedModel) -> dict[str, Any]:

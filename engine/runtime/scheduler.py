@@ -215,9 +215,8 @@ class Scheduler:
 
     def _ready(self, *, patient: bool) -> QueuedReply | None:
         """Who may start; `patient`: nothing else is to be done."""
-        if self._loads_main or len(self._running) >= MAX_REPLIES:
-            return None
-        return self._line.ready(self.main, patient=patient)
+        may_start = not self._loads_main and len(self._running) < MAX_REPLIES
+        return self._line.ready(self.main, patient=patient) if may_start else None
 
     def _start(self, queued: QueuedReply) -> None:
         self._line.remove(queued)
@@ -386,7 +385,11 @@ class Scheduler:
         self._tuner.stop()
         self._examined = self._told_measured = False
         if self.main is not None:
-            self._tuner.begin(self.main, self.draft, self._history.costs)
+            try:
+                self._tuner.begin(self.main, self.draft, self._history.costs)
+            except Exception:  # noqa: BLE001  replies can do without prices
+                _log.warning("%s cannot be measured", self.main.info.name, exc_info=True)
+                self._tuner.stop()
 
     def _forget_pair(self) -> None:
         try:

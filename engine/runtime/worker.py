@@ -273,14 +273,22 @@ class Worker:
         self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
-        if role is ModelRole.MAIN:
-            self._set_main(model)
-            return
-        replaces = self._scheduler.draft is not None
-        self._scheduler.set_draft(model)
-        release_memory()
-        if replaces:
-            self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
+        """If that raises the model is not there."""
+        replaces = role is ModelRole.DRAFT and self._scheduler.draft is not None
+        put = self._set_main if role is ModelRole.MAIN else self._scheduler.set_draft
+        try:
+            put(model)
+        except BaseException:
+            try:
+                put(None)
+            except Exception:  # noqa: BLE001  for the same reason perhaps; nobody has the model by then
+                _log.info("%s was not taken away in order", model.info.name, exc_info=True)
+            raise
+        finally:
+            if role is ModelRole.DRAFT:
+                release_memory()
+            if replaces:
+                self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _set_main(self, model: LoadedModel | None) -> None:
         self._counting.stop()

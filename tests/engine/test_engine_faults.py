@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import subprocess
 import sys
 import threading
 import weakref
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from engine import (
     ContextTooLong,
+    DraftingState,
     Engine,
     Event,
     Failed,
@@ -120,6 +123,67 @@ def test_calls_from_many_threads_while_it_closes_end_once_each(zoo: Zoo) -> None
     assert all(isinstance(events[-1], Finished | Failed) for events in heard)
     assert all(sum(isinstance(event, Finished | Failed) for event in events) == 1 for events in heard)
     assert engine.state().queued == engine.state().running == ()
+
+
+def test_a_model_is_loaded_where_nothing_tells_the_versions_of_packages(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in an app that was made one file."""
+
+    def unknown(name: str) -> importlib.metadata.Distribution:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata.Distribution, "from_name", unknown)
+    engine, load, reply = Engine(tmp_path), Recorder(), Recorder()
+    engine.load(zoo.main, load, zoo.drafts["close"])
+    ends = [load.until(ModelReady, ModelFailed) for _ in range(2)]
+    engine.submit(GOOD, reply)
+    assert reply.until(Finished)
+    assert engine.close()
+    assert [type(end) for end in ends] == [ModelReady] * 2
+
+
+@pytest.mark.expect_log("cannot be measured")
+def test_what_cannot_be_measured_is_loaded_all_the_same(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.runtime.worker.Tuner.begin", fail_to_begin)
+    engine, load, reply = Engine(), Recorder(), Recorder()
+    engine.load(zoo.main, load, zoo.drafts["close"])
+    ends = [load.until(ModelReady, ModelFailed) for _ in range(2)]
+    engine.submit(GOOD, reply)
+    assert reply.until(Finished)
+    assert engine.close()
+    assert [type(end) for end in ends] == [ModelReady] * 2
+
+
+@pytest.mark.parametrize("draft", [False, True])
+@pytest.mark.expect_log("could not load")
+def test_a_model_that_is_told_as_failed_is_not_there(zoo: Zoo, monkeypatch: pytest.MonkeyPatch, draft: bool) -> None:
+    """Say the device refuses the limits that go with it, once all of it is read."""
+    engine, load, reply = Engine(), Recorder(), Recorder()
+    if draft:
+        engine.load(zoo.main, load)
+        assert load.until(ModelReady)
+    refusals = iter([OSError("the device refuses")])
+    monkeypatch.setattr("engine.runtime.scheduler.set_limits", lambda *needs: refuse(needs, 1 + draft, refusals))
+    if draft:
+        engine.set_draft(zoo.drafts["close"], load)
+    else:
+        engine.load(zoo.main, load)
+    error, state = load.error(ModelFailed), engine.state()
+    engine.submit(GOOD, reply)
+    end = reply.until(Finished, Failed)
+    assert engine.close()
+    assert isinstance(error, InternalError)
+    assert (state.main is None, state.draft, state.loading_draft) == (not draft, None, None)
+    if isinstance(end, Failed):
+        assert (draft, type(end.error)) == (False, InternalError)  # why there is no main model
+    elif isinstance(end, Finished):
+        assert (draft, end.stats.drafting) == (True, DraftingState.NO_DRAFT)
+
+
+def refuse(needs: tuple[object, ...], models: int, refusals: Iterator[Exception]) -> None:
+    if len(needs) == models and (refusal := next(refusals, None)) is not None:
+        raise refusal
 
 
 @pytest.mark.expect_log("could not load")

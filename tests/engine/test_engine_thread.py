@@ -47,8 +47,8 @@ class Recorder:
     def __call__(self, event: Event) -> None:
         self.events.put(event)
 
-    def until(self, kind: type[Event]) -> Event:
-        while not isinstance(event := self.events.get(timeout=PATIENCE_S), kind):
+    def until(self, *kinds: type[Event]) -> Event:
+        while not isinstance(event := self.events.get(timeout=PATIENCE_S), kinds):
             pass
         return event
 
