@@ -36,12 +36,13 @@ class _Rate:
         self._right, self._trials = _FADING * self._right + right, _FADING * self._trials + 1
         self._recent_right, self._recent_trials = self._recent_right + right, self._recent_trials + 1
 
-    def end_round(self) -> None:
+    def end_round(self, share: float) -> None:
         """What is not tried for long is forgotten, so that it is tried again."""
-        self._right *= _ROUND_FADING
-        self._trials *= _ROUND_FADING
-        self._recent_right *= _RECENT_FADING
-        self._recent_trials *= _RECENT_FADING
+        slowly, fast = _ROUND_FADING**share, _RECENT_FADING**share
+        self._right *= slowly
+        self._trials *= slowly
+        self._recent_right *= fast
+        self._recent_trials *= fast
 
     def doubt(self) -> None:
         kept = min(1.0, _DOUBTED_TRIALS / self._trials) if self._trials else 1.0
@@ -67,10 +68,13 @@ class AcceptRates:
         for position in range(1, min(accepted + 1, drafted) + 1):
             self._buckets[bisect_left(_BUCKET_ENDS, position)].learn(position <= accepted)
 
-    def end_round(self) -> None:
-        """A round is over, whether it drafted or not: what was seen lately says a little less of the next one."""
+    def end_round(self, share: float = 1.0) -> None:
+        """A round is over, whether it drafted or not: what was seen lately says a little less of the next one.
+
+        `share`: of one that several replies had together, so much is this one's.
+        """
         for bucket in self._buckets:
-            bucket.end_round()
+            bucket.end_round(share)
 
     def doubt(self) -> None:
         """What was seen until now has misled: it counts for little beside what comes."""

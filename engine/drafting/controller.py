@@ -34,6 +34,7 @@ class History:
     """What is known of a loaded pair. One for all replies, engine thread only."""
 
     costs: RoundCosts = field(default_factory=RoundCosts)
+    replies: int = 1  # share each round: it is a round of every one of them
     rates: defaultdict[tuple[str, int], AcceptRates] = field(default_factory=partial(defaultdict, AcceptRates))
     worth: defaultdict[str, Worth] = field(default_factory=partial(defaultdict, Worth))
     sharpness: defaultdict[str, Sharpness] = field(default_factory=partial(defaultdict, Sharpness))
@@ -56,7 +57,7 @@ class History:
             return self
         if self._shared.get(replies, (None,))[0] is not calibration:
             costs = RoundCosts(calibration.shared_by(replies))
-            anew = History(costs, self.rates, self.worth, self.sharpness, longest=self.longest)
+            anew = History(costs, replies, self.rates, self.worth, self.sharpness, longest=self.longest)
             self._shared[replies] = calibration, anew
         return self._shared[replies][1]
 
@@ -105,6 +106,10 @@ class Controller(Protocol):
         """Whether drafting would be slower than plain decoding, so that the draft model rests."""
 
     @property
+    def draft_speed(self) -> float:
+        """What drafting would bring in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
+
+    @property
     def insists(self) -> bool:
         """Whether drafts were asked for, and not only where they pay."""
 
@@ -135,6 +140,7 @@ class FixedController:
     """Always the same number of tokens, from the first source that offers any."""
 
     parked = False
+    draft_speed = 0.0
 
     def __init__(self, tokens: int, history: History) -> None:
         self._tokens = tokens
@@ -194,6 +200,10 @@ class AutoController:
         self._behind: dict[str, int] = {}
         self.parked = 0 < history.draft_speed < 1  # as the last reply left it
 
+    @property
+    def draft_speed(self) -> float:
+        return self._history.draft_speed
+
     def share(self, replies: int) -> None:
         history = self._alone.shared_by(replies)
         if history is not self._history:
@@ -245,7 +255,7 @@ class AutoController:
         if outcome.seconds is not None:
             self._costs.observe(plan.source, outcome.checked, outcome.seconds)
         for rates in history.rates.values():
-            rates.end_round()
+            rates.end_round(1 / history.replies)
         self._tokens += outcome.accepted + 1
         self._since_plain = self._since_plain + 1 if outcome.checked else 0
         cost = -_CREDIT_PER_ROUND
@@ -288,12 +298,9 @@ class AutoController:
 
     def _may_try(self, source: str) -> bool:
         history = self._history
-        rested = history.rounds - history.last_drafted.get(source, -_PROBE_EVERY_ROUNDS)
-        return (
-            self._rounds >= _START_ROUNDS
-            and rested >= _PROBE_EVERY_ROUNDS
-            and history.credit > self._cost_before_a_try(source)
-        )
+        rest = _PROBE_EVERY_ROUNDS * history.replies
+        rested = history.rounds - history.last_drafted.get(source, -rest)
+        return self._rounds >= _START_ROUNDS and rested >= rest and history.credit > self._cost_before_a_try(source)
 
     def _cost_before_a_try(self, source: str) -> float:
         """Of reading what it is behind and of the shortest draft after that; reading for no draft is waste."""

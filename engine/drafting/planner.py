@@ -57,6 +57,11 @@ class Drafting:
         drafting = any(not (proposer.free or proposer.failed) for proposer in self._proposers.values())
         return drafting and self._controller.insists
 
+    @property
+    def draft_speed(self) -> float:
+        """What drafting would bring in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
+        return self._controller.draft_speed
+
     def plan(self, tokens: Sequence[int], room: int, replies: int = 1) -> Plan:
         """Who drafts how many tokens next, at most `room`; `replies` share the forward that checks them.
 

@@ -57,7 +57,6 @@ class Reply:
         self._sink = queued.sink
         self._seed = queued.seed
         self._store = store
-        self._history = history
         self._costs = history.costs
         self._account = Account(history.costs)
         self._spans: list[Span] = []
@@ -97,8 +96,7 @@ class Reply:
 
         Called once before the first step.
         """
-        self._history = history or self._history
-        self._costs = self._history.costs
+        self._costs = history.costs if history is not None else self._costs
         self._account.change_draft(self._costs, self._reading_s)
         self._drop_drafting()
         self._drafting = drafting if drafting is not None and self.may_draft else None
@@ -362,7 +360,8 @@ class Reply:
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
         stats.plain_rounds, stats.plain_rounds_error = self._account.total(self._reading_s)
-        stats.draft_speed = self._history.draft_speed if stats.drafting is DraftingState.PARKED else 0.0
+        resting = self._drafting if stats.drafting is DraftingState.PARKED else None
+        stats.draft_speed = resting.draft_speed if resting is not None else 0.0
         stats.proposer = self._source(done) or stats.proposer
         stats.context_tokens += len(done.emitted)
 

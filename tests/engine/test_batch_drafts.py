@@ -332,6 +332,22 @@ def test_left_to_itself_a_reply_drafts_in_company_what_pays_there(monkeypatch: p
     assert dear.finished.stats.draft_rounds <= 1
 
 
+def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone it would bring something else, or nothing was tried."""
+    forced(monkeypatch, Way.DRAFTED)
+    harness = Harness(model("qwen3"), draft())
+    known = harness.scheduler._history
+    known.costs.calibration = Calibration({1: 1.0, 2: 1.0, 3: 9.0, 33: 99.0}, {"draft": 1e-6})
+    known.draft_speed = 0.5
+    heard = [harness.submit(asking(prompt(9 + n, n), 60, speculation=Speculation.auto())) for n in range(2)]
+    harness.until_written(heard[1], 40)
+    stats = [recorder.reply._stats.freeze() for recorder in heard]
+    assert 0 < known.shared_by(2).draft_speed < 0.4
+    assert [(each.drafting, each.draft_speed) for each in stats] == [
+        (DraftingState.PARKED, known.shared_by(2).draft_speed)
+    ] * 2
+
+
 def test_prices_in_company_are_of_as_many_tokens_of_each() -> None:
     history = History()
     history.costs.calibration = Calibration({1: 1.0, 2: 1.5, 4: 2.0, 8: 5.0}, {"draft": 0.25}, round_s={"draft": 0.5})

@@ -27,6 +27,7 @@ class Recording:
     unwanted: frozenset[str] = frozenset()
     reads: bool = True
     parked: bool = False
+    draft_speed: float = 0.0
     insists: bool = False
     refused: str = ""
     shared_by: int = 0

@@ -457,17 +457,6 @@ def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
     assert known.draft_speed == pytest.approx(2 / 1.5, rel=0.01)
 
 
-@pytest.mark.parametrize(("speed", "parked"), [(0.0, False), (0.5, True), (1.0, False), (2.0, False)])
-def test_a_draft_rests_as_it_last_did_in_that_company(speed: float, parked: bool) -> None:
-    known = history(FLAT)
-    known.shared_by(2).draft_speed = speed
-    controller = AutoController(known)
-    controller.share(2)
-    assert controller.parked == parked
-    controller.share(1)
-    assert not controller.parked
-
-
 def test_of_two_plans_the_present_one_needs_less_of_a_lead() -> None:
     """A change promises two per cent or is not made, whichever of the two comes first."""
     known = history({1: 1.0, 33: 1.0}, 0.5, rates=[(1, 1)] * 3000)
