@@ -132,9 +132,12 @@ class RequestStats:
         return None if needed is None or tokens <= 0 else tokens / self._own_rounds / needed
 
     def _of_whole(self, own: float) -> float:
-        """The speed-up of the whole reply, where that of its own rounds is this."""
+        """The speed-up of the whole reply, where that of its own rounds is this.
+
+        Rather too small than above the tokens per pass, where shared passes went much faster than its own.
+        """
         share = 1 - self.shared_s / self.decode_s if self.decode_s > 0 else 1.0
-        return 1 + (own - 1) * max(0.0, share)
+        return min(1 + (own - 1) * max(0.0, share), self.tokens_per_pass or 1.0)
 
     @property
     def other_s(self) -> float:

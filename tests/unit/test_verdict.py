@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.drafting.costs import Account, Calibration, RoundCosts
@@ -162,6 +164,33 @@ def test_what_others_shared_is_neither_a_gain_nor_a_loss() -> None:
     assert stats.tokens_per_pass is not None
     assert stats.break_even == pytest.approx(stats.tokens_per_pass / 1.05)
     assert stats.plain_tokens_per_second == pytest.approx(45 / 2.1)
+
+
+@given(
+    st.integers(1, 40), st.integers(1, 40), st.integers(0, 200), st.integers(0, 200), st.floats(0, 1), st.floats(0.5, 3)
+)
+def test_no_speed_up_is_above_the_tokens_per_pass(
+    own: int, shared: int, own_more: int, shared_more: int, share: float, price: float
+) -> None:
+    """Also where what others shared went much faster than what it wrote by itself."""
+    stats = RequestStats(
+        generated_tokens=1 + own + own_more + shared + shared_more,
+        rounds=1 + own + shared,
+        drafted=own_more + 1,
+        accepted=own_more,
+        plain_rounds=own * price,
+        shared_rounds=shared,
+        shared_gained=shared_more,
+        shared_s=share * 2.0,
+        decode_s=2.0,
+    )
+    assert stats.tokens_per_pass is not None
+    assert stats.break_even is not None
+    assert stats.break_even >= 1 - 1e-9
+    if stats.speed_up is not None:
+        assert stats.speed_up <= stats.tokens_per_pass + 1e-9
+        own_ratio = (own + own_more) / own / max(1.0, price)
+        assert (stats.speed_up - 1) * (own_ratio - 1) >= 0  # a gain stays one, and a loss
 
 
 def test_what_a_draft_reads_is_a_part_of_what_it_costs() -> None:
