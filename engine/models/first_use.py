@@ -19,7 +19,7 @@ from engine.api.errors import TokenizerBroken
 from engine.api.files import write_atomically
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
-from engine.models.trial import command, environment
+from engine.models.trial import OUR_FAULTS, command, environment
 
 PATIENCE_S = 60.0  # by the clock; on a machine so busy the answer is left for next time
 _BETWEEN_S = 0.01
@@ -69,8 +69,9 @@ class FirstUse:
         if status is None:
             on_try()
             status = yield from self._tried(folder)
-            if status is None or _ended_from_outside(status):
-                _log.info("a tokenizer could not be tried to the end: %s", status)
+            if status is None or status in OUR_FAULTS or _ended_from_outside(status):
+                level = logging.WARNING if status in OUR_FAULTS else logging.INFO
+                _log.log(level, "a tokenizer could not be tried to the end: %s", status)
                 return
             if status != _KILLED:
                 self._keep(identity, status)
@@ -122,12 +123,12 @@ def _ended_from_outside(status: int) -> bool:
 
 
 def _problem(status: int) -> str:
-    """ "": none. The statuses 1 and 2, of Python and of a command line, are faults of ours and not of the model's."""
+    """ "": none."""
     if status == _KILLED:
         return "tokenizer or chat template: the process that tried it was killed"
     if status == TOO_MUCH:
         return f"tokenizer or chat template: more than {MEMORY_BYTES} bytes of memory"
-    if status not in {GOOD, 1, 2}:
+    if status != GOOD:
         return f"tokenizer or chat template: more than {CPU_S} seconds, or a crash ({status})"
     return ""
 
@@ -146,4 +147,4 @@ def _read(file: Path) -> dict[str, int]:
         answers = object_at(read_object(file, CONFIG_LIMIT_BYTES), "answers")
     except FileError:
         return {}
-    return {key: value for key, value in answers.items() if isinstance(value, int)}
+    return {key: value for key, value in answers.items() if isinstance(value, int) and value not in OUR_FAULTS}

@@ -11,7 +11,7 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
-from engine.models.trial import PROBE, PROBES, command, environment
+from engine.models.trial import OUR_FAULTS, PROBE, PROBES, command, environment
 
 _PATIENCE_S = 5.0  # by the clock
 _MOST_KEPT = 64
@@ -24,13 +24,15 @@ def cuts(folder: Path) -> Cuts | None:
     """None where the tokenizer cannot be used, or takes too long."""
     try:
         told = (folder / "tokenizer.json").stat()
-    except OSError:
+        return _cuts(folder, told.st_mtime_ns, told.st_size, told.st_ino)
+    except (OSError, subprocess.CalledProcessError) as error:
+        _log.info("a tokenizer cannot be probed now: %s", error)
         return None
-    return _cuts(folder, told.st_mtime_ns, told.st_size, told.st_ino)
 
 
 @lru_cache(_MOST_KEPT)
 def _cuts(folder: Path, *_identity: int) -> Cuts | None:
+    """Raises OSError or CalledProcessError, which is not kept, where that says nothing of the file."""
     try:
         child = subprocess.run(
             command(folder, PROBE),
@@ -42,7 +44,9 @@ def _cuts(folder: Path, *_identity: int) -> Cuts | None:
             check=True,
         )
         told = json.loads(child.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
+    except (subprocess.SubprocessError, ValueError) as error:
+        if isinstance(error, subprocess.CalledProcessError) and error.returncode in OUR_FAULTS:
+            raise
         _log.info("a tokenizer cannot be probed: %s", error)
         return None
     return told if isinstance(told, dict) and told.keys() == PROBES.keys() else None

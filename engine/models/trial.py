@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 TRY_MODEL = "--try-model"  # the first argument of such an app; the second is the folder
+OUR_FAULTS = frozenset({1, 2})  # statuses of a process that could not even try: Python's, and a command line's
 PROBE = "--probe"  # behind the folder: only tell how these texts are cut
 PROBES = {
     "en": "The quick brown fox doesn't jump over 13 lazy dogs.\n\n    return x + 1",

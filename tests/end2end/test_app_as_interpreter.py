@@ -45,6 +45,7 @@ def test_a_new_model_is_tried_by_the_app_itself(tmp_path: Path, sound: Path) -> 
         list(FirstUse().check(spoiled(shutil.copytree(sound, tmp_path / "bad"), "loops")))
 
 
+@pytest.mark.expect_log("could not be tried to the end")
 def test_a_program_that_does_not_know_how_is_no_fault_of_the_model(
     tmp_path: Path, sound: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

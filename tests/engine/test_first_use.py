@@ -155,6 +155,23 @@ def test_what_a_child_does_to_itself_is_an_answer(
     assert answers(tmp_path / "tried.json") == [-number]
 
 
+@pytest.mark.parametrize("status", [1, 2])
+@pytest.mark.expect_log("could not be tried to the end")
+def test_that_the_child_died_by_a_fault_of_ours_is_no_answer(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """It is asked again at the next load, whether it was kept by an earlier version or not."""
+    kept, folder = tmp_path / "tried.json", shutil.copytree(zoo.main, tmp_path / "m")
+    (folder / "chat_template.jinja").write_text(HANGS)
+    with monkeypatch.context() as broken:
+        broken.setattr(first_use, "command", lambda _: [sys.executable, "-c", f"raise SystemExit({status})"])
+        checked(folder, FirstUse(kept))
+    assert not kept.exists()
+    kept.write_text(json.dumps({"answers": {first_use._identity(folder): status}}))
+    with pytest.raises(TokenizerBroken):
+        checked(folder, FirstUse(kept))
+
+
 def test_words_that_were_kept_as_an_answer_are_asked_for_again(zoo: Zoo, tmp_path: Path) -> None:
     """They do not tell who ended the process."""
     kept = tmp_path / "tried.json"

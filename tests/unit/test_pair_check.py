@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -169,6 +170,14 @@ def test_a_tokenizer_that_takes_for_ever_holds_nobody_up(tmp_path: Path, monkeyp
     assert found[0].vocabularies is not None
     assert (found[0].vocabularies.cut_alike, found[0].vocabularies.probes) == (None, ())
     assert "How they cut texts into tokens could not be compared" in pair_details(found[0])
+
+
+def test_a_probe_that_died_by_a_fault_of_ours_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(tokenizer(WORDS, []))
+    with monkeypatch.context() as broken:
+        broken.setattr(probes, "command", lambda *_: [sys.executable, "-c", "raise SystemExit(1)"])
+        assert probes.cuts(tmp_path) is None
+    assert probes.cuts(tmp_path) is not None
 
 
 def test_ends_and_templates_are_compared_by_what_they_say(tmp_path: Path) -> None:
