@@ -91,17 +91,13 @@ class Engine:
         command = Submit(RequestId(next(self._ids)), request, sink)
         with self._lock:
             self._arriving[command.id] = []
-        self._tell(sink, Queued(command.id))
         try:
-            check_request(request)
-        except EngineError as error:
-            self._refuse(command, error)
-        else:
-            self._send(command)
-        with self._lock:
-            for said in self._arriving.pop(command.id):
-                if not self._closed:  # nobody waits for an answer to these
-                    self._commands.put(said)
+            self._tell(sink, Queued(command.id))
+        except KeyboardInterrupt:
+            self.cancel(command.id)
+            raise
+        finally:
+            self._send_submit(command)
         return command.id
 
     def count_tokens(self, text: str, sink: Sink) -> CountId:
@@ -168,6 +164,20 @@ class Engine:
                 return
         self._send(command)
 
+    def _send_submit(self, command: Submit) -> None:
+        """And what was said of it meanwhile."""
+        try:
+            check_request(command.request)
+        except EngineError as error:
+            self._refuse(command, error)
+        else:
+            self._send(command)
+        finally:
+            with self._lock:
+                for said in self._arriving.pop(command.id):
+                    if not self._closed:  # nobody waits for an answer to these
+                        self._commands.put(said)
+
     def _send(self, command: Command) -> None:
         with self._lock:
             closed = self._closed
@@ -178,17 +188,27 @@ class Engine:
 
     def _refuse(self, command: Command, error: EngineError) -> None:
         if not isinstance(command, Cancel | SetSpeculation | KeepOnly | Close):
-            for answer in refusal(command, error):
-                self._tell(command.sink, answer)
+            self._tell(command.sink, *refusal(command, error))
 
-    def _tell(self, sink: Sink | None, event: Event) -> None:
-        """Tell the state of an event, then those whom it is for."""
-        _forget_frames(getattr(event, "error", None))
+    def _tell(self, sink: Sink | None, *events: Event) -> None:
+        """Tell the state of events, then those whom they are for.
+
+        On a caller's thread a KeyboardInterrupt may be the person's: it goes on to the caller, once all is told.
+        """
+        interrupts: list[KeyboardInterrupt] | None = None if threading.current_thread() is self._thread else []
+        for event in events:
+            _forget_frames(getattr(event, "error", None))
+            for listener in self._listeners(sink, event):
+                _post(listener, event, interrupts)
+        if interrupts:
+            raise interrupts[0]
+
+    def _listeners(self, sink: Sink | None, event: Event) -> list[Sink]:
+        """Those whom it is for, once the state knows of it."""
         with self._lock:
             self._state = state_after(self._state, event)
             subscribers = list(self._subscribers.values()) if isinstance(event, ModelEvent) else []
-        for listener in [*([] if sink is None else [sink]), *(each for each in subscribers if each != sink)]:
-            _post(listener, event)
+        return [*([] if sink is None else [sink]), *(each for each in subscribers if each != sink)]
 
     # On the engine thread
 
@@ -260,9 +280,12 @@ def _forget_frames(error: EngineError | None) -> None:
         error.__traceback__ = error.__cause__ = error.__context__ = None
 
 
-def _post(sink: Sink, event: Event) -> None:
-    """Whatever a sink raises, SystemExit and KeyboardInterrupt included, is its own fault: logged, and no further."""
+def _post(sink: Sink, event: Event, interrupts: list[KeyboardInterrupt] | None) -> None:
+    """Whatever a sink raises, SystemExit included, is its own fault: logged, and no further. But for `interrupts`."""
     try:
         sink(event)
-    except BaseException:  # noqa: BLE001  see above
-        _log.exception("a sink raised on %s", type(event).__name__)
+    except BaseException as error:  # noqa: BLE001  see above
+        if interrupts is not None and isinstance(error, KeyboardInterrupt):
+            interrupts.append(error)
+        else:
+            _log.exception("a sink raised on %s", type(event).__name__)

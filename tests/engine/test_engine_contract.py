@@ -7,6 +7,7 @@ import queue
 import threading
 from asyncio import CancelledError
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -350,7 +351,8 @@ def test_sink_that_raises_ends_nothing(harness: Harness, error: BaseException) -
         recorder(event)
         raise error
 
-    harness.engine.submit(QUESTION, faulty)
+    with suppress(KeyboardInterrupt):  # on the caller's thread it may be the person's, who ends the program
+        harness.engine.submit(QUESTION, faulty)
     harness.engine.subscribe(faulty)
     assert harness.ask().finished().stats.generated_tokens > 0
     harness.engine.unload(Recorder())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import signal
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -10,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from engine import (
+    EmptyConversation,
     Engine,
     EngineClosed,
     EngineError,
     Event,
     Failed,
     Finished,
+    FinishReason,
     InternalError,
     LoadAborted,
     Message,
@@ -204,6 +207,44 @@ def test_a_waiting_request_is_cancelled_while_a_model_loads(zoo: Zoo, slow_load:
     assert recorder.until(ModelLoading)
     assert recorder.events.empty()
     assert engine.close()
+
+
+class Interrupted(Recorder):
+    """The person ends the program while a sink is called on the main thread."""
+
+    def __call__(self, event: Event) -> None:
+        super().__call__(event)
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_reaches_whoever_submits_and_the_request_ends(zoo: Zoo) -> None:
+    engine, load, reply, refused = Engine(), Recorder(), Interrupted(), Interrupted()
+    engine.load(zoo.main, load)
+    load.until(ModelReady)
+    with pytest.raises(KeyboardInterrupt):
+        engine.submit(Request(tokens=(65, 66), max_tokens=400), reply)
+    with pytest.raises(KeyboardInterrupt):
+        engine.submit(Request(), refused)
+    end, error, after = reply.until(Finished), refused.error(Failed), Recorder()
+    engine.submit(GOOD, after)
+    assert after.until(Finished)
+    assert engine.state().queued == engine.state().running == ()
+    assert engine.close()
+    assert isinstance(end, Finished)
+    assert end.reason is FinishReason.CANCELLED
+    assert isinstance(error, EmptyConversation)
+    assert reply.events.empty()
+    assert refused.events.empty()
+
+
+def test_an_interrupt_while_a_refusal_is_told_leaves_none_of_it_untold() -> None:
+    engine, load = Engine(), Interrupted()
+    assert engine.close()
+    with pytest.raises(KeyboardInterrupt):
+        engine.load("main", load, "draft")
+    failed = [load.until(ModelFailed) for _ in range(2)]
+    assert [event.role for event in failed if isinstance(event, ModelFailed)] == [ModelRole.MAIN, ModelRole.DRAFT]
 
 
 def test_the_repr_of_a_command_keeps_chats_to_itself() -> None:
