@@ -4162,6 +4162,13 @@
     </message>
 </context>
 <context>
+    <name>PromptField</name>
+    <message>
+        <source>A system prompt has at most %1 characters. The rest was left out.</source>
+        <translation>システムプロンプトは最大 %1 文字です。残りは入力されませんでした。</translation>
+    </message>
+</context>
+<context>
     <name>QuickAsk</name>
     <message>
         <source>Stop</source>

@@ -4162,6 +4162,13 @@
     </message>
 </context>
 <context>
+    <name>PromptField</name>
+    <message>
+        <source>A system prompt has at most %1 characters. The rest was left out.</source>
+        <translation>시스템 프롬프트는 최대 %1자까지 쓸 수 있어요. 나머지는 넣지 않았어요.</translation>
+    </message>
+</context>
+<context>
     <name>QuickAsk</name>
     <message>
         <source>Stop</source>

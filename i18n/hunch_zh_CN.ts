@@ -4162,6 +4162,13 @@
     </message>
 </context>
 <context>
+    <name>PromptField</name>
+    <message>
+        <source>A system prompt has at most %1 characters. The rest was left out.</source>
+        <translation>系统提示词最多 %1 个字符，其余部分没有输入。</translation>
+    </message>
+</context>
+<context>
     <name>QuickAsk</name>
     <message>
         <source>Stop</source>

@@ -14,17 +14,17 @@ LIMITS = Limits(cpu_s=60, memory_bytes=2 << 30, output_bytes=64_000_000)
 
 def text_of(path: Path, most_characters: int, stop: Stop, progress: Callable[[float], None]) -> str:
     """Raises Refused or, when `stop` is asked, Stopped."""
-    pages: dict[int, str] = {}
+    pages: list[str] = []
     try:
         for line in lines_of("--read-pdf", [str(path), str(most_characters)], LIMITS, stop):
             said = json.loads(line)
             if "why" in said:
                 raise Refused(WhyNot(said["why"]), most_characters)
-            pages[said["page"]] = pages.get(said["page"], "") + said["text"]
+            pages.append(said["text"].strip())
             progress(said["page"] / max(1, said["of"]))
     except (ChildFailed, ValueError, KeyError, TypeError):
         raise Refused(WhyNot.TOO_COMPLEX) from None
-    text = "\n\n".join(page.strip() for page in pages.values() if page.strip())
+    text = "\n\n".join(filter(None, pages))
     if not text:
         raise Refused(WhyNot.SCANNED)
     return text

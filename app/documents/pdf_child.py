@@ -12,7 +12,6 @@ from app.documents.problems import WhyNot
 from app.system.limited_child import set_limits
 
 _MOST_PAGES = 10_000
-_LONGEST_PIECE = 150_000  # of a page in characters: as JSON it stays below the longest line that the parent reads
 
 
 def main(arguments: list[str]) -> int:
@@ -51,8 +50,7 @@ def _pages(path: str, most_characters: int) -> Iterator[dict[str, object]]:
         if taken > most_characters:
             yield {"why": WhyNot.TOO_LONG}
             return
-        for at in range(0, max(1, len(text)), _LONGEST_PIECE):
-            yield {"page": number, "of": count, "text": text[at : at + _LONGEST_PIECE]}
+        yield {"page": number, "of": count, "text": text}
 
 
 def _storable(text: str) -> str:

@@ -35,8 +35,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _say(**values: object) -> None:
-    sys.stdout.write(json.dumps(values) + "\n")
-    sys.stdout.flush()
+    sys.stdout.buffer.write(json.dumps(values, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    sys.stdout.buffer.flush()
 
 
 class Import:

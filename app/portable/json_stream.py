@@ -16,7 +16,7 @@ from typing import Any, Never
 from app.portable.problems import Unreadable, WhyNotRead
 
 MOST_DEPTH = 200
-MOST_CHARACTERS = 64_000_000  # of one value
+MOST_CHARACTERS = 256_000_000  # of one value: MEASURED, a chat of ours takes four times as much memory
 _STRUCTURE = re.compile(r'["{}\[\],]')
 _IN_STRING = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _LIST_NAME = re.compile(r'\s*"(?:chats|conversations)"\s*:\s*\Z')
@@ -51,6 +51,7 @@ class Reader:
     _has_list: bool = False
     _ended: bool = False
     _entries: list[str] = field(default_factory=list)  # of the object around the list
+    _entries_why: WhyNotRead | None = None  # not all of them are there
 
     def elements(self, chunks: Iterable[str]) -> Iterator[Element]:
         """Raises Unreadable where the file as a whole is not as it should be."""
@@ -62,9 +63,11 @@ class Reader:
         if not self._ended:
             raise Unreadable(WhyNotRead.EMPTY)
         if self._is_object and self._has_list:
-            self.head = loads("{" + ",".join(self._entries) + "}")
+            self.head = self.begun()
+            if self._entries_why is not None:
+                yield Element("", self._entries_why)
         elif self._is_object:
-            yield Element("{" + ",".join(self._entries) + "}", self._why)
+            yield Element("{" + ",".join(self._entries) + "}", self._entries_why)
 
     def begun(self) -> dict[str, Any]:
         """What stands before the list, for a look while it is read."""
@@ -173,9 +176,7 @@ class Reader:
     def _end_element(self, *, is_last: bool) -> Iterator[Element]:
         text, why = "".join(self._parts), self._why
         in_head = self._is_object and self._level == 1
-        self._parts, self._length = [], 0
-        if not in_head:
-            self._why = None
+        self._parts, self._length, self._why = [], 0, None
         if not text.strip() and why is None:
             if not is_last:
                 if in_head and self._has_list:  # behind the list
@@ -183,14 +184,15 @@ class Reader:
                 raise Unreadable(WhyNotRead.NOT_JSON)
             return
         if in_head:
-            self._entries.append(text)
-            self._check_head()
+            self._keep_entry(text, why)
         else:
             yield Element(text, why)
 
-    def _check_head(self) -> None:
-        if sum(map(len, self._entries)) > MOST_CHARACTERS:
-            self._why, self._entries = WhyNotRead.TOO_LARGE, []
+    def _keep_entry(self, text: str, why: WhyNotRead | None) -> None:
+        if why is None and sum(map(len, self._entries)) + len(text) <= MOST_CHARACTERS:
+            self._entries.append(text)
+        else:
+            self._entries_why = WhyNotRead.TOO_LARGE
 
 
 def loads(text: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from app.portable.problems import NotImported, WhyNotRead
 from app.system.limited_child import ChildFailed, Limits, Stop, lines_of
 
-LIMITS = Limits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=256_000_000)
+LIMITS = Limits(cpu_s=1200, memory_bytes=3 << 30, output_bytes=2 << 30)
 _MOST_PROBLEMS = 1000  # kept; more are only counted
 
 

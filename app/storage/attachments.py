@@ -57,7 +57,11 @@ def attachments_from_json(text: object) -> Attachments:
         stored = json.loads(as_text(text))
     except (ValueError, RecursionError):
         return ()
-    return tuple(_attachment(each) for each in stored if isinstance(each, dict)) if isinstance(stored, list) else ()
+    return attachments_of(stored) if isinstance(stored, list) else ()
+
+
+def attachments_of(stored: Sequence[object]) -> Attachments:
+    return tuple(_attachment(each) for each in stored if isinstance(each, dict))
 
 
 def _attachment(stored: dict[str, object]) -> Attachment:

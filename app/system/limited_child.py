@@ -20,7 +20,6 @@ from pathlib import Path
 CHILDREN = {"--read-pdf": "app.documents.pdf_child", "--read-chats": "app.portable.child"}
 TOO_MUCH = 4  # the exit status of a child that needs too much memory
 _ROOT = Path(__file__).resolve().parents[2]
-_LONGEST_LINE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def lines_of(flag: str, arguments: Sequence[str], limits: Limits, stop: Stop) ->
 def _limited(output: object, most_bytes: int) -> Iterator[bytes]:
     read = output.readline  # type: ignore[attr-defined]
     taken = 0
-    while line := read(_LONGEST_LINE_BYTES):
+    while line := read(most_bytes - taken + 1):
         taken += len(line)
         if taken > most_bytes:
             raise ChildFailed("output")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QPalette
+from PySide6.QtCore import QMimeData, QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QInputMethodEvent, QPalette, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Appearance, Theme
+from app.views.settings.sampling import LONGEST_PROMPT, PromptField
 from app.views.shell.composer import Composer
 from app.views.widgets.buttons import Emphasis, PillButton, RoundButton
 from app.views.widgets.cards import Page
@@ -138,3 +139,48 @@ def test_the_ring_of_a_filled_button_can_be_seen(qtbot: QtBot, kind: str, appear
         for y in range(seen.height())
     ]
     assert sum(each > 60 for each in contrast) > seen.width()
+
+
+def paste(field: PromptField, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    field.insertFromMimeData(data)
+
+
+def test_a_prompt_takes_as_much_as_its_limit_and_says_what_it_leaves_out(qtbot: QtBot) -> None:
+    field = PromptField(Theme())
+    qtbot.addWidget(field)
+    field.set_text("ab")
+    field.moveCursor(QTextCursor.MoveOperation.Start)
+    heard: list[int] = []
+    field.textChanged.connect(lambda: heard.append(len(field.text())))
+    lines = "x\n" * (LONGEST_PROMPT // 2 - 2) + "x"
+    paste(field, lines + "😀" * 10)
+    assert field.text() == lines + "😀ab", "and no half of a character"
+    assert max(heard) <= LONGEST_PROMPT, "nobody is told of more"
+    assert "100,000" in QToolTip.text()
+    QTest.keyClicks(field, "yz")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    commit = QInputMethodEvent()
+    commit.setCommitString("한국")
+    QApplication.sendEvent(field, commit)
+    assert field.text() == lines + "😀ab"
+    QTest.keyClick(field, Qt.Key.Key_Backspace)
+    QTest.keyClicks(field, "yz")
+    assert field.text() == lines + "yab"
+    field.undo()
+    field.undo()
+    field.undo()
+    assert field.text() == "ab"
+
+
+def test_a_longer_prompt_from_elsewhere_stays_as_long_as_it_was(qtbot: QtBot) -> None:
+    field = PromptField(Theme())
+    qtbot.addWidget(field)
+    field.set_text("x" * (LONGEST_PROMPT + 10))
+    QTest.keyClicks(field, "yz")
+    assert field.text() == "x" * (LONGEST_PROMPT + 10)
+    field.selectAll()
+    QTest.keyClick(field, Qt.Key.Key_Delete)
+    field.undo()
+    assert field.text() == "x" * (LONGEST_PROMPT + 10)

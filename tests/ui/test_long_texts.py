@@ -19,6 +19,7 @@ from pytestqt.qtbot import QtBot
 from app.markup.safe_code import safe_code
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
+from app.views.settings import sampling
 from app.views.settings.sampling import PromptField
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_parts import BubblePart, TextPart
@@ -69,9 +70,10 @@ def test_five_megabytes_are_shown_at_once(qtbot: QtBot, unit: str, from_user: bo
 @pytest.mark.parametrize("unit", PASTED)
 @pytest.mark.parametrize("field_of", [MessageEdit, PromptField], ids=["message", "prompt"])
 def test_five_megabytes_are_pasted_read_and_undone_at_once(
-    qtbot: QtBot, unit: str, field_of: Callable[[Theme], LongText]
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, unit: str, field_of: Callable[[Theme], LongText]
 ) -> None:
     """Where they become no attachment, or somebody puts them back into the message."""
+    monkeypatch.setattr(sampling, "LONGEST_PROMPT", 2 * LARGE_BYTES)
     text, field = large(unit), field_of(Theme())
     qtbot.addWidget(field)
     field.resize(500, 200)

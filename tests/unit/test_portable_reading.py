@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from app.portable import own, reading
+from app.documents import MOST_CHARACTERS
+from app.portable import child, json_stream, own, reading
 from app.portable.problems import WhyNotRead
 from app.portable.reading import Found, find_chats
-from app.storage.portable import PortableChat
+from app.portable.writing import write_json
+from app.storage.attachments import Attachment, AttachmentKind
+from app.storage.portable import PortableChat, PortableMessage
 from app.system.limited_child import Limits, Stop, Stopped
 from tests.helpers.foreign_chats import chatgpt, lm_studio, node, said, slot
 
@@ -172,3 +175,40 @@ def test_presets_of_a_file_are_taken_as_far_as_they_are_presets(tmp_path: Path) 
     found = find(tmp_path, path)
     assert found.presets == (good | {"name": "Two words"},)
     assert (len(found.origins), found.problems) == (1, ())
+
+
+def exported(folder: Path, chats: list[PortableChat], presets: list[dict[str, Any]]) -> Path:
+    write_json(chats, folder / "chats.json", Stop(), lambda _written: None, presets)
+    return folder / "chats.json"
+
+
+def test_an_export_of_ours_is_read_however_long_its_presets_are(tmp_path: Path) -> None:
+    long = [{"id": str(n), "name": "긴", "values": {"system_prompt": sign * 500_000}} for n, sign in enumerate("x각😀")]
+    found = find(tmp_path, exported(tmp_path, [PortableChat("x:1", "T", ())], long))
+    assert (found.origins, found.problems) == (("x:1",), ())
+    assert found.presets == tuple(long)
+
+
+def test_presets_beyond_every_measure_cost_no_chat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(json_stream, "MOST_CHARACTERS", 1000)
+    long = [{"id": "a", "name": "Long", "values": {"system_prompt": "x" * 2000}}]
+    path = exported(tmp_path, [PortableChat(f"x:{n}", "T", ()) for n in range(2)], long)
+    with (tmp_path / "spool").open("w", encoding="utf-8") as spool:
+        child.Import(spool).read([path])
+    lines = (tmp_path / "spool").read_text(encoding="utf-8").splitlines()
+    assert [own.chat_of(json.loads(line)).origin for line in lines] == ["x:0", "x:1"]
+    assert [line for line in capsys.readouterr().out.splitlines() if "why" in line] == [
+        json.dumps({"file": "chats.json", "chat": "", "why": "too_large"})
+    ], "what is missing is told"
+
+
+@pytest.mark.slow
+def test_a_message_with_all_the_attachments_that_it_can_have_is_read(tmp_path: Path) -> None:
+    """Also versions of it: each has them."""
+    files = tuple(Attachment("a", AttachmentKind.TEXT, sign * MOST_CHARACTERS, 0) for sign in "x각" * 10)
+    messages = tuple(PortableMessage(number, None, "user", "Why?", attachments=files) for number in (1, 2))
+    found = find(tmp_path, exported(tmp_path, [PortableChat("x:1", "T", messages)], []))
+    assert (found.origins, found.messages, found.problems) == (("x:1",), 2, ())
+    assert [len(each.text) for each in spooled(found)[0].messages[1].attachments] == [MOST_CHARACTERS] * 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRegularExpression, QSignalBlocker, Qt
-from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QMimeData, QRegularExpression, QSignalBlocker, Qt
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QRegularExpressionValidator
+from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
 from app.settings import STARTER_TEMPERATURE, Settings
 from app.theme import Theme
@@ -21,6 +21,7 @@ from app.views.widgets.translated import Translated
 from app.words.formats import fill, number, rounded_up
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
+LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
 _RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "context_tokens", "thinking")
 
 
@@ -199,6 +200,7 @@ class PromptField(Composing, LongText):
         super().__init__()
         self._theme = theme
         self.setTabChangesFocus(True)
+        self._most = LONGEST_PROMPT
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -206,12 +208,34 @@ class PromptField(Composing, LongText):
         """Replaces all, which nobody is told of: what is set is known."""
         with QSignalBlocker(self):
             super().set_text(text)
+        self._most = max(LONGEST_PROMPT, self.document().characterCount() - 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self.composed and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        is_return = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_return and self.composed:
             event.accept()  # it ends the composition, and is no line break
+        elif (is_return or event.text().isprintable()) and self._fitting(event.text()) != event.text():
+            event.accept()
         else:
             super().keyPressEvent(event)
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        event.setCommitString(self._fitting(event.commitString()), event.replacementStart(), event.replacementLength())
+        super().inputMethodEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText():
+            self._insert(self._fitting(source.text()))
+
+    def _fitting(self, text: str) -> str:
+        """What of it can be inserted; where that is not all, it is said."""
+        cursor = self.textCursor()
+        kept = self.document().characterCount() - 1 - (cursor.selectionEnd() - cursor.selectionStart())
+        fitting = text[: max(0, self._most - kept)]
+        if fitting != text:
+            told = self.tr("A system prompt has at most %1 characters. The rest was left out.")
+            QToolTip.showText(self.mapToGlobal(self.rect().center()), fill(told, number(self._most)), self)
+        return fitting
 
     def _restyle(self) -> None:
         self.setFont(self._theme.ui_font())
