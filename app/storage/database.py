@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.storage import copies, rescue
+from app.storage.page_places import has_lost_page
 from app.storage.problems import is_damage
 from app.storage.salvage import LARGEST_NUMBER
 
@@ -204,6 +205,8 @@ def _has_no_fault(path: Path) -> bool:
         if version > known:
             return _noted_version(connection) != known  # otherwise the number is damaged
         if version < 0 or _schema(connection) != _expected_schema(version):
+            return False
+        if has_lost_page(path, connection.execute("PRAGMA page_count").fetchone()[0], rescue.logged_pages(path)):
             return False
         return _has_possible_numbers(connection) and _can_be_written(connection, path)
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from app.storage.page_places import LEAF, PAGE_BYTES, free_pages, page_bytes_of, straightened
+
 Value = int | float | str | bytes | None
 
-_PAGE_BYTES = 4096  # of our files; also where the header cannot be read
 _MOST_PAGES = 1 << 24
-_LEAF = 0x0D  # a page with rows of a table
 _HEAD_BYTES = 8  # of such a page
 _LEAST_CELL_BYTES = 6  # with its pointer
 _LOG_HEADER_BYTES = 32
@@ -42,7 +42,7 @@ def log_frames(log: Path) -> Iterator[Frame]:
     order = ">" if magic & 1 else "<"
     sums = _checksum(order, data[:24], (0, 0))
     sound = magic in _MAGIC and sums == struct.unpack(">2I", data[24:32])
-    page_bytes = page_bytes if sound else _PAGE_BYTES
+    page_bytes = page_bytes if sound else PAGE_BYTES
     # What tells these frames from older ones is in the header, and in each frame too.
     salts = data[16:24] if sound else data[_LOG_HEADER_BYTES + 8 : _LOG_HEADER_BYTES + 16]
     step = _FRAME_HEADER_BYTES + page_bytes
@@ -67,13 +67,13 @@ def _checksum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]
 
 
 class Pages:
-    """The pages of a file, with those of its log in their places."""
+    """The pages of a file in their places, with those of its log."""
 
     def __init__(self, file: Path, log: Path) -> None:
-        self._data = file.read_bytes()
+        data = file.read_bytes()
+        self.page_bytes = page_bytes_of(data)
+        self._data = straightened(data, self.page_bytes)
         self._later = {frame.number: frame.data for frame in log_frames(log)}
-        size = int.from_bytes(self._data[16:18], "big")
-        self.page_bytes = 65536 if size == 1 else size if size in (512 << n for n in range(8)) else _PAGE_BYTES
         reserved = self._data[20] if len(self._data) > 20 else 0
         self._usable = self.page_bytes - (reserved if reserved <= 32 else 0)
 
@@ -96,27 +96,15 @@ class Pages:
 
     def rows(self) -> Iterator[tuple[int, list[Value]]]:
         """Each row of each table that can be read, with its id."""
-        free = self._free_pages()
+        free = free_pages(self.page, self.count, self.page_bytes)
         for number in range(1, self.count + 1):
             if number not in free:
                 yield from self._rows_of(self.page(number), 100 if number == 1 else 0)
 
-    def _free_pages(self) -> set[int]:
-        """Pages of rows that were deleted; they may still hold them."""
-        free: set[int] = set()
-        trunk = int.from_bytes(self.page(1)[32:36], "big")
-        while 0 < trunk <= self.count and trunk not in free:
-            free.add(trunk)
-            page = self.page(trunk)
-            leaves = min(int.from_bytes(page[4:8], "big"), self.page_bytes // 4 - 2)
-            free.update(int.from_bytes(page[8 + 4 * n : 12 + 4 * n], "big") for n in range(leaves))
-            trunk = int.from_bytes(page[:4], "big")
-        return free
-
     def _rows_of(self, page: bytes, start: int) -> Iterator[tuple[int, list[Value]]]:
         if len(page) < start + _HEAD_BYTES:
             return
-        if page[start] == _LEAF:
+        if page[start] == LEAF:
             yield from self._rows_at(page, self._cells_of(page, start))
         elif (cells := int.from_bytes(page[start + 3 : start + 5], "big")) <= self.page_bytes // _LEAST_CELL_BYTES:
             # Its first byte may be the damaged one: then everything else in it fits.
@@ -158,12 +146,15 @@ class Pages:
         local = local if local <= usable - 35 else least
         parts, left = [_exactly(page[at : at + local], local)], size - local
         following = int.from_bytes(page[at + local : at + local + 4], "big")
+        if size > self.count * self.page_bytes:
+            raise ValueError(size)
         while left > 0:
-            if not 0 < following <= self.count:
-                raise ValueError(following)
+            if not 0 < following <= self.count:  # what follows is lost, and stands there as zeros
+                parts.append(bytes(left))
+                break
             overflow = self.page(following)
             taken = min(left, usable - 4)
-            parts.append(_exactly(overflow[4 : 4 + taken], taken))
+            parts.append(overflow[4 : 4 + taken].ljust(taken, b"\0"))
             following, left = int.from_bytes(overflow[:4], "big"), left - taken
         return b"".join(parts)
 

@@ -59,6 +59,10 @@ def log_is_broken(path: Path) -> bool:
     return any(frame.commits and not frame.sound for frame in log_frames(_beside(path, _LOG)))
 
 
+def logged_pages(path: Path) -> dict[int, bytes]:
+    return {frame.number: frame.data for frame in log_frames(_beside(path, _LOG))}
+
+
 def rebuild(path: Path, make_tables: Callable[[sqlite3.Connection], None]) -> None:
     """Puts a sound file in the place of the damaged one, which is kept beside it."""
     stamp = _free_stamp(path)
@@ -122,6 +126,7 @@ def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> Merge:
     merge.add(carved(pages), is_carved=True)
     for copy in reversed(copies.all_of(path)):
         merge.add(read_rows(copy), is_copy=True)
+    merge.add_torn()
     merge.tie_up()
     return merge
 

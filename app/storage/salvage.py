@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -72,6 +73,7 @@ _BETWEEN, _BEHIND = 100_000, 1000
 LARGEST_NUMBER = 1 << 30  # of a row: half of what Qt's signals can name, and no chat of a person has as many
 _INSTEAD = 1 << 29  # the first of the numbers that rows with impossible ones get
 _LATEST_S = 4e10
+_LOST, _LOST_SIGN = re.compile("\0+"), " … "
 # The second is raised where SQLite's own words about a damaged schema are not UTF-8.
 FAULTS = (sqlite3.DatabaseError, UnicodeDecodeError)
 
@@ -270,12 +272,16 @@ class Merge:
     _made: dict[str, dict[int, object]] = field(default_factory=lambda: {table: {} for table in TABLES})
     _said: set[tuple[object, ...]] = field(default_factory=set)
     _instead: dict[tuple[str, int], int] = field(default_factory=dict)  # of impossible ids
+    _torn: list[tuple[str, Row]] = field(default_factory=list)
 
     def add(self, rows: Rows, is_copy: bool = False, is_carved: bool = False) -> None:
         """`is_carved`: its ids are in doubt, so a row with known words is known."""
         source = _Source()
         for table, row in rows:
             self._make_possible(table, row)
+            if "\0" in as_text(row.get("text")):  # as lost pages are read: another source may have all of it
+                self._torn.append((table, row))
+                continue
             if is_carved and _words(table, row) in self._said:
                 continue
             if self._add(table, row, source) and table == "messages":
@@ -339,6 +345,14 @@ class Merge:
         except (sqlite3.Error, OverflowError):
             return False
         return True
+
+    def add_torn(self) -> None:
+        """What no source has whole, with a sign for what is lost of its text."""
+        for table, row in self._torn:
+            if row[_KEY[table]] not in self._made[table]:
+                lost = {name: as_text(value).replace("\0", "") for name, value in row.items() if isinstance(value, str)}
+                text = _LOST.sub(_LOST_SIGN, as_text(row["text"]))
+                self.add([(table, row | lost | {"text": text})])
 
     def tie_up(self) -> None:
         """Mends what ties rows together: every message is in a chat, and behind another one if it was before."""
