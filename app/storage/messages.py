@@ -14,6 +14,7 @@ from app.storage.chats import ChatStore
 from app.storage.codec import as_name, as_text, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
+from app.storage.trash import new_mark
 from app.storage.tree import Tree, read_tree
 from engine import EngineError, MessageRole, RequestStats
 
@@ -110,14 +111,14 @@ class MessageStore:
 
     def delete_below(self, message_id: int) -> float:
         """Deletes a message and what follows it; the returned mark brings exactly these back."""
-        mark = time.time()
+        mark = new_mark(self._db)
         sql = _BELOW + "UPDATE messages SET deleted_at = ? WHERE id IN below AND deleted_at IS NULL"
         self._db.execute(sql, (message_id, mark))
         return mark
 
     def delete_one(self, message_id: int) -> float:
         """Deletes this message only; what follows it follows the one before it, until the mark brings it back."""
-        mark = time.time()
+        mark = new_mark(self._db)
         self._db.execute("UPDATE messages SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL", (mark, message_id))
         return mark
 

@@ -281,13 +281,8 @@ def _folder(database: Connection, path: Sequence[str]) -> int | None:
 
 def put_in_trash(stores: Stores, numbers: Sequence[int]) -> float:
     """Takes an import back; the returned mark brings all of it again."""
-    mark = time.time()
     with stores.database.transaction():
-        for some in _in_parts(numbers):
-            marks = ", ".join("?" * len(some))
-            sql = f"UPDATE chats SET deleted_at = ?, unseen = 0 WHERE deleted_at IS NULL AND id IN ({marks})"
-            stores.database.execute(sql, (mark, *some))
-    return mark
+        return stores.trash.put_chats(numbers)
 
 
 def forget(stores: Stores, numbers: Sequence[int]) -> None:

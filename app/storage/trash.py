@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
@@ -27,6 +28,14 @@ _WHOLE_CHATS = (
 )
 
 
+def new_mark(database: Connection) -> float:
+    """The moment of a deletion, and of no other one, also where the clock stands or goes back: all of it comes back."""
+    mark = time.time()
+    while any(database.row(f"SELECT 1 FROM {table} WHERE deleted_at = ?", (mark,)) for table in _TABLES):
+        mark = math.nextafter(mark, math.inf)
+    return mark
+
+
 class Trash:
     def __init__(self, database: Connection) -> None:
         self._db = database
@@ -37,7 +46,7 @@ class Trash:
 
     def put_chats(self, chats: Iterable[int]) -> float:
         """With one mark for all."""
-        mark = time.time()
+        mark = new_mark(self._db)
         sql = "UPDATE chats SET deleted_at = ?, unseen = 0 WHERE id = ? AND deleted_at IS NULL"
         self._db.connection.executemany(sql, [(mark, number) for number in chats])
         return mark

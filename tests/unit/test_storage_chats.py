@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app import storage
 from app.controllers.messages import transcript_row
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import LONGEST_TITLE, error_from_json, error_to_json, stats_from_json, stats_to_json
+from app.storage.portable import put_in_trash
 from app.storage.trash import KEPT_S, Trash
 from app.words.replies import reply_footer, reply_notice
 from engine import (
@@ -95,6 +97,28 @@ def test_what_was_deleted_is_forgotten_after_thirty_days(stores: Stores) -> None
     assert (purged.chats, purged.messages) == ((gone,), (deleted,))
     assert {row["chat_id"] for row in stores.database.rows("SELECT chat_id FROM messages")} == {kept}
     assert found(stores, "deleted answer") == []
+
+
+def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two windows, an import, or a clock that was put back."""
+    chat, other, imported, inside = (stores.chats.create(name) for name in ("Chat", "Other", "Imported", "In it"))
+    asked, answered = stores.exchange(chat, None, "q", "a")
+    everything = storage.Stores(stores.database)
+    folder = everything.folders.make("Folder", None, inside)
+    monkeypatch.setattr("time.time", lambda: 2e9)
+    marks = [
+        stores.messages.delete_one(answered),
+        stores.messages.delete_below(asked),
+        everything.trash.put_chat(other),
+        put_in_trash(everything, [imported]),
+        everything.folders.delete(folder, with_chats=True).mark,
+    ]
+    assert len(set(marks)) == len(marks)
+    assert all(mark is not None and abs(mark - 2e9) < 1e-3 for mark in marks)
+    everything.trash.restore(marks[2])
+    assert sorted(chat.title for chat in stores.chats.find()) == ["Chat", "Other"]
+    everything.trash.restore(marks[1])
+    assert stores.texts(chat) == ["q"]
 
 
 def test_branch_goes_from_the_leaf_to_the_first_message(stores: Stores) -> None:
