@@ -115,6 +115,7 @@ class Application(QObject):
         self._unsent = UnsentFile(paths.unsent)
         self._left = LeftWords(*places_to_leave(paths.data, paths.cache))
         self._wants_quick_ask = False
+        self._opening = start_notices.Opening(self.window.banner)
         self._connect()
 
     def _connect(self) -> None:
@@ -138,7 +139,7 @@ class Application(QObject):
 
     def open(self) -> None:
         """Has the database opened. Where that fails the window stays, says why, and offers to try again."""
-        self.storage.open(self._on_storage_open, self._on_storage_refused)
+        self.storage.open(*self._opening.watch(self._on_storage_open, self._on_storage_refused))
 
     def _on_storage_refused(self, error: Exception) -> None:
         if self._is_ending:

@@ -22,6 +22,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.option_checks import flag, mapping, mappings, number, one_of, optional, preset_list, prompt, text, texts, whole
 from app.system.secrets import Secrets
+from app.system.small_file import read_small
 from app.system.worker import IN_PLACE, Asked
 from engine import (
     MAX_DRAFT_TOKENS,
@@ -289,7 +290,7 @@ class Settings(QObject):
         """Of a file that holds what is not possible: the next save writes over it."""
         aside = self._name_aside()
         try:
-            write_atomically(aside, patiently(self._file.read_bytes))
+            write_atomically(aside, read_small(self._file))
         except OSError as error:
             log.warning("no copy of the settings can be kept: %s", error.strerror)
             return
@@ -299,7 +300,7 @@ class Settings(QObject):
     def _read(self) -> dict[str, Any]:
         """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
         try:
-            stored = json.loads(patiently(self._file.read_bytes).decode("utf-8"))
+            stored = json.loads(read_small(self._file).decode("utf-8"))
             if isinstance(stored, dict):
                 # Halves of characters become signs; what cannot be written again would be in the way of every save.
                 return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))
@@ -315,7 +316,7 @@ class Settings(QObject):
         """Raises OSError where the disk still does not give the file, or takes no copy of it."""
         stored = self._read()
         if stored:
-            write_atomically(self._name_aside(), patiently(self._file.read_bytes))
+            write_atomically(self._name_aside(), read_small(self._file))
             self._forget_aside()
         self._unknown, self.is_unread = stored, False
 

@@ -201,6 +201,14 @@
         <translation>別のモデルを読み込みました</translation>
     </message>
     <message>
+        <source>This takes longer than usual. You can write already; what you write is kept.</source>
+        <translation>いつもより時間がかかっています。入力はもう始められます。入力した内容は失われません。</translation>
+    </message>
+    <message>
+        <source>Your chats are being opened</source>
+        <translation>チャットを開いています</translation>
+    </message>
+    <message>
         <source>No draft model</source>
         <translation>ドラフトモデルなし</translation>
     </message>

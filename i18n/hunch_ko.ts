@@ -201,6 +201,14 @@
         <translation>다른 모델을 불러왔어요</translation>
     </message>
     <message>
+        <source>This takes longer than usual. You can write already; what you write is kept.</source>
+        <translation>평소보다 오래 걸리고 있어요. 지금 써도 돼요. 쓴 내용은 그대로 남아요.</translation>
+    </message>
+    <message>
+        <source>Your chats are being opened</source>
+        <translation>채팅을 여는 중이에요</translation>
+    </message>
+    <message>
         <source>No draft model</source>
         <translation>초안 모델 없음</translation>
     </message>

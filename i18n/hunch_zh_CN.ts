@@ -201,6 +201,14 @@
         <translation>已加载另一个模型</translation>
     </message>
     <message>
+        <source>This takes longer than usual. You can write already; what you write is kept.</source>
+        <translation>用时比平时长。现在就可以输入，输入的内容会保留。</translation>
+    </message>
+    <message>
+        <source>Your chats are being opened</source>
+        <translation>正在打开对话</translation>
+    </message>
+    <message>
         <source>No draft model</source>
         <translation>没有草稿模型</translation>
     </message>

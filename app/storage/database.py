@@ -6,6 +6,7 @@ refused, not changed; a damaged one is rescued (see `rescue`).
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +18,14 @@ from typing import Any, TypeVar
 
 from app.storage import copies, rescue
 from app.storage.page_places import has_lost_page
-from app.storage.problems import is_damage
+from app.storage.problems import is_busy, is_damage
 from app.storage.salvage import LARGEST_NUMBER
+from app.system.small_file import is_in_the_way, make_way
 
 # Written pages go to the database itself this often: what is only in the log is lost with the first bad byte there.
 _LOG_PAGES = 64
 _BUSY_MS = 5000
+_OPENING_BUSY_MS = 1000  # somebody waits for the chats, and is told who keeps them
 _TRIES = 3
 _FIRST_WITH_NOTES = 3  # the schema version that brought the table
 
@@ -125,6 +128,7 @@ class Database(Connection):
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _make_way(path)
         rescue.finish(path)
         _make_private(path)
         if not is_sound(path):
@@ -135,6 +139,15 @@ class Database(Connection):
     def rescued(self) -> rescue.Rescued | None:
         row = self.row("SELECT value FROM notes WHERE name = 'rescued'")
         return None if row is None else rescue.Rescued.from_json(row["value"])
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Whoever holds the file is waited for shortly only."""
+        self.connection.execute(f"PRAGMA busy_timeout = {_OPENING_BUSY_MS}")
+        try:
+            yield
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
 
     def checkpoint(self) -> None:
         """Moves what was written from the log to the database itself, as far as nobody reads."""
@@ -181,7 +194,7 @@ def is_sound(path: Path) -> bool:
         except UnicodeDecodeError:  # in what SQLite itself says of a damaged schema
             continue
         except sqlite3.DatabaseError as error:
-            if not is_damage(error) and not _is_senseless(error) and attempt == _TRIES - 1:
+            if is_busy(error) or (not is_damage(error) and not _is_senseless(error) and attempt == _TRIES - 1):
                 raise
     rescue.read_through(path)
     return False
@@ -195,7 +208,7 @@ def _is_senseless(error: sqlite3.DatabaseError) -> bool:
 def _has_no_fault(path: Path) -> bool:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.text_factory = _READ_TEXT
-        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        connection.execute(f"PRAGMA busy_timeout = {_OPENING_BUSY_MS}")
         version, known = connection.execute("PRAGMA user_version").fetchone()[0], len(_migrations())
         if version > known and _noted_version(connection) == version:  # not ours to judge, and refused
             return True
@@ -231,7 +244,8 @@ def _has_possible_numbers(connection: sqlite3.Connection) -> bool:
 
 
 def _can_be_written(connection: sqlite3.Connection, path: Path) -> bool:
-    """False where the file itself forbids what its permissions allow: a damaged header."""
+    """False where the file itself forbids what its permissions allow: a damaged header. Other writers say nothing."""
+    connection.execute("PRAGMA busy_timeout = 0")
     try:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -241,6 +255,14 @@ def _can_be_written(connection: sqlite3.Connection, path: Path) -> bool:
     except sqlite3.OperationalError as error:
         return not (error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK))
     return True
+
+
+def _make_way(path: Path) -> None:
+    """What is no file keeps SQLite from its own, and a rescue from its end. Raises OSError where it is the chats."""
+    if is_in_the_way(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    for suffix in ("-wal", "-shm", "-journal"):
+        make_way(path.with_name(path.name + suffix))
 
 
 def _make_private(path: Path) -> None:

@@ -9,21 +9,23 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import os
 import secrets
 import stat
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.edits import Edit, EditKind
 from app.storage.records import ReplyText
+from app.storage.salvage import LARGEST_NUMBER
 from app.storage.storage import Stores
 from app.storage.unsent import QUICK_ASK
 from engine import MessageRole, patiently, write_atomically
@@ -33,6 +35,8 @@ _MOST_BYTES = 256 << 20
 _NEW_CHAT = 0
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,21 +167,44 @@ def _to_json(left: Left) -> bytes:
 
 
 def _from_json(words: bytes) -> tuple[str, Left]:
-    """Raises what Python raises for what is not as it should be."""
+    """What of it is as it should be. Raises what Python raises where that is nothing."""
     content: dict[str, Any] = json.loads(words)
     left = Left(
-        unsent={int(chat_id): str(text) for chat_id, text in content["unsent"]},
-        attachments={int(chat_id): attachments_from_json(each) for chat_id, each in content["attachments"]},
-        edits={
-            int(number): Edit(int(number), EditKind(kind), MessageRole(role), str(text), _attached_from_json(attached))
-            for number, kind, role, text, attached in content["edits"]
-        },
-        replies=[
-            ReplyText(int(number), str(text), str(thinking), float(thinking_s))
-            for number, text, thinking, thinking_s in content["replies"]
-        ],
+        unsent=dict(_those_possible(content["unsent"], lambda number, text: (_id(number), str(text)))),
+        attachments=dict(
+            _those_possible(content["attachments"], lambda number, each: (_id(number), attachments_from_json(each)))
+        ),
+        edits={edit.message_id: edit for edit in _those_possible(content["edits"], _edit)},
+        replies=_those_possible(content["replies"], _reply),
     )
     return str(content["number"]), left
+
+
+def _those_possible(rows: Iterable[Any], make: Callable[..., T]) -> list[T]:
+    """One that is damaged costs no other."""
+    made = []
+    for row in rows:
+        try:
+            made.append(make(*row))
+        except (ValueError, TypeError, OverflowError):
+            _log.warning("something of what an earlier run has left is not as it should be")
+    return made
+
+
+def _edit(number: Any, kind: Any, role: Any, text: Any, attached: Any) -> Edit:
+    return Edit(_id(number), EditKind(kind), MessageRole(role), str(text), _attached_from_json(attached))
+
+
+def _reply(number: Any, text: Any, thinking: Any, thinking_s: Any) -> ReplyText:
+    seconds = float(thinking_s)
+    return ReplyText(_id(number), str(text), str(thinking), seconds if math.isfinite(seconds) else 0.0)
+
+
+def _id(value: Any) -> int:
+    """Raises ValueError for one that no row has: SQLite's own numbers end, too."""
+    if not 0 <= int(value) <= LARGEST_NUMBER:
+        raise ValueError
+    return int(value)
 
 
 def _attached_to_json(attachments: Attachments | None) -> str | None:

@@ -59,10 +59,13 @@ def has_lost_page(file: Path, count: int, logged: Mapping[int, bytes]) -> bool:
         return bool(lost and lost - free_pages(page, count, page_bytes))
 
 
-def straightened(data: bytes, page_bytes: int) -> bytes:
-    """The file with its pages in their places again, where bytes were cut out of it or put into it."""
+def straightened(data: bytes, page_bytes: int, size: int) -> bytes:
+    """The file with its pages in their places again, where bytes were cut out of it or put into it.
+
+    `size`: of the whole file, with zeros behind `data`.
+    """
     said = int.from_bytes(data[28:32], "big")
-    shifts = _shifts(data, page_bytes, len(data) - said * page_bytes)
+    shifts = _shifts(data, page_bytes, size - said * page_bytes)
     if len(shifts) == 1 and shifts[0][0] == 0:
         return data
     count = -(-(len(data) - shifts[-1][0]) // page_bytes)

@@ -16,6 +16,7 @@ from app.storage.page_places import LEAF, PAGE_BYTES, free_pages, page_bytes_of,
 Value = int | float | str | bytes | None
 
 _MOST_PAGES = 1 << 24
+_PART_BYTES = 1 << 20
 _HEAD_BYTES = 8  # of such a page
 _LEAST_CELL_BYTES = 6  # with its pointer
 _LOG_HEADER_BYTES = 32
@@ -66,13 +67,27 @@ def _checksum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]
     return first, second
 
 
+def _without_zeros_behind(file: Path) -> bytes:
+    """All of it but most zeros at its end: a file of gigabytes may be nothing else."""
+    parts: list[bytes] = []
+    zeros, behind = bytes(_PART_BYTES), 0
+    with file.open("rb") as stream:
+        while part := stream.read(_PART_BYTES):
+            if part == zeros[: len(part)]:
+                behind += len(part)
+            else:
+                parts += [bytes(behind), part]
+                behind = 0
+    return b"".join(parts)
+
+
 class Pages:
     """The pages of a file in their places, with those of its log."""
 
     def __init__(self, file: Path, log: Path) -> None:
-        data = file.read_bytes()
+        data = _without_zeros_behind(file)
         self.page_bytes = page_bytes_of(data)
-        self._data = straightened(data, self.page_bytes)
+        self._data = straightened(data, self.page_bytes, file.stat().st_size)
         self._later = {frame.number: frame.data for frame in log_frames(log)}
         reserved = self._data[20] if len(self._data) > 20 else 0
         self._usable = self.page_bytes - (reserved if reserved <= 32 else 0)

@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from app.system.small_file import read_small
 from app.system.worker import IN_PLACE, Asked
-from engine import patiently, write_atomically
+from engine import write_atomically
 
 _MOST = 200  # pairs; the ones measured longest ago go first
 _LIMIT_BYTES = 4 << 20
@@ -133,9 +134,7 @@ def _key(main: str, draft: str) -> str:
 def _stored(file: Path) -> dict[str, PairRecord]:
     """Nothing of a file that is missing or damaged. Raises OSError where the disk does not give it."""
     try:
-        if patiently(file.stat).st_size > _LIMIT_BYTES:
-            return {}
-        content = json.loads(patiently(file.read_bytes))
+        content = json.loads(read_small(file, _LIMIT_BYTES))
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError, RecursionError):
         return {}
     rows = content.items() if isinstance(content, dict) else ()

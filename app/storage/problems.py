@@ -65,6 +65,10 @@ def is_damage(error: sqlite3.Error) -> bool:
     return _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF) is Reason.DAMAGED
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    return _REASONS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF) is Reason.LOCKED
+
+
 def _is_full(path: Path) -> bool:
     try:
         return shutil.disk_usage(path.parent).free < _LITTLE_SPACE_BYTES

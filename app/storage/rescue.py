@@ -67,7 +67,7 @@ def rebuild(path: Path, make_tables: Callable[[sqlite3.Connection], None]) -> No
     """Puts a sound file in the place of the damaged one, which is kept beside it."""
     stamp = _free_stamp(path)
     work = path.with_name(f"{path.stem}-rescue")
-    shutil.rmtree(work, ignore_errors=True)
+    _sweep(work)
     work.mkdir(mode=0o700)
     fresh = work / "fresh.db"
     os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT, 0o600))
@@ -98,7 +98,14 @@ def finish(path: Path) -> None:
         _beside(path, _INDEX).unlink(missing_ok=True)
         ready.replace(path)
         _sync_folder(path.parent)
-    shutil.rmtree(path.with_name(f"{path.stem}-rescue"), ignore_errors=True)
+    _sweep(path.with_name(f"{path.stem}-rescue"))
+
+
+def _sweep(work: Path) -> None:
+    if work.is_dir() and not work.is_symlink():
+        shutil.rmtree(work, ignore_errors=True)
+    else:
+        work.unlink(missing_ok=True)
 
 
 def forget_old(path: Path, kept_s: float) -> None:
@@ -121,9 +128,10 @@ def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> Merge:
     """Newest first: what stands in the log, what SQLite reads, what single pages hold, then the copies."""
     merge = Merge(fresh)
     pages = Pages(path, _beside(path, _LOG))
-    for rows in _own_rows(path, work, pages):
-        merge.add(rows)
-    merge.add(carved(pages), is_carved=True)
+    if pages.count:
+        for rows in _own_rows(path, work, pages):
+            merge.add(rows)
+        merge.add(carved(pages), is_carved=True)
     for copy in reversed(copies.all_of(path)):
         merge.add(read_rows(copy), is_copy=True)
     merge.add_torn()

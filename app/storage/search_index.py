@@ -27,6 +27,7 @@ from app.markup.folding import fold
 from app.storage.attachments import with_attached
 from app.storage.codec import as_text
 from app.storage.database import Connection
+from app.system.small_file import make_way
 from engine import write_atomically
 
 log = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ _VERSION = 3  # another one makes the index anew
 _CHAT_BITS = 32  # a row's number is that of the chat and, in its lower bits, that of the message
 _END = 1 << _CHAT_BITS
 _SEAL = ".seal"
+_SUFFIXES = (_SEAL, "-wal", "-shm", "-journal", "")
 _PART_BYTES = 1 << 20
 _BUSY_S = 0.1  # a search waits no longer for what it can do without
 _NO_DAMAGE = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL)
@@ -69,7 +71,7 @@ def index_path(database: Path) -> Path:
 
 def forget_index(database: Path) -> None:
     """For what must not be found in any file: the index is made anew."""
-    for suffix in (_SEAL, "-wal", "-shm", "-journal", ""):
+    for suffix in _SUFFIXES:
         _beside(database, suffix).unlink(missing_ok=True)
 
 
@@ -77,6 +79,8 @@ def take_index(database: Path) -> None:
     """For a run's first use: forgets an index that is not what the last run has sealed, and takes off the seal."""
     seal = _beside(database, _SEAL)
     try:
+        for suffix in _SUFFIXES:
+            make_way(_beside(database, suffix))
         sealed = seal.read_bytes() if seal.exists() else b""
         if index_path(database).exists() and sealed != _sum_over(database):
             log.info("the search index is made anew: it is not as it was left")

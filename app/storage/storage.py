@@ -140,8 +140,9 @@ class Storage:
         if self._database is None:
             self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
         stores = Stores(self._database)
-        self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
-        stores.trash.purge()
+        with self._database.opening():
+            self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
+            stores.trash.purge()
         if self.keeps:
             self._forget_damaged()
         return Opened(self._database.rescued, stores.trash.leaves_traces)

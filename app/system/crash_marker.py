@@ -7,7 +7,8 @@ import os
 import threading
 from pathlib import Path
 
-from engine import Event, ModelFailed, ModelLoading, ModelReady, ModelRole, patiently, write_atomically
+from app.system.small_file import read_small
+from engine import Event, ModelFailed, ModelLoading, ModelReady, ModelRole, write_atomically
 
 _DRAFT = "draft:"  # before the folder of one
 
@@ -75,7 +76,7 @@ class SessionMark:
 def _content(file: Path) -> str:
     """The path in it; nothing where it is no path, as after a damage."""
     try:
-        folder = patiently(lambda: file.read_text(encoding="utf-8"))
+        folder = read_small(file).decode("utf-8")
     except (OSError, ValueError):
         return ""
     return folder if folder.isprintable() else ""

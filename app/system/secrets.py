@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from engine import PUBLIC_HUB, patiently, write_atomically
+from app.system.small_file import read_small
+from engine import PUBLIC_HUB, write_atomically
 
 _SERVICE, _NAME = "Hunch", "hub token"
 _MOST_CHARS = 1000
@@ -111,7 +112,7 @@ class Secrets:
 
     def _from_file(self) -> str:
         try:
-            token = patiently(lambda: self._file.read_text(encoding="utf-8"))
+            token = read_small(self._file).decode("utf-8")
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
             token = ""
         except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from engine import patiently
+from app.system.small_file import is_in_the_way, read_small
 
 
 class UnsentFile:
@@ -17,6 +17,8 @@ class UnsentFile:
     def add(self, words: str) -> None:
         """On the disk when this returns, behind what is there."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
+        if is_in_the_way(self._file):  # to write to a pipe would wait for its reader
+            self._file.unlink()
         with os.fdopen(os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
             parting = "\n\n" if os.fstat(file.fileno()).st_size else ""
             file.write((parting + words).encode("utf-8", "replace"))
@@ -26,8 +28,8 @@ class UnsentFile:
     def words(self) -> str:
         """Empty where there are none, or where the disk does not give them."""
         try:
-            return patiently(self._file.read_bytes).decode("utf-8", "replace")
-        except OSError:
+            return read_small(self._file).decode("utf-8", "replace")
+        except (OSError, ValueError):
             return ""
 
     def forget(self) -> None:

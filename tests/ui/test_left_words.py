@@ -20,7 +20,7 @@ from tests.ui.test_kept_words import fill_up
 LONG = "precious " * 6000  # more than SQLite's free pages take
 EDITED, REPLIED = LONG + "edited", LONG + "replied"
 
-pytestmark = pytest.mark.expect_log("was not stored", "cannot be read", "copy of the day")
+pytestmark = pytest.mark.expect_log("was not stored", "cannot be read", "copy of the day", "not as it should be")
 
 
 @pytest.fixture(autouse=True)
@@ -164,3 +164,23 @@ def test_nothing_is_read_that_somebody_else_may_have_put_there(tmp_path: Path, s
     os.mkfifo(pipe)
     LeftWords(link, pipe).put_back(stores)
     assert stores.unsent.all() == {}
+
+
+@pytest.mark.parametrize("kind", ["unsent", "attachments", "edits", "replies"])
+def test_a_number_that_cannot_be_costs_no_other_words(tmp_path: Path, qtbot: QtBot, kind: str) -> None:
+    """And no start."""
+    content: dict[str, object] = {"number": "1", "unsent": [], "attachments": [], "edits": [], "replies": []}
+    rest: dict[str, list[object]] = {
+        "unsent": ["x"],
+        "attachments": ["[]"],
+        "edits": ["edit", "user", "x", None],
+        "replies": ["x", "", 1e999],
+    }
+    odd: list[object] = [[number, *rest[kind]] for number in (2**63, -1, 10**400, "x", None, [1], 7)]
+    content |= {kind: odd, "unsent": [*odd, [0, "typed"]] if kind == "unsent" else [[0, "typed"]]}
+    left = tmp_path / "profile" / "data" / "left.json"
+    left.parent.mkdir(parents=True)
+    left.write_text(json.dumps(content))
+    with open_app(tmp_path / "profile", qtbot) as harness:
+        assert harness.window.composer.text() == "typed"
+    assert not left.exists()

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -328,15 +327,15 @@ def test_a_token_that_could_not_be_read_for_a_moment_stays_when_its_empty_field_
     token = Paths.for_user(tmp_path).hub_token
     token.parent.mkdir(parents=True, exist_ok=True)
     token.write_text("hf_secret", "utf-8")
-    read_text = Path.read_text
+    read_bytes = Path.read_bytes
 
-    def refused(path: Path, *arguments: Any, **options: Any) -> str:
+    def refused(path: Path) -> bytes:
         if path == token:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return read_text(path, *arguments, **options)
+        return read_bytes(path)
 
     with monkeypatch.context() as disk:
-        disk.setattr(Path, "read_text", refused)
+        disk.setattr(Path, "read_bytes", refused)
         with open_app(tmp_path, qtbot) as harness:
             window = harness.application.show_settings("models")
             assert window is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import logging
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,3 +76,20 @@ def test_files_of_the_log_are_for_their_owner_only(log: Path) -> None:
 
 def test_an_error_of_the_system_is_told_without_its_path() -> None:
     assert told(OSError(13, "Permission denied", "/home/zebra")) == "PermissionError: Permission denied"
+
+
+def test_a_log_is_opened_whatever_stands_in_its_place(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    os.mkfifo(folder / "hunch.log")
+    (folder / "crash.log").symlink_to("/dev/full")
+    before = logging.getLogger().handlers[:]
+    try:
+        path = open_log(folder)
+        logging.getLogger("anybody").warning("words")
+        assert "words" in path.read_text(encoding="utf-8")
+        assert (folder / "crash.log").is_file()
+        assert len(list(folder.glob("*-aside-*"))) == 2
+    finally:
+        faulthandler.disable()
+        logging.basicConfig(handlers=before, force=True)

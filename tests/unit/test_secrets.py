@@ -119,7 +119,7 @@ def test_a_file_that_the_disk_does_not_give_is_not_written_over(file: Path, monk
     put(Secrets(file), "hf_canary", HUB)
     giving, taking = Secrets(file), Secrets(file)
     with monkeypatch.context() as disk:
-        disk.setattr(Path, "read_text", lambda *_, **__: refuse())
+        disk.setattr(Path, "read_bytes", lambda *_, **__: refuse())
         with pytest.raises(OSError, match="Input"):
             put(giving, "hf_other", "https://other.test")
         put(taking, "", HUB)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -123,3 +124,17 @@ def test_bytes_cut_out_in_several_places_cost_only_what_they_touch(tmp_path: Pat
         left = left[:at] + left[at + 100 :]
     assert damaged(path, left)
     assert len(texts - look(path).texts) <= 3 * 6
+
+
+def test_a_large_file_of_zeros_takes_no_memory_and_no_room(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    texts = fill(path)
+    copies.make_if_due(path)
+    with path.open("wb") as file:
+        file.truncate(300_000_000)
+    tracemalloc.start()
+    try:
+        assert look(path).texts == texts
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()

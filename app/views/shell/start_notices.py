@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QTimer
 
 from app.settings import STARTER_FOLDER, Settings
 from app.system.crash_marker import SessionMark
-from app.views.widgets.banner import BannerText
+from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import count, fill
+
+_PATIENCE_MS = 1500
+
+
+class Opening(QTimer):
+    """Says that the chats are being opened, where that takes long: a large file, or a disk that does not answer."""
+
+    def __init__(self, banner: Banner) -> None:
+        super().__init__(banner, singleShot=True, interval=_PATIENCE_MS)
+        self._banner = banner
+        self.timeout.connect(lambda: banner.show_warning(opening))
+
+    def watch(self, *outcomes: Callable[[Any], None]) -> list[Callable[[Any], None]]:
+        """Each of the outcomes ends it."""
+        self.start()
+        return [partial(self._end, outcome) for outcome in outcomes]
+
+    def _end(self, outcome: Callable[[Any], None], told: Any) -> None:
+        self.stop()
+        self._banner.withdraw(opening)
+        outcome(told)
+
+
+def opening() -> BannerText:
+    sentence = QCoreApplication.translate(
+        "Application", "This takes longer than usual. You can write already; what you write is kept."
+    )
+    return BannerText(sentence, QCoreApplication.translate("Application", "Your chats are being opened"))
 
 
 def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: str) -> BannerText:

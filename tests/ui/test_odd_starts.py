@@ -1,0 +1,188 @@
+"""Starts that find something else where their files are to be: there is a window, and it says what is wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.storage import Database, Stores, database
+from tests.helpers.app_harness import AppHarness
+
+pytestmark = pytest.mark.expect_log(
+    "settings", "token", "left", "log", "mark", "pairs", "database", "copy", "put aside", "opened", "stored", "search"
+)
+
+_GUARD_S = 20  # only so that a start that waits for ever fails instead of staying
+
+
+@pytest.fixture(autouse=True)
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "session").mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "session"))
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(_GUARD_S)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def fifo(file: Path) -> None:
+    os.mkfifo(file)
+
+
+def folder(file: Path) -> None:
+    (file / "inside").mkdir(parents=True)
+
+
+def endless(file: Path) -> None:
+    file.symlink_to("/dev/zero")
+
+
+def huge(file: Path) -> None:
+    with file.open("wb") as opened:
+        opened.truncate(3_000_000_000)
+
+
+def zeros(file: Path) -> None:
+    with file.open("wb") as opened:
+        opened.truncate(200_000_000)
+
+
+def no_words(file: Path) -> None:
+    file.write_bytes(b"\xff\0" * 1000)
+
+
+class _Odd(AppHarness):
+    """Puts something in the place of some files before the app starts."""
+
+    def __init__(self, profile: Path, put: Callable[[Path], None], *names: str) -> None:
+        self._names, self._put = names, put
+        super().__init__(profile)
+
+    def _prepare(self, values: object) -> None:
+        super()._prepare(values)  # type: ignore[arg-type]
+        for name in self._names:
+            file = self.paths.data / name
+            file.unlink(missing_ok=True)
+            self._put(file)
+
+
+def started(harness: AppHarness, qtbot: QtBot) -> list[str]:
+    """Until the models load, or a refusal is told; returns the titles that the banner had meanwhile."""
+    titles: list[str] = []
+    application = harness.application
+    application.window.banner.appeared.connect(lambda: titles.append(application.window.banner.title.text()))
+    application.show()
+    qtbot.waitUntil(lambda: application.is_open or "Your chats cannot be opened" in titles)
+    return titles
+
+
+@pytest.mark.parametrize("put", [fifo, folder, endless, huge, no_words])
+def test_nothing_in_the_place_of_small_files_keeps_the_chats_from_opening(
+    tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None]
+) -> None:
+    small = ("settings.json", "hub_token", "running", "pairs.json", "unsent.txt", "left.json")
+    with guarded(), _Odd(tmp_path, put, *small) as harness:
+        titles = started(harness, qtbot)
+        assert harness.application.is_open
+        assert harness.application.storage.keeps
+        assert "Settings put aside" in titles
+
+
+def chats_of(profile: Path) -> None:
+    with closing(Database(profile / "data" / "chats.db")) as database:
+        stores = Stores(database)
+        stores.messages.add_user(stores.chats.create("kept"), None, "kept words")
+
+
+@pytest.mark.parametrize("put", [fifo, folder, endless])
+@pytest.mark.parametrize("is_damaged", [False, True], ids=["sound", "damaged"])
+def test_what_is_in_the_place_of_a_file_of_sqlite_is_put_aside(
+    tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None], is_damaged: bool
+) -> None:
+    chats_of(tmp_path)
+    if is_damaged:
+        with (tmp_path / "data" / "chats.db").open("r+b") as file:
+            file.seek(100)
+            file.write(b"\xff" * 20)
+    with guarded(), _Odd(tmp_path, put, "chats.db-shm", "chats.db-wal", "chats.db-journal") as harness:
+        started(harness, qtbot)
+        assert harness.application.is_open
+        rows = harness.application.storage.read.database.rows("SELECT text FROM messages")
+        assert [row["text"] for row in rows] == ["kept words"]
+        assert len(list(harness.paths.data.glob("chats.db-*-aside-*"))) == 3
+
+
+@pytest.mark.parametrize("put", [fifo, folder, endless])
+def test_something_else_in_the_place_of_the_chats_is_told(
+    tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None]
+) -> None:
+    with guarded(), _Odd(tmp_path, put, "chats.db") as harness:
+        harness.engine.close()  # which the app does not come to
+        assert "Your chats cannot be opened" in started(harness, qtbot)
+
+
+def test_chats_that_another_program_keeps_are_told_at_once(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often they are looked at: only the first look waits for the other."""
+    chats_of(tmp_path)
+    monkeypatch.setattr(database, "_OPENING_BUSY_MS", 77)
+    asked: list[int] = []
+    connect = sqlite3.connect
+
+    def counted(*parts: object, **named: object) -> sqlite3.Connection:
+        connection = connect(*parts, **named)  # type: ignore[call-overload]
+        connection.set_trace_callback(lambda sql: asked.append(1) if sql.endswith(" = 77") else None)
+        return connection  # type: ignore[no-any-return]
+
+    with closing(sqlite3.connect(tmp_path / "data" / "chats.db", isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        monkeypatch.setattr(sqlite3, "connect", counted)
+        with guarded(), AppHarness(tmp_path) as harness:
+            harness.engine.close()  # which the app does not come to
+            assert "Your chats cannot be opened" in started(harness, qtbot)
+            assert "locked" in harness.window.banner.sentence.text()
+    assert len(asked) == 1
+
+
+def test_a_slow_opening_is_told_until_it_ends(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+    look = database.is_sound
+
+    def slow(path: Path) -> bool:
+        goes_on.wait()
+        return look(path)
+
+    monkeypatch.setattr(database, "is_sound", slow)
+    with AppHarness(tmp_path) as harness:
+        banner = harness.window.banner
+        harness.application._opening.setInterval(0)
+        harness.application.show()
+        qtbot.waitUntil(lambda: banner.title.text() == "Your chats are being opened")
+        goes_on.set()
+        qtbot.waitUntil(lambda: harness.application.is_open)
+        assert not banner.isVisible()
+
+
+def test_zeros_in_the_place_of_the_chats_are_put_aside(tmp_path: Path, qtbot: QtBot) -> None:
+    with guarded(), _Odd(tmp_path, zeros, "chats.db") as harness:
+        assert "Chats repaired" in started(harness, qtbot)
