@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -51,6 +50,7 @@ from app.views.shell.file_wiring import FileWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
 from app.views.shell.speculation_wiring import SpeculationWiring
+from app.views.shell.waiting_start import WaitingStart
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.languages import Translation, compiled_sentences
@@ -367,12 +367,9 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     qt = qt_application()
     paths = Paths.for_user(profile_dir)
     instance = OnlyInstance(paths.lock)
-    if not instance.take():
-        if instance.call_the_other(QUICK_ASK if quick_ask else FRONT):
-            return 0
-        if not instance.take(wait_ms=round(END_S * 1000)):  # the other is ending, or hangs
-            sys.stderr.write("Another Hunch keeps these chats and does not answer.\n")
-            return 1
+    called = not instance.take() and instance.call_the_other(QUICK_ASK if quick_ask else FRONT)
+    if called or not (instance.is_first or WaitingStart(instance).wait()):  # the other is ending, or hangs
+        return 0
     open_log(paths.logs)
     application = Application(paths)
     application.errors.install()

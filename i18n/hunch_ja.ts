@@ -5416,6 +5416,21 @@
     </message>
 </context>
 <context>
+    <name>WaitingStart</name>
+    <message>
+        <source>Another Hunch has your chats open and does not answer. Once it has ended, this one opens them.</source>
+        <translation>別の Hunch がチャットを開いたまま応答していません。それが終了すると、こちらでチャットを開きます。</translation>
+    </message>
+    <message>
+        <source>If it does not end by itself, force it to quit.</source>
+        <translation>自動的に終了しない場合は、強制終了してください。</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch を終了</translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>

@@ -5416,6 +5416,21 @@
     </message>
 </context>
 <context>
+    <name>WaitingStart</name>
+    <message>
+        <source>Another Hunch has your chats open and does not answer. Once it has ended, this one opens them.</source>
+        <translation>다른 Hunch가 채팅을 열어 둔 채 응답하지 않아요. 그 앱이 끝나면 여기에서 채팅을 열어요.</translation>
+    </message>
+    <message>
+        <source>If it does not end by itself, force it to quit.</source>
+        <translation>저절로 끝나지 않으면 강제로 종료하세요.</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>Hunch 종료</translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>

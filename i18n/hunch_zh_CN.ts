@@ -5416,6 +5416,21 @@
     </message>
 </context>
 <context>
+    <name>WaitingStart</name>
+    <message>
+        <source>Another Hunch has your chats open and does not answer. Once it has ended, this one opens them.</source>
+        <translation>另一个 Hunch 打开着你的对话，但没有响应。它退出后，就会在这里打开。</translation>
+    </message>
+    <message>
+        <source>If it does not end by itself, force it to quit.</source>
+        <translation>如果它没有自行退出，请强制退出。</translation>
+    </message>
+    <message>
+        <source>Quit Hunch</source>
+        <translation>退出 Hunch</translation>
+    </message>
+</context>
+<context>
     <name>_Counts</name>
     <message numerus="yes">
         <source>%Ln message(s)</source>

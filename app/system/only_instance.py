@@ -1,62 +1,81 @@
 """One Hunch per profile: a second start brings the first one's window to the front, or opens Quick Ask, and ends.
 
-The lock is a file that the system unlocks when the process ends; a second start reaches the first by a local socket.
-The first answers only while it has a window: one that is ending is waited for, not handed over to.
+The lock is one that the system drops with its process, whatever is in the file; a second start reaches the first by a
+local socket. The first answers only while it has a window: one that is ending is waited for, not handed over to.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import logging
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLockFile, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-_CALL_MS = 2000
+_CALL_MS = 1000
 _LONGEST_WISH = 16
 _ANSWER = b"here"
 FRONT, QUICK_ASK = b"front\n", b"ask\n"  # what a later start wants
+
+_log = logging.getLogger(__name__)
 
 
 class OnlyInstance(QObject):
     called = Signal()  # somebody started the app again
     quick_ask_called = Signal()  # likewise, with --quick-ask
+    answered = Signal()  # the other one, later than `call_the_other` waits
 
     def __init__(self, lock_file: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.has_window: Callable[[], bool] = lambda: True
         self._name = _socket_name(lock_file)
-        self._lock = QLockFile(str(lock_file))
-        # A lock is stale when its process is gone, however old it is.
-        self._lock.setStaleLockTime(0)
+        self._file = lock_file
+        self.is_first = False
+        self._lock = -1  # the descriptor that has it
+        self._call: QLocalSocket | None = None  # to the other one
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_call)
 
-    def take(self, wait_ms: int = 0) -> bool:
+    def take(self) -> bool:
         """Whether this process is the one that runs; it then listens for later starts.
 
-        Where no lock file can be made at all, as on a disk that is read only, everyone runs.
+        Where nothing can be locked at all, as on some disks that are read only or far away, everyone runs.
         """
-        if not self._lock.tryLock(wait_ms) and self._lock.error() == QLockFile.LockError.LockFailedError:
-            return False
+        descriptor = _opened(self._file)
+        if descriptor >= 0:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(descriptor)
+                return False
+            except OSError as error:
+                _log.info("other starts are not kept out: %s", error.strerror)
+        self._lock, self.is_first = descriptor, True
         QLocalServer.removeServer(self._name)  # left behind by a crash
         self._server.listen(self._name)
         return True
 
     def call_the_other(self, wish: bytes = FRONT) -> bool:
-        """Asks the process that holds the lock for FRONT or QUICK_ASK; False when it has no window to show."""
-        socket = QLocalSocket()
-        socket.connectToServer(self._name)
-        reached = socket.waitForConnected(_CALL_MS)
-        if reached:
-            socket.write(wish)
-            reached = socket.waitForReadyRead(_CALL_MS)
-        answer = socket.readAll().data() if reached else b""
-        socket.disconnectFromServer()
-        return answer == _ANSWER
+        """Asks the process that holds the lock for FRONT or QUICK_ASK; False when it has no window, or not at once."""
+        self._call = QLocalSocket(self)
+        self._call.connectToServer(self._name)
+        if self._call.waitForConnected(_CALL_MS):
+            self._call.write(wish)
+            if self._call.waitForReadyRead(_CALL_MS):
+                return self._call.readAll().data() == _ANSWER
+            self._call.readyRead.connect(self._on_answer)
+        return False
+
+    def _on_answer(self) -> None:
+        if self._call is not None and self._call.readAll().data() == _ANSWER:
+            self.answered.emit()
 
     def stop_listening(self) -> None:
         """From here on this process is ending."""
@@ -64,7 +83,9 @@ class OnlyInstance(QObject):
 
     def release(self) -> None:
         self._server.close()
-        self._lock.unlock()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def _on_call(self) -> None:
         while self._server.hasPendingConnections():
@@ -84,6 +105,14 @@ class OnlyInstance(QObject):
             caller.flush()
             (self.quick_ask_called if wish == QUICK_ASK else self.called).emit()
         caller.disconnectFromServer()
+
+
+def _opened(file: Path) -> int:
+    """To be locked, whatever it is; -1 where there is none."""
+    for flags in (os.O_RDWR | os.O_CREAT, os.O_RDONLY):  # a disk may be read only now
+        with suppress(OSError):
+            return os.open(file, flags | os.O_NONBLOCK, 0o600)
+    return -1
 
 
 def _socket_name(lock_file: Path) -> str:

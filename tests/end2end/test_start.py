@@ -106,12 +106,33 @@ def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
     crashed.kill()
     crashed.wait(PATIENCE_S)
     crashed.stdout.close()
+    (tmp_path / "data" / "hunch.lock").write_bytes(b"1\nHunch\nanother-mac\n")
     again = start(_FIRST_INSTANCE, tmp_path)
     assert again.stdout is not None
     assert again.stdout.readline() == "open\n"
     again.kill()
     again.wait(PATIENCE_S)
     again.stdout.close()
+
+
+@pytest.mark.slow
+def test_a_start_beside_one_that_hangs_opens_once_that_is_gone(tmp_path: Path) -> None:
+    first = start(_FIRST_INSTANCE, tmp_path)
+    assert first.stdout is not None
+    assert first.stdout.readline() == "open\n"
+    first.send_signal(signal.SIGSTOP)
+    shown = "from app.views.shell import waiting_start as w; show = w.WaitingStart._show\n"
+    shown += "w.WaitingStart._show = lambda self: (show(self), print('waits', self.dialog.isVisible(), flush=True))\n"
+    second = start(shown + _RUN, tmp_path)
+    assert second.stdout is not None
+    assert second.stdout.readline() == "waits True\n"
+    first.kill()
+    first.wait(PATIENCE_S)
+    first.stdout.close()
+    assert second.stdout.readline() == "open\n"
+    second.send_signal(signal.SIGTERM)
+    assert second.wait(PATIENCE_S) == 0
+    second.stdout.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.drill)])

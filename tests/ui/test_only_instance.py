@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtNetwork import QLocalSocket
 from pytestqt.qtbot import QtBot
 
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
+from app.views.shell import waiting_start
+from app.views.shell.waiting_start import WaitingStart
 
 
 @pytest.fixture
@@ -52,3 +56,94 @@ def test_rubbish_gets_no_answer_and_does_nothing(instance: OnlyInstance, qtbot: 
     instance.quick_ask_called.connect(lambda: heard.append("ask"))
     assert say(instance, words, qtbot) == b""
     assert heard == []
+
+
+def put_text(text: bytes) -> Callable[[Path], object]:
+    return lambda file: file.write_bytes(text)
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        put_text(b""),
+        put_text(b"\0" * 512),
+        put_text(f"{os.getpid()}\nHunch\nanother-mac\n{'a' * 32}\n{'b' * 32}\n".encode()),  # a restored backup
+        put_text(f"{os.getpid()}\nHunch\n".encode()),
+        os.mkfifo,
+        Path.mkdir,
+        lambda file: file.symlink_to("/dev/null"),
+        lambda file: file.symlink_to(file.parent / "nowhere" / "else"),
+    ],
+    ids=["empty", "zeros", "of another machine", "of this process", "pipe", "folder", "device", "leads nowhere"],
+)
+def test_whatever_is_in_the_place_of_the_lock_keeps_no_start_out(
+    tmp_path: Path, qtbot: QtBot, put: Callable[[Path], object]
+) -> None:
+    put(tmp_path / "lock")
+    instance = OnlyInstance(tmp_path / "lock")
+    assert instance.take()
+    instance.release()
+
+
+def test_one_has_the_lock_until_it_lets_go_of_it(instance: OnlyInstance, tmp_path: Path) -> None:
+    second = OnlyInstance(tmp_path / "lock")
+    assert not second.take()
+    instance.release()
+    assert second.take()
+    second.release()
+
+
+@pytest.fixture
+def second(instance: OnlyInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OnlyInstance]:
+    """A later start, whose call the first one does not answer: it is ending, or hangs."""
+    monkeypatch.setattr(waiting_start, "_SILENT_MS", 0)
+    second = OnlyInstance(tmp_path / "lock")
+    assert not second.take()
+    yield second
+    second.release()
+
+
+def when_shown(waiting: WaitingStart, act: Callable[[], object]) -> None:
+    """Does it once the window says what is wrong."""
+    look = QTimer(waiting, interval=10)
+
+    def do() -> None:
+        if waiting.dialog is not None and waiting.dialog.isVisible():
+            assert "does not answer" in waiting.dialog.sentence.text()
+            look.stop()
+            act()
+
+    look.timeout.connect(do)
+    look.start()
+
+
+def test_a_start_beside_one_that_does_not_answer_says_so_and_goes_on_once_it_has_ended(
+    instance: OnlyInstance, second: OnlyInstance
+) -> None:
+    waiting = WaitingStart(second)
+    when_shown(waiting, instance.release)
+    assert waiting.wait()
+    assert second.is_first
+
+
+def test_a_start_beside_one_that_hangs_can_be_given_up(second: OnlyInstance) -> None:
+    waiting = WaitingStart(second)
+
+    def give_up() -> None:
+        assert waiting.dialog is not None
+        waiting.dialog.cancel_button.click()
+
+    when_shown(waiting, give_up)
+    assert not waiting.wait()
+
+
+def test_one_that_answers_late_is_shown_instead(
+    instance: OnlyInstance, second: OnlyInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its event loop stood still while it was called."""
+    monkeypatch.setattr("app.system.only_instance._CALL_MS", 1)
+    heard: list[str] = []
+    instance.quick_ask_called.connect(lambda: heard.append("ask"))
+    assert not second.call_the_other(QUICK_ASK)
+    assert not WaitingStart(second).wait()
+    assert heard == ["ask"]

@@ -1,4 +1,4 @@
-"""A question or a message over a window: a sheet on the Mac, a card over the window elsewhere.
+"""A question or a message over a window, or before there is one: a sheet on the Mac, a card over the window elsewhere.
 
 Return presses the button in the accent colour, unless what it does cannot be undone: then Cancel has the focus. Escape
 cancels.
@@ -47,7 +47,7 @@ class Dialog(Translated, QDialog):
     def __init__(
         self,
         theme: Theme,
-        parent: QWidget,
+        parent: QWidget | None,
         text: Callable[[], DialogText],
         danger: bool = False,
         width_px: int = _WIDTH_PX,
@@ -74,7 +74,9 @@ class Dialog(Translated, QDialog):
         self._retranslate()
 
     def _choose_frame(self) -> None:
-        if sys.platform == "darwin":
+        if self.parentWidget() is None:
+            self.setWindowFlags(Qt.WindowType.Dialog)
+        elif sys.platform == "darwin":
             self.setWindowFlags(Qt.WindowType.Sheet)
         else:
             self.setWindowFlags(Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
