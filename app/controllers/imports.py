@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +25,8 @@ from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker
 
 _CLOSE_S = 5.0
+_PREFIX, _PREFIX_ELSEWHERE = "import-", "hunch-import-"  # of folders with what waits to be imported
+_OLD_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ class ImportController(QObject):
         self._presets: tuple[dict[str, Any], ...] = ()  # of what is imported
         self._total = 0
         self._wants_end = False
+        self._worker.ask(lambda: _remove_unfinished(storage.path.parent), _ignore, _ignore)
 
     # Looking
 
@@ -77,7 +82,7 @@ class ImportController(QObject):
 
     def _look(self, paths: list[Path], stop: Stop) -> Preview:
         """On the thread."""
-        self._folder = Path(tempfile.mkdtemp(prefix="hunch-import-"))
+        self._folder = _new_folder(self._storage.path.parent)
         found = find_chats(
             paths, self._folder / "chats", stop, lambda share: self._deliver(lambda: self.progress.emit(share))
         )
@@ -209,6 +214,25 @@ class ImportController(QObject):
         self.discard()
 
 
+def _new_folder(data: Path) -> Path:
+    """Beside the chats, where the next start finds what a kill has left; elsewhere if that disk takes nothing."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=data))
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix=_PREFIX_ELSEWHERE))
+
+
+def _remove_unfinished(data: Path) -> None:
+    """Of those elsewhere, which another profile may use, only the old ones."""
+    old = time.time() - _OLD_S
+    for folder in data.glob(f"{_PREFIX}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX_ELSEWHERE}*"):
+        found = folder.lstat()
+        if found.st_uid == os.geteuid() and found.st_mtime < old:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def _count_here(found: Found, known: Known) -> int:
     with found.spool.open("rb") as lines:
         return sum(
@@ -219,3 +243,6 @@ def _count_here(found: Found, known: Known) -> int:
 
 def _chat_of(line: bytes) -> PortableChat:
     return own.chat_of(loads(line.decode("utf-8")))
+
+
+def _ignore(_outcome: object) -> None: ...

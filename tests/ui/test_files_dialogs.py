@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -289,6 +291,29 @@ def test_reading_can_be_cancelled(app: AppHarness, qtbot: QtBot, tmp_path: Path)
     assert files(app).imports._folder is None
 
 
+def test_what_a_kill_leaves_of_an_import_is_in_the_folder_of_the_chats_and_gone_at_the_next_start(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere, data = tmp_path / "temporary", tmp_path / "profile" / "data"
+    for name in ("hunch-import-old", "hunch-import-new", "other"):
+        (elsewhere / name).mkdir(parents=True)
+    os.utime(elsewhere / "hunch-import-old", (0, 0))  # of an earlier version
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    with open_app(tmp_path / "profile", qtbot) as app:
+        look(app, qtbot, conversations(tmp_path, 2))
+        folder = files(app).imports._folder
+        assert folder is not None
+        assert folder.parent == data
+        assert folder.stat().st_mode & 0o077 == 0
+        shutil.copytree(folder, data / f"{folder.name}-killed")
+        app.wait_until_quiet(qtbot)
+    assert [each.name for each in data.glob("import-*")] == [f"{folder.name}-killed"]
+    with open_app(tmp_path / "profile", qtbot):
+        qtbot.waitUntil(lambda: not list(data.glob("import-*")))
+        qtbot.waitUntil(lambda: not (elsewhere / "hunch-import-old").exists())
+    assert {each.name for each in elsewhere.glob("*")} >= {"hunch-import-new", "other"}
+
+
 def test_an_import_that_is_undone_ends_the_replies_in_it(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = look(app, qtbot, conversations(tmp_path, 1))
     with qtbot.waitSignal(files(app).imports.imported) as imported:
@@ -320,6 +345,7 @@ def test_without_room_for_what_is_read_the_dialog_closes(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    monkeypatch.setattr(app.application.storage, "path", tmp_path / "gone" / "chats.db")
     dialog = wiring(app).import_chats()
     with qtbot.capture_exceptions() as errors, qtbot.waitSignal(files(app).imports.cancelled):
         dialog.look([str(conversations(tmp_path, 1))])
