@@ -19,6 +19,10 @@ class Asked(Protocol):
     def ask(self, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None: ...
 
 
+class Broken(Exception):
+    """A job has raised what is no Exception, such as a panic of an extension."""
+
+
 class Worker:
     """`done` or `failed` of a job is called through `deliver`, in the order of the jobs."""
 
@@ -55,8 +59,8 @@ IN_PLACE = _InPlace()
 def _do(job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None], deliver: Deliver) -> None:
     try:
         outcome = job()
-    except Exception as error:  # noqa: BLE001  whoever asked is told
-        caught = error.with_traceback(None)
+    except BaseException as error:  # noqa: BLE001  whoever asked is told, and the thread goes on with what others asked
+        caught = (error if isinstance(error, Exception) else Broken(type(error).__name__)).with_traceback(None)
         deliver(lambda: failed(caught))
     else:
         deliver(lambda: done(outcome))

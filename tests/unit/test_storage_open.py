@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, Opened, Reason, Storage, Stores
+from app.storage import Database, NotStored, Opened, Reason, Storage, Stores
 from app.storage import database as database_module
+from app.system.worker import Broken
 
 DAY_S = 86_400
 
@@ -117,3 +118,22 @@ def test_a_file_that_can_be_opened_and_not_written_makes_way_for_a_run_in_memory
         assert [each.id for each in owner.storage.read.chats.find()] == [new]
     with closing(Database(path)) as database:
         assert [each.title for each in Stores(database).chats.find()] == ["cut"]
+
+
+@pytest.mark.expect_log("was not stored")
+def test_a_change_that_breaks_in_any_way_is_refused_and_the_next_is_made(owner: Owner) -> None:
+    class Panic(BaseException):
+        pass
+
+    def breaks(stores: Stores) -> None:
+        with stores.database.transaction():
+            stores.chats.create("lost")
+            raise Panic
+
+    assert isinstance(owner.open(), Opened)
+    owner.storage.write(breaks, owner.done, owner.done)
+    with pytest.raises(Broken):  # told as any other mistake of ours
+        owner.wait()
+    assert isinstance(owner.outcome, NotStored)
+    owner.write(lambda stores: stores.chats.create("kept"))
+    assert [each.title for each in owner.storage.read.chats.find()] == ["kept"]
