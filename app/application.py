@@ -159,10 +159,18 @@ class Application(QObject):
         def go_on(_outcome: object = None) -> None:
             import_in_steps(self, lambda: self._create_parts(opened))
 
-        if self.storage.keeps and self._left.is_there:
-            self.storage.write(self._left.put_back, go_on, go_on)
+        if self.storage.keeps and (self._left.is_there or self._unsent.is_there):
+            self.storage.write(self._take_over, go_on, go_on)
         else:
             go_on()
+
+    def _take_over(self, stores: Stores) -> None:
+        """What earlier runs have not brought into the database; by the thread that writes."""
+        self._left.put_back(stores)
+        if words := self._unsent.words():
+            stores.unsent.add(words)
+            self._unsent.forget()
+        stores.unsent.attach_long()
 
     def _create_parts(self, opened: Opened) -> None:
         """Creates what the first frame does not need: engine, model store, controllers."""
@@ -195,7 +203,6 @@ class Application(QObject):
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(opened.rescued)
-        self._restore_unsent()
         self.models.start()
         self.storage.settle()
         self.is_open = True
@@ -329,20 +336,6 @@ class Application(QObject):
         if text and not (self.is_open and self.storage.keeps):
             self._unsent.add(text)
         self.is_open = False
-
-    def _restore_unsent(self) -> None:
-        """Where they are kept: without a database they wait on."""
-        composer, text = self.window.composer, self._unsent.words() if self.storage.keeps else ""
-        if not text:
-            return
-        composer.set_unsent({0: text})
-        words = composer.text()
-
-        def keep(stores: Stores) -> None:
-            stores.unsent.put(0, words)
-            self._unsent.forget()
-
-        self.storage.write(keep, _ignore, _ignore)
 
     def _close_engine(self) -> None:
         self.engine_works_on = not self.engine.close()

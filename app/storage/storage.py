@@ -143,6 +143,7 @@ class Storage:
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
             stores.trash.purge()
+            stores.unsent.attach_long()
         if self.keeps:
             self._forget_damaged()
         return Opened(self._database.rescued, stores.trash.leaves_traces)

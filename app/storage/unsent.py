@@ -5,11 +5,13 @@ What waits in Quick Ask belongs to no chat, and has the number `QUICK_ASK`.
 
 from __future__ import annotations
 
-from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
+from app.storage.attachments import Attachment, AttachmentKind, Attachments, attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
 from app.storage.database import Connection
 from app.storage.salvage import LARGEST_NUMBER
 
+NEW_CHAT = 0
+LONGEST = 1_000_000  # characters of a text that a field gets at a start
 QUICK_ASK = LARGEST_NUMBER  # one that a rescue keeps, and that no chat will have
 
 
@@ -37,6 +39,19 @@ class UnsentStore:
 
     def put_attachments(self, chat_id: int, attachments: Attachments) -> None:
         self._put(chat_id, "attachments", attachments_to_json(attachments))
+
+    def add(self, text: str) -> None:
+        """Behind what waits in the new chat."""
+        self.put(NEW_CHAT, "\n\n".join(filter(None, (self.all().get(NEW_CHAT, ""), text))))
+
+    def attach_long(self) -> None:
+        """What no field can show at once waits as an attachment, as a long text that is pasted; none of it is lost."""
+        sql = "SELECT chat_id, text FROM unsent WHERE length(text) > ?"
+        for number, text in [(row["chat_id"], as_text(row["text"])) for row in self._db.rows(sql, (LONGEST,))]:
+            chat_id = NEW_CHAT if number == QUICK_ASK else number  # which takes none
+            long = Attachment("", AttachmentKind.PASTED, text, len(text.encode("utf-8", "replace")))
+            self.put_attachments(chat_id, (*self.attachments().get(chat_id, ()), long))
+            self.put(number, "")
 
     def forget(self, chat_id: int) -> None:
         self._db.execute("DELETE FROM unsent WHERE chat_id = ?", (chat_id,))

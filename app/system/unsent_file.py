@@ -25,6 +25,10 @@ class UnsentFile:
             file.flush()
             os.fsync(file.fileno())
 
+    @property
+    def is_there(self) -> bool:
+        return os.path.lexists(self._file)
+
     def words(self) -> str:
         """Empty where there are none, or where the disk does not give them."""
         try:

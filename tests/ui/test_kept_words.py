@@ -255,12 +255,14 @@ def test_words_of_a_run_without_chats_stay_in_their_file_until_the_chats_have_th
         free = threading.Event()
         hold = partial(application.storage.write, lambda _stores: free.wait(60), lambda _: None, lambda _: None)
         application.window.painted_first.connect(lambda: QTimer.singleShot(0, hold))  # behind the opening
-        with qtbot.waitSignal(application.opened):
-            application.show()
+        application.show()
+        qtbot.waitUntil(lambda: application.storage.pending > 0)
         assert file.exists()
-        free.set()
-        qtbot.waitUntil(lambda: not file.exists())
+        with qtbot.waitSignal(application.opened):
+            free.set()
+        assert not file.exists()
         assert unsent(harness) == {0: "precious"}
+        assert harness.window.composer.text() == "precious"
 
 
 def test_what_is_typed_into_quick_ask_waits_there_until_it_is_asked(tmp_path: Path, qtbot: QtBot) -> None:

@@ -14,6 +14,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database, Stores, database
+from app.storage.left_words import Left, LeftWords
+from app.storage.unsent import QUICK_ASK
 from tests.helpers.app_harness import AppHarness
 
 pytestmark = pytest.mark.expect_log(
@@ -186,3 +188,26 @@ def test_a_slow_opening_is_told_until_it_ends(tmp_path: Path, qtbot: QtBot, monk
 def test_zeros_in_the_place_of_the_chats_are_put_aside(tmp_path: Path, qtbot: QtBot) -> None:
     with guarded(), _Odd(tmp_path, zeros, "chats.db") as harness:
         assert "Chats repaired" in started(harness, qtbot)
+
+
+@pytest.mark.parametrize("place", ["database", "unsent.txt", "left.json"])
+def test_megabytes_that_were_not_sent_wait_as_an_attachment(tmp_path: Path, qtbot: QtBot, place: str) -> None:
+    """A field that gets them holds up the start."""
+    long, short, data = "말\n" * 1_000_000, "half a thought", tmp_path / "data"
+    with closing(Database(data / "chats.db")) as database:
+        Stores(database).unsent.put(0, long if place == "database" else short)
+        Stores(database).unsent.put(QUICK_ASK, long)
+    if place == "unsent.txt":
+        (data / place).write_text(long, "utf-8")
+    elif place == "left.json":
+        assert LeftWords(data / place).leave(Left(unsent={0: long}))
+    with AppHarness(tmp_path) as harness:
+        started(harness, qtbot)
+        composer = harness.window.composer
+        assert composer.text() == ""
+        waiting = [row.attachment.text for row in composer.attached.rows if row.attachment]
+        assert [text.strip() for text in waiting] in (
+            [long.strip()] * 2,
+            [long.strip(), f"{short}\n\n{long}".strip()],
+        )
+        assert not any((data / name).exists() for name in ("unsent.txt", "left.json"))
