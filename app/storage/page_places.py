@@ -6,18 +6,31 @@ Here: places. Not here: what is in the pages (`pages`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 PAGE_BYTES = 4096  # of our files; also where the header cannot be read
-LEAF = 0x0D  # a page with rows of a table
+LEAF, _INNER = 0x0D, 0x05  # pages of a table: with rows, with the numbers of pages
 _TREE_HEAD_BYTES = {0x02: 12, 0x05: 12, 0x0A: 8, LEAF: 8}
 _HEADER_BYTES = 100
 _LOCKED_BYTE = 1 << 30  # SQLite leaves the page of it as it is
 _AHEAD_BYTES = 1 << 20
 
+Child = tuple[int, int, int]  # its number, and between which ids its rows are: above the first, up to the second
 Shift = tuple[
     int, int, int
 ]  # page n is at (n - 1) * page_bytes + shift, where that is from the first place to the last
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number as SQLite writes it, and where it ends. Raises IndexError."""
+    value = 0
+    for step in range(8):
+        byte = data[at + step]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + step + 1
+    return value << 8 | data[at + 8], at + 9
 
 
 def page_bytes_of(header: bytes) -> int:
@@ -84,7 +97,44 @@ def _shifts(data: bytes, page_bytes: int, in_all: int) -> list[Shift]:
         put_in = (at - shift) % page_bytes
         nearest = shift + (put_in if put_in <= page_bytes // 2 else put_in - page_bytes)
         shifts.append((in_all if (at - in_all) % page_bytes == 0 else nearest, at, at))
-    return shifts
+    moved_by_pages = len(shifts) == 1 and in_all and in_all % page_bytes == 0
+    return _shifts_by_children(data, page_bytes, in_all) if moved_by_pages else shifts
+
+
+def _shifts_by_children(data: bytes, page_bytes: int, in_all: int) -> list[Shift]:
+    """Where whole pages were cut out or put in: by the pages that others point to, and the ids of their rows."""
+    children = sorted(
+        child for at in range(page_bytes, len(data), page_bytes) for child in _children(data, at, page_bytes)
+    )
+    here, moved = ([_fits(data, (each[0] - 1) * page_bytes + by, each) for each in children] for by in (0, in_all))
+    first = max(range(len(children) + 1), key=lambda n: (sum(here[:n]) + sum(moved[n:]), n))
+    if first == len(children):
+        return [(0, 0, len(data))]
+    last = (children[first - 1][0] - 1) * page_bytes if first else 0
+    return [(0, 0, last), (in_all, (children[first][0] - 1) * page_bytes + in_all, len(data))]
+
+
+def _children(data: bytes, at: int, page_bytes: int) -> Iterator[Child]:
+    if data[at] != _INNER or not _is_tree(data, at, page_bytes):
+        return
+    lowest = 0
+    for place in range(at + 12, at + 12 + 2 * int.from_bytes(data[at + 3 : at + 5], "big"), 2):
+        cell = at + int.from_bytes(data[place : place + 2], "big")
+        with suppress(IndexError):
+            highest, _ = varint(data, cell + 4)
+            yield int.from_bytes(data[cell : cell + 4], "big"), lowest, highest
+            lowest = highest
+    yield int.from_bytes(data[at + 8 : at + 12], "big"), lowest, 1 << 63
+
+
+def _fits(data: bytes, at: int, child: Child) -> bool:
+    if not 0 <= at < len(data) - 10 or data[at] != LEAF:
+        return 0 <= at < len(data) and data[at] == _INNER
+    try:
+        _, id_at = varint(data, at + int.from_bytes(data[at + 8 : at + 10], "big"))
+        return child[1] < varint(data, id_at)[0] <= child[2]
+    except IndexError:
+        return False
 
 
 def _leaves(data: bytes, page_bytes: int) -> Iterator[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from app.storage.page_places import LEAF, PAGE_BYTES, free_pages, page_bytes_of, straightened
+from app.storage.page_places import LEAF, PAGE_BYTES, free_pages, page_bytes_of, straightened, varint
 
 Value = int | float | str | bytes | None
 
@@ -146,8 +146,8 @@ class Pages:
                 continue
 
     def _row(self, page: bytes, at: int) -> tuple[int, list[Value]]:
-        size, at = _varint(page, at)
-        row_id, at = _varint(page, at)
+        size, at = varint(page, at)
+        row_id, at = varint(page, at)
         if not (0 < size < 1 << 30 and 0 <= row_id < 1 << 48):
             raise ValueError(row_id)
         return row_id, _values(self._payload(page, at, size))
@@ -180,21 +180,11 @@ def _exactly(data: bytes, size: int) -> bytes:
     return data
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = 0
-    for step in range(8):
-        byte = data[at + step]
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            return value, at + step + 1
-    return value << 8 | data[at + 8], at + 9
-
-
 def _values(payload: bytes) -> list[Value]:
-    head_bytes, at = _varint(payload, 0)
+    head_bytes, at = varint(payload, 0)
     kinds = []
     while at < head_bytes:
-        kind, at = _varint(payload, at)
+        kind, at = varint(payload, at)
         kinds.append(kind)
     values: list[Value] = []
     at = head_bytes
