@@ -40,7 +40,7 @@ class Told(application.Application):
     def look(self):
         banner = self.window.banner
         title = banner.title.text()
-        if title and title not in self.told["titles"]:
+        if title and title not in (*self.told["titles"], "Your chats are being opened"):  # where the machine is busy
             self.told["titles"].append(title)
         if banner.other_button.isVisibleTo(banner):
             QTimer.singleShot(0, banner.other_button.click)

@@ -479,10 +479,10 @@ def test_what_two_runs_without_a_database_leave_is_all_there(tmp_path: Path, qtb
 def test_a_start_says_that_the_disk_did_not_give_the_settings(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(_read: object) -> None:
+    def refused(_file: object) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr("app.settings.patiently", refused)
+    monkeypatch.setattr("app.settings.read_small", refused)
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
         assert harness.window.banner.title.text() == "Settings not read"
 
