@@ -10,24 +10,20 @@ LONGEST_PIECE = 4000
 _MOST_MARKS = 32  # a cluster is not longer than this many characters, or it may be cut
 
 
-def long_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Where lines of more than LONGEST_PIECE characters begin and end.
+def long_lines(text: str, at_most: int = LONGEST_PIECE) -> Iterator[tuple[int, int]]:
+    """Where lines of more characters begin and end.
 
     From each place it looks back from as far as a line may reach: a pattern would read a line of 3,900 characters from
     each of them, which took a second a megabyte.
     """
     start = 0
-    while len(text) - start > LONGEST_PIECE:
-        line_end = text.rfind("\n", start, start + LONGEST_PIECE + 1)
+    while len(text) - start > at_most:
+        line_end = text.rfind("\n", start, start + at_most + 1)
         if line_end < 0:
             line_end = text.find("\n", start)
             line_end = len(text) if line_end < 0 else line_end
             yield start, line_end
         start = line_end + 1
-
-
-def has_long_line(text: str) -> bool:
-    return next(long_lines(text), None) is not None
 
 
 def pieces(line: str, at_most: int = LONGEST_PIECE) -> Iterator[str]:

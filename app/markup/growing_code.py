@@ -33,7 +33,8 @@ class GrowingCode:
         if self._slow > 1 or len(code) - start > _LONGEST_TAIL:
             return len(code), []
         started_s = thread_time()
-        found = [span._replace(start=span.start + start) for span in spans(code[start:], self._language)]
+        read = spans(code[start:], self._language)
+        found = [span._replace(start=span.start + start) for span in read if span.role is not None]
         self._slow = self._slow + 1 if thread_time() - started_s > _MOST_S else 0
         return start, found
 

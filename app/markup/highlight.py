@@ -1,5 +1,6 @@
 """Colours for code, by role. Here: pygments' tokens as spans of roles. Not here: which colour a role has."""
 
+import re
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
@@ -8,12 +9,15 @@ from threading import Lock, Thread
 from time import thread_time
 from typing import NamedTuple
 
-from app.markup.cuts import has_long_line
+from app.markup.cuts import long_lines
 
 # Some lexers are quadratic in some texts. One that takes longer than this leaves the rest of the block plain.
 _MOST_S_PER_CHAR = 20e-6
 _LEAST_ALLOWED_S = 0.02
 _TOKENS_A_LOOK = 8  # at the clock, which takes as long as some tokens
+# A single token may take them seconds where a line, or white space, goes on for long: such code stays plain.
+_LONGEST_LINE = 1000
+_LONG_SPACE = re.compile(r"(?<!\s)\s{100}")
 
 
 class Role(StrEnum):
@@ -29,13 +33,13 @@ class Role(StrEnum):
 class Span(NamedTuple):
     start: int
     length: int
-    role: Role
+    role: Role | None  # None: it stays plain
 
 
 def spans(code: str, language: str) -> Iterator[Span]:
-    """Lazily, from the start, so that a block can be coloured a slice at a time."""
+    """Every token, lazily, from the start, so that a block can be coloured a slice at a time."""
     lexer = lexer_of(language)
-    if lexer is None or has_long_line(code):
+    if lexer is None or _is_slow_to_read(code):
         return
     left_s = _LEAST_ALLOWED_S + _MOST_S_PER_CHAR * len(code)
     # The last line needs its end: without it some lexers take every character for a fault.
@@ -47,9 +51,12 @@ def spans(code: str, language: str) -> Iterator[Span]:
         if not found:
             return
         for start, token_type, text in found:
-            role = _role(token_type)
-            if role is not None and text.strip():
-                yield Span(start, min(len(text), len(code) - start), role)
+            role = _role(token_type) if text.strip() else None
+            yield Span(start, min(len(text), len(code) - start), role)
+
+
+def _is_slow_to_read(code: str) -> bool:
+    return next(long_lines(code, _LONGEST_LINE), None) is not None or _LONG_SPACE.search(code) is not None
 
 
 _makers: dict[str, Thread] = {}  # of lexers, by language

@@ -7,8 +7,12 @@ from PySide6.QtGui import QTextBlock, QTextLine
 
 def stretches(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTextLine, float, float]]:
     """Each line that characters `start` to `end` of the block stand on, with the left and right of them there."""
-    for number in range(block.layout().lineCount()):
-        line = block.layout().lineAt(number)
+    layout = block.layout()
+    line_of_start = layout.lineForTextPosition(start)
+    for number in range(line_of_start.lineNumber() if line_of_start.isValid() else 0, layout.lineCount()):
+        line = layout.lineAt(number)
+        if line.textStart() >= end:
+            return
         first, last = max(start, line.textStart()), min(end, line.textStart() + line.textLength())
         if last > first:
             left, right = sorted((_x(line.cursorToX(first)), _x(line.cursorToX(last))))

@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.parser_inline import ParserInline
 from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.table import table
 from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Scanned
 from markdown_it.token import Token
@@ -30,6 +31,9 @@ _ENVIRONMENT = re.compile(
 )
 _INLINE_MARKS = {"\\(": "\\)", "\\[": "\\]"}
 _MOST_FORMULA_LINES = 100
+# A row may leave out cells, and has them all the same: 4,000 characters made 90,000, which took a second to read and
+# more to show. A table of more stays as it was written, where `blocks.py` does not cut it into several.
+_MOST_CELLS = 1500
 # Not what regular expressions have in brackets, such as `[^a-z]` and `[^0-9]`.
 _NOTE_MARK = re.compile(r"\[\^(\d{1,4}|(?!\w-\w\])[^\W\d_][\w-]{0,30})\]")
 
@@ -44,6 +48,7 @@ def parser() -> MarkdownIt:
     md.validateLink = is_allowed_link  # type: ignore[method-assign]
     dollarmath_plugin(md, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True)
     md.disable("math_block")
+    md.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
     interrupts: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "display_formula", _display_formula, interrupts)
     md.inline.ruler.before("escape", "bracket_formula", _bracket_formula)
@@ -94,6 +99,15 @@ class _CjkInline(ParserInline):
 
 def _is_cjk(char: str) -> bool:
     return unicodedata.east_asian_width(char) in "WF" or "\u1100" <= char <= "\u11ff"
+
+
+def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    columns = state.src.count("|", state.bMarks[start], state.eMarks[start])
+    if columns * (end - start) > _MOST_CELLS:
+        lines = next((line for line in range(start, end) if state.isEmpty(line)), end) - start
+        if columns * lines > _MOST_CELLS:
+            return False
+    return table(state, start, end, silent)
 
 
 def _display_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:

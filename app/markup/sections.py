@@ -13,8 +13,10 @@ from itertools import islice
 from app.markup.cuts import cut_before
 from app.markup.open_fence import OpenFence
 
-LONGEST_WHOLE = 16_000  # a shorter text is one section
+LONGEST_WHOLE = 16_000  # a shorter text is one section,
+MOST_LINES_WHOLE = 1_000  # unless it has more lines: each may be a block of its own
 _SECTION_CHARS = 4_000
+_SECTION_LINES = 250
 _PLAIN_CHARS = 4_000
 _PLAIN_LINES = 1000
 _MOST_FENCES = 20_000  # whoever writes more of them does not write code
@@ -50,7 +52,7 @@ class Section:
 
 def sections(text: str) -> list[Section]:
     """A reply's text, cut between paragraphs if possible."""
-    if len(text) <= LONGEST_WHOLE:
+    if len(text) <= LONGEST_WHOLE and text.count("\n") <= MOST_LINES_WHOLE:
         return [Section(0, len(text))]
     lines = _fence_lines(text)
     ahead = next(lines, None)
@@ -69,9 +71,12 @@ def sections(text: str) -> list[Section]:
 
 
 def _end_of_section(text: str, start: int) -> int:
-    least, end = start + _SECTION_CHARS // 2, start + _SECTION_CHARS
-    if end >= len(text):
-        return len(text)
+    end = min(len(text), start + _SECTION_CHARS)
+    line_end = _end_of_lines(text, start, end, _SECTION_LINES)
+    if line_end < 0 and end == len(text):
+        return end
+    end = line_end + 1 if line_end >= 0 else end
+    least = start + (end - start) // 2
     for separator in ("\n\n", "\n"):
         found = text.rfind(separator, least, end)
         if found >= 0:

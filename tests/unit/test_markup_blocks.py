@@ -321,3 +321,33 @@ def contents(block: Block) -> tuple[BlockKind, str, list[tuple[str, str]]]:
 
 def test_headings_know_their_level() -> None:
     assert [block.heading for block in split("## two\n\ntext")] == [2, 0]
+
+
+def cells_of(block: Block) -> int:
+    return sum(token.type in ("td_open", "th_open") for token in block.tokens)
+
+
+def test_a_table_of_very_many_columns_is_cut_after_few_rows() -> None:
+    """Each cell costs as much as a short paragraph."""
+    splitter = Splitter()
+    splitter.append("|a" * 300 + "|\n" + "|-" * 300 + "|\n" + ("|b" * 300 + "|\n") * 20)
+    splitter.finish()
+    assert [cells_of(block) for block in splitter.blocks] == [600] * 20
+
+
+@pytest.mark.parametrize("mark", ["", "> ", "- "])
+@pytest.mark.parametrize(("columns", "rows"), [(240, 900), (900, 90), (20, 1500)])
+def test_rows_that_leave_out_cells_do_not_make_tens_of_thousands(mark: str, columns: int, rows: int) -> None:
+    lines = ["|a" * columns + "|", "|-" * columns + "|", *["|"] * rows]
+    splitter = Splitter()
+    splitter.append("\n".join(mark.replace("-", " " if number else "-") + line for number, line in enumerate(lines)))
+    splitter.finish()
+    assert max(cells_of(block) for block in splitter.blocks) <= 1500
+
+
+def test_a_large_table_is_cut_into_tables() -> None:
+    splitter = Splitter()
+    splitter.append("|a" * 12 + "|\n" + "|-" * 12 + "|\n" + ("|b" * 12 + "|\n") * 200)
+    splitter.finish()
+    assert {block.kind for block in splitter.blocks} == {BlockKind.TABLE}
+    assert sum(cells_of(block) - 12 for block in splitter.blocks) == 200 * 12

@@ -22,7 +22,7 @@ def read_chars(language: str, code: str, step: int) -> tuple[int, dict[str, Role
         start, found = growing.spans(shown)
         total += len(shown) - start
         colors = {at: kept for at, kept in colors.items() if at < start}
-        colors |= {span.start: (shown[span.start : span.start + span.length], span.role) for span in found}
+        colors |= {span.start: (shown[span.start : span.start + span.length], span.role) for span in found if span.role}
     return total, dict(colors.values())
 
 

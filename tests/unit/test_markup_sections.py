@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.markup.block import BlockKind
 from app.markup.blocks import Splitter
 from app.markup.cuts import LONGEST_PIECE, pieces
-from app.markup.sections import LONGEST_WHOLE, plain_sections, sections
+from app.markup.sections import LONGEST_WHOLE, MOST_LINES_WHOLE, plain_sections, sections
 
 LINES = ("words in a line\n", "\n", "```py\n", "```\n", "~~~~\n", "   ```\n", "x" * 5000 + "\n", "말" * 900, "a ")
 
@@ -25,8 +25,15 @@ def test_sections_leave_out_nothing_but_blank_lines(runs: list[tuple[str, int]])
     for above, below in pairwise(cuts):
         assert above.end <= below.start
         assert not text[above.end : below.start].strip()
-    if len(text) > LONGEST_WHOLE:
+    if len(text) > LONGEST_WHOLE or text.count("\n") > MOST_LINES_WHOLE:
         assert all(cut.end - cut.start <= LONGEST_PIECE for cut in cuts)
+        assert all(text.count("\n", cut.start, cut.end) <= 250 for cut in cuts)
+
+
+@pytest.mark.parametrize("line", ["- a\n", "# a\n", "---\n", "a\n"])
+def test_very_many_short_lines_are_not_read_as_a_whole(line: str) -> None:
+    """Each may be a block of its own: 4,000 of them took a third of a second."""
+    assert len(sections(line * (LONGEST_WHOLE // len(line)))) > 10
 
 
 def test_code_that_fills_many_sections_stays_code() -> None:

@@ -1,6 +1,7 @@
 """The colours of a code block's lines.
 
-Here: spans of roles as formats of the lines of a document, a slice at a time; only lines that change are touched.
+Here: spans of roles as formats of the lines of a document, a slice at a time, which all code in sight shares; only
+lines that change are touched.
 Not here: which words have which role (`app.markup.highlight`, `app.markup.growing_code`).
 """
 
@@ -8,7 +9,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from math import inf
-from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QTextLayout
@@ -16,8 +16,8 @@ from PySide6.QtGui import QColor, QTextBlock, QTextCharFormat, QTextDocument, QT
 from app.markup.growing_code import GrowingCode
 from app.markup.highlight import Role, Span, has_lexer, spans
 from app.theme import Palette
+from app.views.transcript.shared_slice import SharedSlice
 
-_SLICE_S = 0.001
 _LINES_PER_STEP = 2
 _LOOK_AGAIN_MS = 5  # whether the lexer is made
 
@@ -26,9 +26,10 @@ _Line = tuple[QTextBlock, _Colored]
 
 
 class CodeColors(QObject):
-    def __init__(self, document: QTextDocument, colors: Palette, parent: QObject) -> None:
+    def __init__(self, document: QTextDocument, colors: Palette, shared: SharedSlice, parent: QObject) -> None:
         super().__init__(parent)
         self._document = document
+        self._slice = shared
         self._formats = {role: _format(role, colors) for role in Role}
         self._shown: dict[int, _Colored] = {}  # by line
         self._language = ""
@@ -70,7 +71,7 @@ class CodeColors(QObject):
         self._apply(_by_lines(self._document, start, end, _in_qt_units(code, found)))
 
     def color(self, code: str, language: str) -> None:
-        """Colours all of it: at once for some milliseconds, then from the event loop, so that no frame is delayed."""
+        """Colours all of it: at once while the slice lasts, then from the event loop, so that no frame is delayed."""
         self._timer.stop()
         self._language, self._waiting, self._grown_from = language, "", inf
         end = _units(code, len(code))
@@ -83,12 +84,13 @@ class CodeColors(QObject):
             return
         if self._waiting:
             self.grow(self._waiting)
-        ends_at = perf_counter() + _SLICE_S
-        while self._apply(takewhile(self._is_above_growth, self._lines), _LINES_PER_STEP):
-            if perf_counter() > ends_at:
-                self._timer.start(0)
-                return
-        self._timer.stop()
+        if self._slice.work(self._color_some_lines):
+            self._timer.start(0)
+        else:
+            self._timer.stop()
+
+    def _color_some_lines(self) -> bool:
+        return self._apply(takewhile(self._is_above_growth, self._lines), _LINES_PER_STEP)
 
     def _is_above_growth(self, line: _Line) -> bool:
         return line[0].position() < self._grown_from
@@ -144,7 +146,8 @@ def _by_lines(document: QTextDocument, start: int, end: int, found: Iterable[Spa
             while block.position() < line.position():
                 yield block, tuple(colored)
                 block, colored = block.next(), []
-            colored.append((first, length, span.role))
+            if span.role is not None:
+                colored.append((first, length, span.role))
     while block.isValid() and block.position() <= end:
         yield block, tuple(colored)
         block, colored = block.next(), []

@@ -43,7 +43,7 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
         self.text = ReadOnlyText(context, self)
         for each in (self, self.text, self.text.viewport()):
             each.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # a line more leaves the others as they are painted
-        self._colors = CodeColors(self.text.document(), context.theme.palette, self)
+        self._colors = CodeColors(self.text.document(), context.theme.palette, context.slice, self)
         self.text.setLineWrapMode(ReadOnlyText.LineWrapMode.NoWrap)
         self.text.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)

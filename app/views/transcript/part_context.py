@@ -13,6 +13,7 @@ from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.editing import Editing
 from app.views.transcript.parts import Part
 from app.views.transcript.pointed import Pointer
+from app.views.transcript.shared_slice import SharedSlice
 
 
 class PartContext(QObject):
@@ -38,6 +39,7 @@ class PartContext(QObject):
         self.theme = theme
         self.editing = Editing(self)
         self.formulas = Formulas(self)
+        self.slice = SharedSlice(self)
         self.pointer: Pointer | None = None  # asked about the mouse over texts
         self.code_of: Callable[[Part], str] = lambda part: ""  # all code of which a part shows the beginning
         self.message_of: Callable[[int], TranscriptMessage | None] = lambda message_id: None

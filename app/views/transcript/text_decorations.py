@@ -1,9 +1,10 @@
 """Painting that QTextDocument cannot do: tints behind inline code, bars beside quotes, horizontal rules."""
 
 import math
+from bisect import bisect_left, bisect_right
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTextBlock, QTextDocument, QTextFragment
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QTextBlock, QTextDocument
 
 from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE
 from app.markup.document_style import DocumentStyle
@@ -14,14 +15,17 @@ _CODE_RADIUS = 4
 _CODE_MARGIN_PX = 2
 
 
-def paint_decorations(painter: QPainter, document: QTextDocument, style: DocumentStyle, colors: Palette) -> None:
+def paint_decorations(
+    painter: QPainter, document: QTextDocument, clip: QRectF, style: DocumentStyle, colors: Palette
+) -> None:
+    """Of what has to be painted only: a document may have thousands of them."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     block = document.begin()
     while block.isValid():
         place = _rect(block)
         _paint_bars(painter, block, place, colors.hairline)
-        for rect in _code_rects(block, place.topLeft(), style):
+        for rect in _code_rects(block, place.topLeft(), clip, style):
             painter.setBrush(colors.hover)
             painter.drawRoundedRect(rect, _CODE_RADIUS, _CODE_RADIUS)
         block = block.next()
@@ -52,25 +56,36 @@ def _bars(block: QTextBlock) -> list[float]:
     return block.blockFormat().property(QUOTE_BARS) or [] if block.isValid() else []
 
 
-def _code_rects(block: QTextBlock, corner: QPointF, style: DocumentStyle) -> list[QRectF]:
+def _code_rects(block: QTextBlock, corner: QPointF, clip: QRectF, style: DocumentStyle) -> list[QRectF]:
+    first, last = _chars_within(block, clip.translated(-corner))
     metrics = QFontMetricsF(style.mono)
     result: list[QRectF] = []
     fragments = block.begin()
     while not fragments.atEnd():
         fragment = fragments.fragment()
-        if fragment.isValid() and fragment.charFormat().property(CODE):
-            result.extend(_fragment_rects(block, fragment, corner, metrics))
+        start = fragment.position() - block.position()
+        if start >= last:
+            break
+        if start + fragment.length() > first and fragment.charFormat().property(CODE):
+            result.extend(_fragment_rects(block, start, start + fragment.length(), corner, metrics))
         fragments += 1
     return result
 
 
-def _fragment_rects(
-    block: QTextBlock, fragment: QTextFragment, corner: QPointF, metrics: QFontMetricsF
-) -> list[QRectF]:
+def _chars_within(block: QTextBlock, stretch: QRectF) -> tuple[int, int]:
+    """The first and the last character on the lines that this reaches into, the ones above and below included."""
+    layout = block.layout()
+    tops = range(layout.lineCount())
+    first = max(0, bisect_left(tops, stretch.top(), key=lambda number: layout.lineAt(number).y()) - 2)
+    last = bisect_right(tops, stretch.bottom(), key=lambda number: layout.lineAt(number).y()) + 1
+    end = layout.lineAt(last).textStart() if last < len(tops) else block.length()
+    return (layout.lineAt(first).textStart() if tops else 0), end
+
+
+def _fragment_rects(block: QTextBlock, start: int, end: int, corner: QPointF, metrics: QFontMetricsF) -> list[QRectF]:
     """One rectangle for each line that the fragment stands on."""
-    start = fragment.position() - block.position()
     result: list[QRectF] = []
-    for line, left, right in stretches(block, start, start + fragment.length()):
+    for line, left, right in stretches(block, start, end):
         top = corner.y() + line.y() + line.ascent() - metrics.ascent() - 1
         rect = QRectF(corner.x() + left, top, right - left, metrics.height() + 2)
         result.append(rect.adjusted(-_CODE_MARGIN_PX, 0, _CODE_MARGIN_PX, 0))

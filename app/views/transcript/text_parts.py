@@ -302,13 +302,15 @@ class TextPart(Hovered, ReadOnlyText):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._has_marks:
-            self._paint_marks()
+            self._paint_marks(event.rect())
         super().paintEvent(event)
 
-    def _paint_marks(self) -> None:
+    def _paint_marks(self, stretch: QRect) -> None:
+        scrolled = self.horizontalScrollBar().value()
         painter = QPainter(self.viewport())
-        painter.translate(-self.horizontalScrollBar().value(), 0)
-        paint_decorations(painter, self.document(), self.context.document_style(), self.context.theme.palette)
+        painter.translate(-scrolled, 0)
+        clip, style = QRectF(stretch.translated(scrolled, 0)), self.context.document_style()
+        paint_decorations(painter, self.document(), clip, style, self.context.theme.palette)
         painter.end()
 
 
@@ -348,14 +350,14 @@ class BubblePart(Hovered, SelectableInside, QWidget):
         style = self._context.document_style()
         self.text.set_document_font(style.font)
         self.text.setTabStopDistance(4 * QFontMetricsF(style.mono).horizontalAdvance(" "))
-        self.text.setPlainText(text)
-        self.text.forget_light()
-        self.text.go_to_start()
+        self.text.document().clear()
         cursor = QTextCursor(self.text.document())
-        cursor.select(QTextCursor.SelectionType.Document)
         block = cursor.blockFormat()
         block.setLineHeight(round(REPLY_PX * REPLY_LEADING * self._context.theme.scale), 2)
         cursor.setBlockFormat(block)
+        cursor.insertText(text)
+        self.text.forget_light()
+        self.text.go_to_start()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         across, down = self._context.theme.px(14), self._context.theme.px(9)

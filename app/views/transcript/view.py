@@ -226,15 +226,15 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
         Measuring changes heights, and heights change what is visible; the anchor keeps the reader's place meanwhile.
         """
+        self.visible_parts.begin_turn()
         for _ in range(_SETTLING_ROUNDS):
             first = self.visible_parts.measure(self._column, self._wanted_top(), self.page_px(), self.column_px())
             if first is None:
                 break
             self._column.arrange(first, self._theme.scale)
-        else:
+        if first is not None or self.visible_parts.has_more:
             self._later.start()
-        top = self._wanted_top()
-        self._apply_range(top)
+        self._apply_range(top := self._wanted_top())
         self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
         self._side_lines.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6), self._theme)
         self.visible_parts.light(self.selection)

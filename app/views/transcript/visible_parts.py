@@ -6,6 +6,7 @@ Not here: which stretch is visible (`view.py`) and the layout of the messages (`
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from time import thread_time
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
@@ -28,6 +29,9 @@ from app.views.widgets.tab_order import chain
 
 # Widgets are also made this far above and below the visible stretch, so that scrolling finds them ready.
 MARGIN_PX = 300
+# What is in sight takes some milliseconds, but a screen of tag characters or of marks upon marks seconds. What has not
+# been shown after so much CPU time waits for another turn of the event loop.
+_MOST_S = 0.05
 
 _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
     PartKind.ATTACHMENTS: AttachmentsPart,
@@ -54,6 +58,8 @@ class VisibleParts(QObject):
         self._viewport = viewport
         self._pool = PartPool(self._make)
         self._is_lit = False
+        self._ends_at = 0.0  # of this turn, in CPU time
+        self.has_more = False  # something in sight has to wait for the next turn
         self._live: dict[int, Part] = {}  # by identity of the part
 
     @property
@@ -64,6 +70,13 @@ class VisibleParts(QObject):
         for part in self._live.values():
             if part.widget is not None:
                 yield part, as_widget(part.widget).geometry()
+
+    def begin_turn(self) -> None:
+        self._ends_at, self.has_more = thread_time() + _MOST_S, False
+
+    def _has_time(self) -> bool:
+        self.has_more = self.has_more or thread_time() > self._ends_at
+        return not self.has_more
 
     def measure(self, column: MessageColumn, top_px: int, page_px: int, width_px: int) -> int | None:
         """Measures what is in sight; returns the first row whose height changed."""
@@ -79,7 +92,7 @@ class VisibleParts(QObject):
                     return row if changed is None else changed
             stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
             # One at a time: what it turns out to need may leave no room for the next.
-            has_read = item.read_section(stretch, width_px)
+            has_read = self._has_time() and item.read_section(stretch, width_px)
             if has_read:
                 stretch = item.indexes_between(upper - item.top_px, lower - item.top_px)
             corrected = [self._measure(item.parts[index], width_px) for index in stretch]
@@ -99,26 +112,28 @@ class VisibleParts(QObject):
 
     def show_grown(self, item: MessageItem, width_px: int) -> bool:
         """Shows once more what has changed of a message; returns whether it has to be placed anew."""
+        self.begin_turn()
         number, before_px = item.message.id, item.height_px
         grown = [each for each in self._live.values() if each.measured_width_px < 0 and each.message_id == number]
         corrected = [self._measure(part, width_px) for part in grown]
         if any(corrected):
             item.sum_up()
-        if item.height_px != before_px:
+        if item.height_px != before_px or self.has_more:
             return True
         self.placed.emit()
         return False
 
     def _measure(self, part: Part, width_px: int) -> bool:
         """Lends the part a widget and measures it; returns whether its height changed."""
-        if part.kind is PartKind.UNREAD:
+        wanted = width_px - part.inset_px
+        is_shown = part.widget is not None and part.measured_width_px == wanted
+        if part.kind is PartKind.UNREAD or not (is_shown or self._has_time()):
             return False
         if part.widget is None:
             self._pool.lend(part)
             _name(part)
         widget = self._pool.lend(part)
         self._live[id(part)] = part
-        wanted = width_px - part.inset_px
         if part.measured_width_px != wanted:
             before_px, part.height_px = part.height_px, widget.show_part(part, wanted)
             part.measured_width_px = wanted

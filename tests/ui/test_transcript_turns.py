@@ -1,0 +1,128 @@
+"""What is in sight is shown and coloured in turns of bounded length, whatever it is.
+
+The clock is a count here: every look at it takes some time, so that a busy machine changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.markup.lines import stretches
+from app.views.transcript import shared_slice, visible_parts
+from app.views.transcript.code_part import CodePart
+from app.views.transcript.parts import PartKind
+from app.views.transcript.text_decorations import paint_decorations
+from app.views.transcript.text_parts import TextPart
+from tests.helpers.transcript_harness import TranscriptHarness, reply
+
+CODE = '```python\n{}"{}"\n```\n'.format("x = 1\n" * 40, "word " * 5)
+
+
+def every_look_takes(seconds: float) -> Callable[[], float]:
+    looks = count()
+    return lambda: next(looks) * seconds
+
+
+def colored_lines(harness: TranscriptHarness) -> Iterator[int]:
+    """Of each piece of code in sight."""
+    for part in harness.parts(PartKind.CODE):
+        assert isinstance(part.widget, CodePart)
+        block, lines = part.widget.text.document().begin(), 0
+        while block.isValid():
+            lines += bool(block.layout().formats())
+            block = block.next()
+        yield lines
+
+
+def test_all_code_in_sight_shares_one_slice_of_a_turn(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = TranscriptHarness([])
+    qtbot.addWidget(harness.view)
+    harness.view.resize(800, 3000)
+    harness.model.append(reply(900, "```python\nx = 1\n```\n"))
+    qtbot.waitUntil(lambda: sum(colored_lines(harness)) == 1)  # the lexer is made
+    monkeypatch.setattr(shared_slice, "thread_time", every_look_takes(0.001))
+    monkeypatch.setattr(shared_slice, "_SLICE_S", 0.004)
+    harness.view.visible_parts._context.slice._renew()
+    harness.model.append(reply(901, CODE * 3))
+    assert 0 < sum(colored_lines(harness)) <= 1 + 8
+    qtbot.waitUntil(lambda: list(colored_lines(harness)) == [1, 41, 41, 41])
+
+
+def test_what_takes_long_to_show_waits_for_the_next_turn(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = TranscriptHarness([])
+    qtbot.addWidget(harness.view)
+    monkeypatch.setattr(visible_parts, "thread_time", every_look_takes(visible_parts._MOST_S / 4))
+    harness.model.append(reply(900, "\n\n".join(f"Paragraph {number}." for number in range(12))))
+    assert 0 < len(harness.parts(PartKind.TEXT)) <= 4
+    qtbot.waitUntil(lambda: all(part.measured_width_px > 0 for part in harness.view.items[0].parts))
+    assert len(harness.parts(PartKind.TEXT)) == 12
+
+
+class CountingPainter(QPainter):
+    def __init__(self, device: QPixmap) -> None:
+        super().__init__(device)
+        self.tints = 0
+
+    def drawRoundedRect(self, *arguments: object) -> None:  # noqa: N802
+        self.tints += 1
+        super().drawRoundedRect(*arguments)  # type: ignore[call-overload]
+
+
+def test_only_marks_in_what_is_painted_are_looked_for(qtbot: QtBot) -> None:
+    harness = TranscriptHarness([reply(900, "`a` " * 900)])
+    qtbot.addWidget(harness.view)
+    text = harness.parts(PartKind.TEXT)[0].widget
+    assert isinstance(text, TextPart)
+    style, palette = text.context.document_style(), harness.theme.palette
+    clip = QRectF(0, 100, 800, 40)
+    pictures, counts = [], []
+    for stretch in (QRectF(text.rect()), clip):
+        picture = QPixmap(text.size())
+        picture.fill(QColor("white"))
+        painter = CountingPainter(picture)
+        paint_decorations(painter, text.document(), stretch, style, palette)
+        painter.end()
+        pictures.append(picture.copy(clip.toRect()).toImage())
+        counts.append(painter.tints)
+    assert pictures[0] == pictures[1]
+    assert counts[0] == 900
+    assert counts[1] < 450
+
+
+class CountingLayout:
+    def __init__(self, layout: object) -> None:
+        self._layout, self.looks = layout, 0
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._layout, name)
+
+    def lineAt(self, number: int) -> object:  # noqa: N802
+        self.looks += 1
+        return self._layout.lineAt(number)  # type: ignore[attr-defined]
+
+
+def test_words_are_found_on_their_lines_without_a_look_at_all_others(qtbot: QtBot) -> None:
+    harness = TranscriptHarness([reply(900, "word " * 700)])
+    qtbot.addWidget(harness.view)
+    QApplication.processEvents()
+    text = harness.parts(PartKind.TEXT)[0].widget
+    assert isinstance(text, TextPart)
+    block = text.document().begin()
+    layout = CountingLayout(block.layout())
+
+    class Block:
+        def layout(self) -> object:
+            return layout
+
+    start = block.layout().lineAt(10).textStart()
+    found = list(stretches(Block(), start, start + 4))  # type: ignore[arg-type]
+    assert [line.lineNumber() for line, _, _ in found] == [10]
+    assert layout.looks <= 2
+    assert [line.lineNumber() for line, _, _ in stretches(block, start - 3, start + 4)] == [9, 10]
