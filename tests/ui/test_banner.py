@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -84,3 +84,50 @@ def test_many_warnings_leave_the_newest(banner: Banner) -> None:
     for number in range(9):
         warn(banner, str(number))
     assert closed_one_after_another(banner) == ["8", "7", "6", "5"]
+
+
+def test_what_offers_a_way_out_is_never_dropped(banner: Banner) -> None:
+    acts: list[str] = []
+    for number in range(6):
+        warn(banner, f"button {number}", acts)
+        warn(banner, f"none {number}")
+    seen = closed_one_after_another(banner)
+    assert [each for each in seen if each.startswith("button")] == [f"button {number}" for number in (5, 4, 3, 2, 1, 0)]
+    assert [each for each in seen if each.startswith("none")] == ["none 5", "none 4", "none 3", "none 2"]
+
+
+def refuse(banner: Banner, name: str, acts: list[str], sentence: str = "no room left") -> Callable[[], BannerText]:
+    def text() -> BannerText:
+        return BannerText(sentence, button="Try again")
+
+    banner.show_refusal(text, lambda: acts.append(name))
+    return text
+
+
+def test_refusals_in_the_same_words_are_tried_again_together(banner: Banner) -> None:
+    acts: list[str] = []
+    refuse(banner, "rename", acts)
+    refuse(banner, "pin", acts)
+    warn(banner, "no model")
+    refuse(banner, "elsewhere", acts, "locked")
+    refuse(banner, "send", acts)
+    banner.button.click()
+    assert acts == ["rename", "pin", "send"]
+    banner.button.click()
+    assert acts == ["rename", "pin", "send", "elsewhere"]
+    assert closed_one_after_another(banner) == ["no model"]
+
+
+@pytest.mark.parametrize("covered", [False, True])
+def test_of_refusals_in_the_same_words_one_can_be_withdrawn(banner: Banner, covered: bool) -> None:
+    acts: list[str] = []
+    texts = [refuse(banner, name, acts) for name in ("rename", "send", "pin")]
+    if covered:
+        warn(banner, "no model")
+    banner.withdraw(texts[1])
+    if covered:
+        banner.close_button.click()
+    banner.withdraw(texts[2])
+    banner.button.click()
+    assert acts == ["rename"]
+    assert not banner.isVisible()

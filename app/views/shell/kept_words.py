@@ -25,9 +25,11 @@ class KeptWords(QObject):
     ) -> None:
         super().__init__(window)
         self._chats = chats
+        self._composer = composer
         self._banner = banner
         self._warned = False
-        self._refusal: Callable[[], BannerText] | None = None
+        self._refusals: dict[int, Callable[[], BannerText]] = {}  # of questions, by the chat that they are for
+        self._refused_in: int | None = None  # the chat of a question that is just being refused
         self._end_refusal: Callable[[], BannerText] | None = None  # of replies, which are tried again without a click
         self._told: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
@@ -35,8 +37,8 @@ class KeptWords(QObject):
         composer.edit.textChanged.connect(self.note_typing)
         chats.message_sent.connect(composer.confirm_sent)
         chats.chat_made.connect(composer.go_on_in)
-        chats.message_sent.connect(lambda _chat, _text: self._withdraw_refusal())
-        chats.message_refused.connect(lambda _chat, _text: composer.release_sent())
+        chats.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
+        chats.message_refused.connect(self._on_refused)
         chats.message_homeless.connect(composer.take_over)
         chats.not_stored.connect(self._show_not_stored)
         chats.replies.stored.connect(self._withdraw_end_refusal)
@@ -65,6 +67,11 @@ class KeptWords(QObject):
         hint = self.tr("Free some space and wait a moment, or quit once more.")
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
+    def _on_refused(self, chat_id: int, _text: str) -> None:
+        self._composer.release_sent()
+        self._withdraw_refusal(chat_id)
+        self._refused_in = chat_id
+
     def _show_not_stored(self, problem: Problem, again: Callable[[], None]) -> None:
         def text() -> BannerText:
             return problem_text(problem)
@@ -72,14 +79,13 @@ class KeptWords(QObject):
         if again == self._chats.replies.store_ends:
             self._withdraw(self._end_refusal)
             self._end_refusal = text
-        else:
-            self._refusal = text
-        self._banner.show_warning(text, again)
+        elif self._refused_in is not None:
+            self._refusals[self._refused_in], self._refused_in = text, None
+        self._banner.show_refusal(text, again)
 
-    def _withdraw_refusal(self) -> None:
+    def _withdraw_refusal(self, chat_id: int) -> None:
         """Once a question is stored: to try again then would ask it twice."""
-        self._withdraw(self._refusal)
-        self._refusal = None
+        self._withdraw(self._refusals.pop(chat_id, None))
 
     def _withdraw_end_refusal(self) -> None:
         if not self._chats.replies.has_unsaved:

@@ -1,12 +1,13 @@
 """A message over the foot of the transcript, such as a refusal with a button, or "deleted" with Undo.
 
 One at a time: a newer one covers the older, and a warning that was covered comes back after it. It moves nothing else.
+What offers a way out is never dropped; refusals in the same words are one message, whose button tries all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -22,7 +23,7 @@ from app.views.widgets.translated import Translated
 
 _BRIEF_MS = 10_000
 _MOST_BUTTONS_SHARE = 0.35  # of the width
-_MOST_COVERED = 3
+_MOST_COVERED = 3  # of those without a button
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,13 @@ class _Message:
     text: Callable[[], BannerText]
     acts: tuple[Callable[[], None] | None, ...] = ()
     warns: bool = False  # it stays until it is closed
+    refused: tuple[tuple[Callable[[], BannerText], Callable[[], None]], ...] = ()  # what its button tries again
+
+    def without(self, text: Callable[[], BannerText]) -> _Message | None:
+        left = tuple(each for each in self.refused if each[0] is not text)
+        if left:
+            return replace(self, text=left[-1][0], refused=left)
+        return None if self.text is text else self
 
 
 class Banner(Translated, QWidget):
@@ -105,16 +113,31 @@ class Banner(Translated, QWidget):
         else:
             self._cover(warning)
 
+    def show_refusal(self, text: Callable[[], BannerText], again: Callable[[], None]) -> None:
+        """A warning whose button tries again what was refused, with whatever else was refused in the same words."""
+        words = text()
+        shown = [*self._covered, *([] if self.isHidden() else [self._message])]
+        alike = [refusal for each in shown if each.refused and each.text() == words for refusal in each.refused]
+        self._cover(_Message(text, warns=True, refused=(*alike, (text, again))))
+
     def withdraw(self, text: Callable[[], BannerText]) -> None:
         """What this said holds no more."""
-        self._covered = [warning for warning in self._covered if warning.text is not text]
-        if self._message.text is text and not self.isHidden():
+        self._covered = [left for each in self._covered if (left := each.without(text)) is not None]
+        if self.isHidden():
+            return
+        left = self._message.without(text)
+        if left is None:
             self._dismiss()
+        elif left is not self._message:
+            self._show(left)
 
     def _cover(self, message: _Message) -> None:
-        shown = self._message
-        if shown.warns and not self.isHidden() and shown.text() != message.text():
-            self._covered = [*self._covered, shown][-_MOST_COVERED:]
+        if self._message.warns and not self.isHidden():
+            self._covered.append(self._message)
+        words = message.text()
+        covered = [each for each in self._covered if each.text() != words]
+        dropped = [each for each in covered if not (any(each.acts) or each.refused)][:-_MOST_COVERED]
+        self._covered = [each for each in covered if each not in dropped]
         self._show(message)
 
     def _show(self, message: _Message) -> None:
@@ -137,7 +160,8 @@ class Banner(Translated, QWidget):
         """Once: a button that was hidden by its first click may still be clicked from outside."""
         if self.isHidden():
             return
-        acts = self._message.acts
+        message = self._message
+        acts = message.acts if not message.refused else (lambda: [again() for _, again in message.refused],)
         self._dismiss()
         act = acts[number] if number < len(acts) else None
         if act is not None:
