@@ -5,6 +5,8 @@ that sat in a cycle, the process dies. MEASURED: a segmentation fault in a formu
 
 A full collection looks at everything that was ever imported, which is never garbage. MEASURED: a tenth of a second of
 the window's time with MLX and transformers in memory. So what is there once imports have come to rest is set aside.
+With it goes whatever else is alive at that moment, which may become garbage later: it is looked at again whenever
+more was imported, and when another program comes to the front, where nobody waits for the window.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from __future__ import annotations
 import gc
 import sys
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
 
 _LOOK_EVERY_MS = 500
 
@@ -27,15 +30,26 @@ class GuiThreadGarbage(QObject):
         self._timer = QTimer(self, interval=_LOOK_EVERY_MS)
         self._timer.timeout.connect(self.collect)
         self._timer.start()
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.applicationStateChanged.connect(self._on_state)
 
     def collect(self) -> None:
         """The oldest generation that is due, by Python's own thresholds; a full one when imports have come to rest."""
         before, self._modules_seen = self._modules_seen, len(sys.modules)
         if before == self._modules_seen != self._modules_frozen:
             self._modules_frozen = before
-            gc.collect()
-            gc.freeze()
+            self._set_aside()
             return
         due = [generation for generation in range(3) if gc.get_count()[generation] > gc.get_threshold()[generation]]
         if due:
             gc.collect(due[-1])
+
+    def _on_state(self, state: Qt.ApplicationState) -> None:
+        if self._modules_frozen and state != Qt.ApplicationState.ApplicationActive:
+            self._set_aside()
+
+    def _set_aside(self) -> None:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()

@@ -9,7 +9,8 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.system.gui_gc import GuiThreadGarbage
@@ -64,16 +65,42 @@ def test_what_was_there_when_imports_came_to_rest_is_not_looked_at_again(monkeyp
     parent = QObject()
     garbage = GuiThreadGarbage(parent)
     garbage.collect()
-    kept = [[number] for number in range(1000)]
-    frozen = gc.get_freeze_count()
+    before: list[object] = [[]]
     garbage.collect()
-    assert gc.get_freeze_count() >= frozen + len(kept)
-    frozen = gc.get_freeze_count()
-    later = [[number] for number in range(1000)]
+    assert not is_looked_at(before)
+    later: list[object] = [[]]
     garbage.collect()
-    assert gc.get_freeze_count() == frozen
+    assert is_looked_at(later)
     monkeypatch.setitem(sys.modules, "one.more", sys)
     garbage.collect()  # more may follow
-    assert gc.get_freeze_count() == frozen
+    assert is_looked_at(later)
     garbage.collect()
-    assert gc.get_freeze_count() >= frozen + len(later)
+    assert not is_looked_at(later)
+
+
+def is_looked_at(thing: object) -> bool:
+    return any(each is thing for each in gc.get_objects())
+
+
+@pytest.mark.parametrize("inactive", [False, True], ids=["more imports", "another program in front"])
+def test_what_was_alive_then_dies_all_the_same(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch, inactive: bool
+) -> None:
+    """Set aside for good it would be kept for ever, and more of it each time."""
+    parent = QObject()
+    garbage = GuiThreadGarbage(parent)
+    knot = Knot()
+    gone = weakref.ref(knot)
+    garbage.collect()
+    garbage.collect()
+    del knot
+    gc.collect()
+    assert gone() is not None, "it was not set aside"
+    if inactive:
+        qapp.applicationStateChanged.emit(Qt.ApplicationState.ApplicationInactive)
+    else:
+        monkeypatch.setitem(sys.modules, "two.more", sys)
+        garbage.collect()
+        garbage.collect()
+    assert gone() is None
+    assert gc.get_freeze_count() > 0
