@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QPaintEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -361,3 +361,15 @@ def test_nothing_moves_when_the_first_words_come(open_transcript: Opener, scale:
     harness.model.append_text(1002, "A word")
     harness.model.change(1002, status=ReplyStatus.STREAMING)
     assert (harness.value, harness.bottom) == before
+
+
+def test_a_chat_of_many_small_parts_leaves_few_widgets_to_the_next_one(qtbot: QtBot) -> None:
+    harness = TranscriptHarness([reply(1, "tiny\n\n" * 60)])
+    qtbot.addWidget(harness.view)
+    most = len(harness.view.viewport().findChildren(TextPart))
+    assert most > 20
+    harness.model.set_messages([reply(2, "other words")])
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert len(harness.view.viewport().findChildren(TextPart)) < 10
+    harness.model.set_messages([reply(3, "tiny\n\n" * 60)])
+    assert len(harness.view.viewport().findChildren(TextPart)) == most

@@ -148,7 +148,10 @@ class Selectable:
 
 
 class PartPool:
-    """Widgets by kind, kept when no part needs them: making one costs more than filling one."""
+    """Widgets by kind, kept when no part needs them: making one costs more than filling one.
+
+    One chat may need scores of a kind at once, each of which keeps what it showed last.
+    """
 
     def __init__(self, make: Callable[[PartKind], PartWidget]) -> None:
         self._make = make
@@ -170,11 +173,12 @@ class PartPool:
             self._spare[part.kind].append(part.widget)
             part.widget = None
 
-    def clear(self) -> None:
+    def clear(self, kept: int = 0) -> None:
+        """Deletes those that no part needs, but for some of each kind."""
         for widgets in self._spare.values():
-            for widget in widgets:
+            for widget in widgets[kept:]:
                 as_widget(widget).deleteLater()
-        self._spare.clear()
+            del widgets[kept:]
 
 
 def as_widget(widget: PartWidget) -> QWidget:

@@ -144,8 +144,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def _reset(self) -> None:
         """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
-        count = len(self._model.messages)
-        width_px = self.column_px()
+        count, width_px = len(self._model.messages), self.column_px()
         kept = self._column.keep_same(self._model.messages, width_px)
         self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
         self._highlights.forget()
@@ -153,6 +152,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
         self._hold.drop_lost()
         self.arrange(0)
+        self.visible_parts.keep_few_spare()
 
     def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]

@@ -32,6 +32,7 @@ MARGIN_PX = 300
 # What is in sight takes some milliseconds, but a screen of tag characters or of marks upon marks seconds. What has not
 # been shown after so much CPU time waits for another turn of the event loop.
 _MOST_S = 0.05
+_MOST_SPARE = 8  # widgets of a kind, for the next chat
 
 _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
     PartKind.ATTACHMENTS: AttachmentsPart,
@@ -206,6 +207,9 @@ class VisibleParts(QObject):
 
     def clear(self) -> None:
         self._pool.clear()
+
+    def keep_few_spare(self) -> None:
+        self._pool.clear(_MOST_SPARE)
 
     def forget_waiting_for(self, key: FormulaKey) -> None:
         """Marks the parts that wait for this formula to be shown again."""
