@@ -56,6 +56,7 @@ class LiveReply:
     waits_for: int = 0  # replies before it in the line
     stats: RequestStats = field(default_factory=RequestStats)
     drafted: DraftedText = field(default_factory=DraftedText)
+    thought_s: float = 0.0  # before the request
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
     shown: RequestStats | None = None  # in its row and in the table
@@ -66,7 +67,7 @@ class LiveReply:
     def grow(self, delta: TextDelta) -> None:
         if delta.kind is SpanKind.THINKING:
             self.thinking += delta.text
-            self.thinking_s = delta.stats.decode_s  # measured by the engine
+            self.thinking_s = self.thought_s + delta.stats.decode_s  # measured by the engine, for this request
         else:
             self.text += delta.text
         thinking = delta.kind is SpanKind.THINKING
@@ -366,6 +367,7 @@ def _storing(end: End) -> Callable[[Stores], object]:
 def _live(number: RequestId, reply: StoredMessage, speculation: Speculation) -> LiveReply:
     """What is stored of a reply, which goes on from there."""
     live = LiveReply(number, reply.chat_id, reply.id, speculation, reply.text, reply.thinking, reply.thinking_s)
+    live.thought_s = reply.thinking_s
     live.began_at = len(reply.text), len(reply.thinking)
     live.drafted = DraftedText(reply.drafting)
     for thinking, end in enumerate(live.began_at):
