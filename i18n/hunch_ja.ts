@@ -657,6 +657,10 @@
         <translation>添付ファイルをまだ読み込んでいます。</translation>
     </message>
     <message>
+        <source>What you have sent is still being saved.</source>
+        <translation>送信したメッセージをまだ保存しています。</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>

@@ -657,6 +657,10 @@
         <translation>첨부한 파일을 아직 읽고 있어요.</translation>
     </message>
     <message>
+        <source>What you have sent is still being saved.</source>
+        <translation>보낸 메시지를 아직 저장하고 있어요.</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>중지</translation>
     </message>

@@ -657,6 +657,10 @@
         <translation>附件仍在读取中。</translation>
     </message>
     <message>
+        <source>What you have sent is still being saved.</source>
+        <translation>已发送的消息仍在保存中。</translation>
+    </message>
+    <message>
         <source>Stop</source>
         <translation>停止</translation>
     </message>

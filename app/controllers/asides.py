@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from app.controllers.changes import Changes
+from app.controllers.changes import ASIDE, Changes
 from app.controllers.keeping import Keeping
 from app.controllers.messages import storable
 from app.controllers.replies import Replies
@@ -39,10 +40,10 @@ class Asides(QObject):
     def ask(self, text: str, show: TranscriptModel, done: Callable[[int], None]) -> bool:
         """Stores the question and has `show` show it with its reply; `done` gets the chat, or 0: it is not on disk.
 
-        False: it is refused at once, and the reason was told.
+        False: it is refused at once, and the reason was told, or one more is on its way.
         """
         text = storable(text)
-        question = self._question(text) if text and not self._changes.is_asking else None
+        question = self._question(text) if text and not self._changes.is_asking(ASIDE) else None
         if question is None:
             return False
 
@@ -51,7 +52,8 @@ class Asides(QObject):
             self.show(asked.chat_id, show)
             done(asked.chat_id)
 
-        self._changes.ask(lambda stores: exchange.ask(stores, question, aside=True), stored, lambda: done(0))
+        ask = partial(exchange.ask, question=question, aside=True)
+        self._changes.ask(ask, stored, lambda: done(0), chat_id=ASIDE)
         return True
 
     def show(self, chat_id: int, show: TranscriptModel) -> None:

@@ -133,18 +133,18 @@ class ChatController(QObject):
         self.changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self.conversations.refresh())
 
     def duplicate_chat(self, chat_id: int) -> None:
-        """Copies a chat with all its branches, and opens the copy."""
-        summary = self._chats.summary(chat_id)
-        if summary is not None:
+        """Copies a chat with all its branches, and opens the copy where nothing else was opened meanwhile."""
+        if (summary := self._chats.summary(chat_id)) is not None:
             self._replies.save()
             self.options.keep()
             titles = copy_titles(summary.title)
-            self.changes.write(lambda stores: stores.chats.duplicate(chat_id, titles), self._show_listed)
+            self.changes.write(
+                lambda stores: stores.chats.duplicate(chat_id, titles), partial(self._show_copy, self.visit)
+            )
 
     def delete_chat(self, chat_id: int) -> None:
         """To the Trash, where it stays for 30 days."""
-        summary = self._chats.summary(chat_id)
-        if summary is not None:
+        if (summary := self._chats.summary(chat_id)) is not None:
             was_open = chat_id == self.chat_id
             self.deletions.delete_chat(summary, was_open, lambda: self._on_deleted(summary))
 
@@ -160,9 +160,9 @@ class ChatController(QObject):
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
         text = storable(text)
-        if not (text or attachments) or self.generating or self.changes.is_asking or self.reading.chat_id:
+        if not (text or attachments) or self.generating or self.reading.chat_id:
             return False
-        if not self.can_reply():
+        if self.changes.is_asking(self.chat_id) or not self.can_reply():
             return False
         rows, visit, chat_id = self.transcript.messages, self.visit, self.chat_id
         question = self.requests_for_replies.question(chat_id, rows[-1].id if rows else None, text, attachments)
@@ -201,7 +201,7 @@ class ChatController(QObject):
     def regenerate(self, message_id: int) -> bool:
         """Requests another version of a reply, or another reply to a person's message. False: nothing will change."""
         message = self._messages.message(message_id)
-        if message is None or self.changes.is_asking or not self.can_reply():
+        if message is None or self.changes.is_asking(message.chat_id) or not self.can_reply():
             return False
         replied_to = message.id if message.role is MessageRole.USER else message.parent_id
         if replied_to is None:
@@ -239,9 +239,9 @@ class ChatController(QObject):
     def continue_reply(self, message_id: int) -> bool:
         """Requests more text for a reply that was stopped, interrupted or cut; it is appended to the same row."""
         message = self._messages.message(message_id)
-        if message is None or message.role is not MessageRole.ASSISTANT or self.generating or self.changes.is_asking:
+        if message is None or message.role is not MessageRole.ASSISTANT or self.generating:
             return False
-        if not self.can_reply():
+        if self.changes.is_asking(message.chat_id) or not self.can_reply():
             return False
         store_end = self._replies.storing_end(message_id)
 
@@ -344,9 +344,10 @@ class ChatController(QObject):
         self._show_rows(self._messages.shown_branch(self.shown_id), self.transcript.set_messages)
         self.current_chat_changed.emit(self.chat_id, title)
 
-    def _show_listed(self, chat_id: int) -> None:
+    def _show_copy(self, visit: int, chat_id: int) -> None:
         self.conversations.refresh()
-        self._show(chat_id)
+        if visit == self.visit:
+            self._show(chat_id)
 
     def show_branch_of(self, chat_id: int) -> None:
         """As it is stored now, where it is the open chat's."""

@@ -125,7 +125,7 @@ class MessageChanges(QObject):
         What the disk refuses is tried again as the field says it then; not where it was saved after all.
         """
         edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
-        if edit is None or message is None or self._chats.changes.is_asking:
+        if edit is None or message is None or self._chats.changes.is_asking(message.chat_id):
             return False
         text, attachments = storable(edit.text), self.attached(message_id) if edit.role is _USER else ()
         if not (text or attachments):
@@ -212,7 +212,9 @@ class MessageChanges(QObject):
     def drop_attachment(self, message_id: int, place: int) -> None:
         """A version of the message without that attachment; a message of nothing but it stays as it is."""
         message = self._storage.read.messages.message(message_id)
-        if message is None or not can_drop(message.text, len(message.attachments)) or self._chats.changes.is_asking:
+        if message is None or not can_drop(message.text, len(message.attachments)):
+            return
+        if self._chats.changes.is_asking(message.chat_id):
             return
         kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
         self._chats.changes.ask(

@@ -214,6 +214,27 @@ def test_what_is_sent_stays_until_it_is_stored(composer: Composer, qtbot: QtBot)
     assert (sent, composer.text()) == (["Hello", "Hello"], "and more")
 
 
+def test_while_what_was_sent_is_on_its_way_another_chat_can_send_and_the_same_one_says_why_not(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    composer.send_requested.disconnect()
+    sent: list[str] = []
+    composer.send_requested.connect(sent.append)
+    composer.open_chat(7)
+    QTest.keyClicks(composer.edit, "Hello")
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    composer.open_chat(8)
+    QTest.keyClicks(composer.edit, "Elsewhere")
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert sent == ["Hello", "Elsewhere"]
+    composer.release_sent(7)
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert len(sent) == 2
+    qtbot.waitUntil(QToolTip.isVisible)
+    assert QToolTip.text() == "What you have sent is still being saved."
+    QToolTip.hideText()
+
+
 def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: Composer) -> None:
     composer.send_requested.disconnect()
     QTest.keyClicks(composer.edit, "Hello")

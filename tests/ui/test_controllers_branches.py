@@ -229,6 +229,16 @@ def test_duplicate_copies_all_versions_and_opens_the_copy(harness: ControllerHar
     assert harness.texts == ["Question", "two"]
 
 
+def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: ControllerHarness) -> None:
+    harness.say("Question")
+    original = harness.chat.chat_id
+    harness.controller.duplicate_chat(original)
+    harness.controller.new_chat()
+    harness.settle()
+    assert (harness.chat.chat_id, harness.texts) == (0, [])
+    assert len(harness.titles()) == 2
+
+
 def test_pinned_chats_come_first(harness: ControllerHarness) -> None:
     harness.say("Older")
     older = harness.chat.chat_id

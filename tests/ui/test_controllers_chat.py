@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.controllers.message_changes import Then
 from app.storage import Reason, Stores
-from app.view_models.transcript import ReplyStatus
+from app.view_models.transcript import ReplyStatus, TranscriptModel
 from app.words.notices import NoticeAction
 from app.words.notices_for_errors import notice_for
 from engine import (
@@ -116,6 +116,61 @@ def test_continue_goes_on_in_the_same_row(harness: ControllerHarness) -> None:
     assert harness.texts == ["Hello", "A draft " + REPLY]
     last = harness.engine.requests[-1].messages[-1]
     assert (last.role, last.content) == (MessageRole.ASSISTANT, "A draft ")
+
+
+def test_a_reply_that_thinks_again_has_thought_for_longer(harness: ControllerHarness) -> None:
+    again = Script(thinking=("Well.",) * 8)
+    harness.engine.scripts += [Script(thinking=("Hm. ",) * 8, pieces=("One ", "more ")), again, again]
+    harness.engine.gate.hold()
+    harness.chat.send("Hello")
+    harness.engine.gate.let_through(9)
+    harness.wait_for_text("One ")
+    harness.chat.stop()
+    harness.wait_until_quiet()
+    before = harness.rows[-1].thinking_s
+    assert before > 0
+    harness.engine.gate.open()
+    assert harness.chat.continue_reply(harness.rows[-1].id)
+    harness.wait_until_quiet()
+    assert harness.rows[-1].thinking == "Hm. " * 8 + "Well." * 8
+    alone = harness.say("Once more").thinking_s  # the same, from nothing
+    assert alone > 0
+    assert harness.rows[1].thinking_s == pytest.approx(before + alone)
+
+
+def test_a_question_is_not_refused_because_one_of_another_chat_is_on_its_way(harness: ControllerHarness) -> None:
+    harness.say("One")
+    first = harness.chat.chat_id
+    harness.chat.new_chat()
+    assert harness.controller.send("Two")
+    assert not harness.controller.send("Two"), "Return was pressed twice"
+    harness.controller.open_chat(first)
+    assert harness.controller.send("Three")
+    aside: list[int] = []
+    assert harness.controller.asides.ask("Four", TranscriptModel(), aside.append)
+    harness.wait_until_quiet()
+    assert harness.texts == ["One", REPLY, "Three", REPLY]
+    assert aside[0] not in (0, first)
+    assert sorted(harness.titles()) == ["Four", "One", "Two"]
+
+
+@pytest.mark.expect_log("was not stored: SQLITE_FULL")
+def test_what_was_refused_in_two_chats_can_be_tried_again_at_once(harness: ControllerHarness) -> None:
+    harness.say("One")
+    first, again = harness.chat.chat_id, recorded(harness.chat.not_stored)
+    harness.chat.new_chat()
+    harness.say("Two")
+    fill_up(harness)
+    for chat_id in (harness.chat.chat_id, first):
+        harness.chat.open_chat(chat_id)
+        harness.chat.send("words " * 2000)
+    make_room(harness)
+    assert len(again) == 2
+    for _, try_again in again:
+        try_again()  # type: ignore[operator]
+    harness.wait_until_quiet()
+    stored = harness.database.rows("SELECT chat_id, text FROM messages WHERE role = 'user' AND text LIKE 'words%'")
+    assert len({row["chat_id"] for row in stored}) == len(stored) == 2
 
 
 def test_request_has_system_prompt_branch_and_settings(harness: ControllerHarness) -> None:

@@ -46,7 +46,7 @@ class Composer(Translated, QWidget):
         self._generating = False
         self._chat_id = 0
         self._unsent: dict[int, str] = {}
-        self._waits = False  # for what was sent, which is on its way to the disk
+        self._waits: set[int] = set()  # the chats of what was sent and is on its way to the disk
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
@@ -182,7 +182,7 @@ class Composer(Translated, QWidget):
 
     def confirm_sent(self, chat_id: int, text: str) -> None:
         """This is on disk, so it leaves the field; what was typed since then stays."""
-        self._waits = False
+        self._waits.discard(chat_id)
         self.edit.commit()
         if chat_id == self._chat_id:
             self._drop_sent(text)
@@ -192,13 +192,13 @@ class Composer(Translated, QWidget):
         # The input method may still hold text of the message that was just sent.
         QGuiApplication.inputMethod().reset()
 
-    def release_sent(self) -> None:
-        """What was sent is not on disk: it stays, and can be sent again."""
-        self._waits = False
+    def release_sent(self, chat_id: int | None = None) -> None:
+        """What was sent in that chat, or in the open one, is not on disk: it stays, and can be sent again."""
+        self._waits.discard(self._chat_id if chat_id is None else chat_id)
 
     def take_over(self, chat_id: int) -> None:
         """What was sent in a chat that is gone comes here; where something waits already, it stays with that chat."""
-        self._waits = False
+        self._waits.discard(chat_id)
         if self.is_empty and (text := self._unsent.pop(chat_id, "")):
             self.unsent_changed.emit(chat_id, "")
             self.set_text(text)
@@ -235,8 +235,10 @@ class Composer(Translated, QWidget):
             self._say(self.tr("A reply is being written. Esc stops it."))
         elif self._attachments is not None and self._attachments.is_reading:
             self._say(self.tr("An attached file is still being read."))
-        elif self._can_submit(text) and not self._waits and not self._generating:
-            self._waits = True
+        elif self._can_submit(text) and self._chat_id in self._waits:
+            self._say(self.tr("What you have sent is still being saved."))
+        elif self._can_submit(text) and not self._generating:
+            self._waits.add(self._chat_id)
             self.send_requested.emit(text)
 
     def _say(self, words: str) -> None:

@@ -68,7 +68,7 @@ class KeptWords(QObject):
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
     def _on_refused(self, chat_id: int, _text: str) -> None:
-        self._composer.release_sent()
+        self._composer.release_sent(chat_id)
         self._withdraw_refusal(chat_id)
         self._refused_in = chat_id
 
