@@ -396,7 +396,4 @@ def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:
 
 
 def _without_lines(text: str, count: int) -> str:
-    position = 0
-    for _ in range(count):
-        position = text.index("\n", position) + 1
-    return text[position:]
+    return text.split("\n", count)[count]
