@@ -15,9 +15,9 @@ CACHE_MOST_BYTES = 64 << 20  # of a tiny model's 128 conversations
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
-def soak(folder: Path, turns: int) -> list[dict[str, int]]:
+def soak(folder: Path, turns: int, *options: str) -> list[dict[str, int]]:
     """What the window holds after each tenth of the turns."""
-    command = [sys.executable, "-m", "tests.helpers.soak_window", str(folder), str(turns)]
+    command = [sys.executable, "-m", "tests.helpers.soak_window", str(folder), str(turns), *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -47,3 +47,12 @@ def test_thousands_of_turns_pile_nothing_up(tmp_path: Path) -> None:
         before, after = most(told, what)
         assert after < growth * before, f"{what}: {[each[what] for each in told]}"
     assert told[-1]["cache_bytes"] < CACHE_MOST_BYTES
+
+
+@pytest.mark.drill
+def test_chats_that_stay_leave_little_in_memory(tmp_path: Path) -> None:
+    """2,000 messages in 200 chats."""
+    told = soak(tmp_path, 1000, "--keep", "1")
+    quarter, end = told[2]["resident_bytes"], told[-1]["resident_bytes"]
+    assert told[-1]["chats"] == 200
+    assert end < 1.15 * quarter, [each["resident_bytes"] for each in told]
