@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup.lines import stretches
+from app.views.transcript import finder as finder_module
 from app.views.transcript import shared_slice, visible_parts
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
@@ -63,6 +64,19 @@ def test_what_takes_long_to_show_waits_for_the_next_turn(qtbot: QtBot, monkeypat
     assert 0 < len(harness.parts(PartKind.TEXT)) <= 4
     qtbot.waitUntil(lambda: all(part.measured_width_px > 0 for part in harness.view.items[0].parts))
     assert len(harness.parts(PartKind.TEXT)) == 12
+
+
+def test_a_long_message_is_searched_part_by_part(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = TranscriptHarness([reply(900, "- word\n" * 5000)])
+    qtbot.addWidget(harness.view)
+    finder = harness.view.finder
+    monkeypatch.setattr(finder_module, "perf_counter", every_look_takes(finder_module._SLICE_S / 4))
+    finder.find("word")
+    finder._read_a_slice()
+    assert finder.is_reading
+    assert finder.count == 0
+    qtbot.waitUntil(lambda: not finder.is_reading)
+    assert finder.count == 5000
 
 
 class CountingPainter(QPainter):

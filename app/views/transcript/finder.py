@@ -83,6 +83,7 @@ class Finder(QObject):
         self._attachment_words: Sequence[str] = ()  # that stand in it
         self._found: dict[int, dict[Address, _Read]] = {}  # by message
         self._waiting: list[int] = []  # messages to be read, the next one last
+        self._reading: Iterator[None] | None = None  # the one that is being read, part by part
         self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
         self._wanted: int | None = None  # a message whose first one is to be shown, and no other's
         self.current: Place | None = None
@@ -160,7 +161,7 @@ class Finder(QObject):
 
     @property
     def is_reading(self) -> bool:
-        return bool(self._waiting)
+        return bool(self._waiting) or self._reading is not None
 
     def _places(self) -> Iterator[Place]:
         return (place for message in self._model.messages for place in self._places_in(message.id))
@@ -177,7 +178,7 @@ class Finder(QObject):
         self._found = {message.id: self._found[message.id] for message in messages if message.id in self._found}
         first = self._first_row()
         order = [*messages[first:], *messages[:first]] if self.query else []
-        self._waiting = [message.id for message in reversed(order)]
+        self._waiting, self._reading = [message.id for message in reversed(order)], None
         self._timer.start()
 
     def _start(self, message_id: int | None) -> tuple[int, Address] | None:
@@ -205,27 +206,38 @@ class Finder(QObject):
             self._read_again(row)
 
     def _finish_reading(self) -> None:
-        while self._waiting:
-            self._read_one()
+        while self._read_some():
+            pass
 
     def _read_a_slice(self) -> None:
         started = perf_counter()
-        while self._waiting and perf_counter() - started < _SLICE_S:
-            self._read_one()
-        if not self._waiting:
+        more = True
+        while more and perf_counter() - started < _SLICE_S:
+            more = self._read_some()
+        if not more:
             self._timer.stop()
             self._end_seeking()
             self._drop_lost()
             self.light()
         self.changed.emit()
 
-    def _read_one(self) -> None:
-        message_id = self._waiting.pop()
+    def _read_some(self) -> bool:
+        """One part of a message, which may be one of thousands; returns whether there is more."""
+        if self._reading is None and self._waiting:
+            self._reading = self._read(self._waiting.pop())
+        if self._reading is not None and next(self._reading, self) is self:
+            self._reading = None
+        return self.is_reading
+
+    def _read(self, message_id: int) -> Iterator[None]:
         row = self._model.row_of(message_id)
         if row is None or not self.query:
             return
-        before = self._found.get(message_id, {})
-        self._found[message_id] = dict(self._counted(row, before)) if self._may_have(row) else {}
+        found: dict[Address, _Read] = {}
+        for address, read in self._counted(row, self._found.get(message_id, {})) if self._may_have(row) else ():
+            found[address] = read
+            yield
+        self._found[message_id] = found
         if self._seeks and self._wanted in (None, message_id):
             first = self._from[1] if self._from is not None and self._from[0] == message_id else _TOP
             self._go_to_first(place for place in self._places_in(message_id) if place.address >= first)
