@@ -10,13 +10,13 @@ from itertools import count
 
 import pytest
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.markup.lines import stretches
 from app.views.transcript import finder as finder_module
-from app.views.transcript import shared_slice, visible_parts
+from app.views.transcript import found_words, shared_slice, visible_parts
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
 from app.views.transcript.text_decorations import paint_decorations
@@ -77,6 +77,28 @@ def test_a_long_message_is_searched_part_by_part(qtbot: QtBot, monkeypatch: pyte
     assert finder.count == 0
     qtbot.waitUntil(lambda: not finder.is_reading)
     assert finder.count == 5000
+
+
+def test_a_thousand_finds_in_one_text_are_painted_as_a_few_are(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = TranscriptHarness([reply(900, "x word " * 40)])
+    qtbot.addWidget(harness.view)
+    harness.view.finder.find("word")
+    qtbot.waitUntil(lambda: not harness.view.finder.is_reading)
+    text = harness.parts(PartKind.TEXT)[0].widget
+    assert isinstance(text, TextPart)
+    assert len(text.found.selections()) == 40
+    by_qt = text.grab().toImage()
+    monkeypatch.setattr(found_words, "_MANY", 10)
+    assert len(text.found.selections()) == 1
+    ours = text.grab().toImage()
+    found = harness.theme.palette.found
+    counts = [tinted(picture, found) for picture in (by_qt, ours)]
+    assert counts[0] > 39 * 100
+    assert counts[1] == pytest.approx(counts[0], rel=0.05)
+
+
+def tinted(picture: QImage, color: QColor) -> int:
+    return sum(picture.pixelColor(x, y) == color for x in range(picture.width()) for y in range(picture.height()))
 
 
 class CountingPainter(QPainter):

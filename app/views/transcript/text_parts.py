@@ -203,6 +203,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         painter.translate(-scrolled, 0)
         if self.underlay is not None:
             self.underlay(painter)
+        self.found.paint_grounds(painter, context.clip)
         self.document().documentLayout().draw(painter, context)
         painter.end()
 
