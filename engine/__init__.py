@@ -152,7 +152,7 @@ from engine.hub.catalog import (
     PredictedGain,
     load_catalog,
 )
-from engine.hub.listing import is_wanted
+from engine.hub.searches import is_wanted
 from engine.hub.store import ModelStore
 from engine.models.compatibility import draft_problem, is_made_for, may_share_tokens
 from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, model_memory_bytes

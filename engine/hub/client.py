@@ -29,9 +29,18 @@ from engine.api.errors import (
 )
 from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit, parts_of
-from engine.hub.retries import Patience, Retries, seconds_asked
-from engine.hub.silence import BEFORE_ANY_ANSWER, TryAgain, reason_of, unreachable, without_password
-from engine.hub.stop import Lines, StopSignal
+from engine.hub.stop import (
+    BEFORE_ANY_ANSWER,
+    Lines,
+    Patience,
+    Retries,
+    StopSignal,
+    TryAgain,
+    reason_of,
+    seconds_asked,
+    unreachable,
+    without_password,
+)
 from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:
@@ -200,7 +209,7 @@ class HubClient:
 
     @staticmethod
     def _pieces(response: httpx2.Response, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
-        from engine.hub.pace import progressing
+        from engine.hub.connecting import progressing
 
         return progressing(response.extensions["network_stream"], pieces, anew=anew)
 

@@ -1,33 +1,140 @@
 """Which models are on this machine: our folder, the starter pair, folders that were added, other programs' models.
 
-Only looks. Models that cannot serve are listed with the reason.
+Only reads. Models that cannot serve are listed with the reason. What was read of a folder is kept until it changes.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
 from engine.api.events import InstalledModel
-from engine.api.types import ModelInfo, ModelSource
-from engine.hub.inspected import FolderFiles, Inspected
-from engine.hub.manifest import repository_of
+from engine.api.files import write_atomically
+from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelInfo, ModelSource
 from engine.hub.repository import is_source
-from engine.models.inspect import model_name
-from engine.models.model_files import FileError, start_of
+from engine.hub.staging import repository_of
+from engine.models.inspect import inspect_model, model_name
+from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
+    INDEX_LIMIT_BYTES,
+    FileError,
+    JsonObject,
+    object_at,
+    read_object,
+    start_of,
+)
 from engine.models.names import is_drafter_folder
 
 MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
 _log = logging.getLogger(__name__)
 
 NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
+
+
+# What was read of models before, so that a scan opens only files that are new or have changed.
+#
+# A folder is known by the names, sizes, times and inodes of its files. Only good answers are kept: what was wrong
+# with a model is looked at again.
+
+
+_READING = 3  # goes up whenever inspect_model reads more out of the same files
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFiles:
+    """What a folder's listing tells without any file being opened."""
+
+    identity: str
+    size_bytes: int
+
+    @classmethod
+    def of(cls, stats: Mapping[str, tuple[int, int, int]]) -> FolderFiles:
+        """`stats`: size, time of change in nanoseconds and inode, by name."""
+        told = repr(sorted(stats.items())).encode("utf-8", "surrogatepass")
+        return cls(hashlib.blake2b(told, digest_size=16).hexdigest(), sum(size for size, _, _ in stats.values()))
+
+
+class Inspected:
+    """Used by one thread."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[str, ModelInfo]] = {}  # by folder
+        self._changed = False
+
+    def info(self, folder: Path, files: FolderFiles) -> ModelInfo:
+        """Raises a ModelError, as inspect_model does."""
+        known = self._known.get(str(folder))
+        if known is not None and known[0] == files.identity:
+            return known[1]
+        self._known.pop(str(folder), None)
+        info = inspect_model(folder)
+        self._known[str(folder)] = (files.identity, info)
+        self._changed = True
+        return info
+
+    def load(self, path: Path) -> None:
+        """A file that is not there, not right or of another version only costs time."""
+        try:
+            content = read_object(path, INDEX_LIMIT_BYTES)
+        except FileError:
+            return
+        if content.get("made_by") != _maker():
+            return
+        for folder, row in object_at(content, "models").items():
+            info = _info(row)
+            if info is not None and isinstance(row, dict) and info.folder == folder:
+                self._known[folder] = (str(row.get("identity")), info)
+
+    def save(self, path: Path, seen: set[str]) -> None:
+        """Only what the last scan has `seen`."""
+        if not self._changed and self._known.keys() <= seen:
+            return
+        self._known = {folder: known for folder, known in self._known.items() if folder in seen}
+        rows = {folder: {"identity": identity, **asdict(info)} for folder, (identity, info) in self._known.items()}
+        write_atomically(path, json.dumps({"made_by": _maker(), "models": rows}), private=False)
+        self._changed = False
+
+
+def _maker() -> str:
+    """Whatever decides what is read out of a folder."""
+    try:
+        architectures = version("mlx-lm")
+    except PackageNotFoundError:
+        architectures = ""
+    return f"{_READING} {architectures} {' '.join(field.name for field in fields(ModelInfo))}"
+
+
+def _info(row: object) -> ModelInfo | None:
+    """What asdict made of it, back again."""
+    if not isinstance(row, dict):
+        return None
+    told: dict[str, Any] = {key: value for key, value in row.items() if key != "identity"}
+    try:
+        about = dict(told["about"])
+        told["about"] = ModelAbout(**about | {"languages": tuple(about["languages"])})
+        told["caches"] = CacheSizes(**told["caches"]) if told["caches"] is not None else None
+        for part in ("drafter", "own_drafter"):
+            told[part] = _drafter(told[part])
+        return ModelInfo(**told)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _drafter(row: Any) -> DrafterInfo | None:
+    if row is None:
+        return None
+    return DrafterInfo(**row | {"kind": DrafterKind(row["kind"]), "layers": tuple(row["layers"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,3 +364,61 @@ def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[P
             return [folder / name for name in sorted(entry.name for entry, _ in some if wanted(entry))]
     except OSError:
         return []
+
+
+# Where other programs of this person keep models: looked up in their own settings, only ever read.
+
+
+_MOST_FOLDERS = 20
+_LM_STUDIO_SETTINGS = ".lmstudio/settings.json"
+_LM_STUDIO_FOLDERS = (".lmstudio/models", ".cache/lm-studio/models")
+_OMLX_MOVED_TO = "Library/Application Support/oMLX/base-path"
+
+
+def neighbours(home: Path) -> tuple[tuple[ModelSource, Path], ...]:
+    """Folders with models, each once; some may not be there."""
+    found: dict[Path, ModelSource] = {}
+    for source, folder in (*_lm_studio(home), *_omlx(home)):
+        if len(found) < _MOST_FOLDERS:
+            found.setdefault(folder, source)
+    return tuple((source, folder) for folder, source in found.items())
+
+
+def _lm_studio(home: Path) -> Iterator[tuple[ModelSource, Path]]:
+    moved = _settings(home / _LM_STUDIO_SETTINGS).get("downloadsFolder")
+    for folder in (moved, *_LM_STUDIO_FOLDERS):
+        if path := _folder(folder, home):
+            yield ModelSource.LM_STUDIO, path
+
+
+def _omlx(home: Path) -> Iterator[tuple[ModelSource, Path]]:
+    base = _omlx_base(home)
+    told = object_at(_settings(base / "settings.json"), "model")
+    folders = told.get("model_dirs")
+    named = list(folders) if isinstance(folders, list) and folders else [told.get("model_dir")]
+    for folder in named if any(named) else [str(base / "models")]:
+        if path := _folder(folder, home):
+            yield ModelSource.OMLX, path
+
+
+def _omlx_base(home: Path) -> Path:
+    """By the same rules as oMLX: the environment, the file that its app writes, or its folder in the home."""
+    try:
+        moved = start_of(home / _OMLX_MOVED_TO, 4096).decode("utf-8", "replace").strip()
+    except (FileError, OSError):
+        moved = ""
+    return _folder(os.environ.get("OMLX_BASE_PATH") or moved, home) or home / ".omlx"
+
+
+def _settings(path: Path) -> JsonObject:
+    try:
+        return read_object(path, CONFIG_LIMIT_BYTES)
+    except FileError:
+        return {}
+
+
+def _folder(told: object, home: Path) -> Path | None:
+    """Absolute, or in the home folder; None for what is no name of a folder."""
+    if not isinstance(told, str) or not told or "\0" in told or len(told) > 4096:
+        return None
+    return home / told.removeprefix("~/")

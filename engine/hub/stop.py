@@ -1,14 +1,26 @@
-"""How a download is told to stop: at once, although its threads may be waiting for a silent server."""
+"""Stopping, waiting and trying again: what ends a download at once although its threads wait for a silent server, why a
+hub cannot be reached, how long it is waited for, and the limit on bytes a second that all downloads share.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import socket
+import ssl
 import threading
+import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
 from enum import IntEnum
+
+from engine.api.errors import HubSilence, HubUnreachable
+from engine.api.hub import Retry
 
 
 class StopKind(IntEnum):
@@ -99,3 +111,179 @@ def _shut_down(connection: socket.socket) -> None:
     with suppress(OSError):  # its own thread was faster
         # The plain method: a TLS socket's own one would drop its state under the thread that reads.
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+
+# Why a hub cannot be reached: what a library or a system said, as a reason that can be put into words.
+
+
+LEAST_BYTES_PER_S = 256  # of a line that is waited for; one that gives less drips, and is no better than a silent one
+_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
+BEFORE_ANY_ANSWER = frozenset({HubSilence.NAME, HubSilence.NO_ROUTE, HubSilence.REFUSED})
+
+
+class TryAgain(Exception):
+    """A failure that may pass: the line, or a busy hub. It may have said how long to wait."""
+
+    def __init__(self, detail: str, asked_s: float = 0.0, reason: HubSilence = HubSilence.BROKE_OFF) -> None:
+        super().__init__(detail)
+        self.asked_s, self.reason = asked_s, reason
+
+    @property
+    def hub_is_busy(self) -> bool:
+        return self.reason is HubSilence.BUSY
+
+
+def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
+    """Errors are logged and shown: a password in an address is in none."""
+    return HubUnreachable(without_password(about), without_password(endpoint), str(error), reason)
+
+
+def without_password(address: str) -> str:
+    return re.sub(r"//[^/]*@", "//…@", address)
+
+
+def reason_of(error: BaseException) -> HubSilence:
+    """By what the system said; libraries only wrap that."""
+    found = filter(None, map(_reason, _causes(error)))
+    return next(found, HubSilence.BROKE_OFF)
+
+
+def _reason(error: BaseException) -> HubSilence | None:
+    import httpcore2
+    import httpx2
+
+    kinds: tuple[tuple[tuple[type[BaseException], ...], HubSilence], ...] = (
+        ((ssl.SSLCertVerificationError,), HubSilence.CERTIFICATE),
+        ((socket.gaierror,), HubSilence.NAME),
+        ((ConnectionRefusedError,), HubSilence.REFUSED),
+        ((httpx2.ProxyError, httpcore2.ProxyError), HubSilence.PROXY),
+        ((TimeoutError, httpx2.TimeoutException, httpcore2.TimeoutException), HubSilence.TIMED_OUT),
+    )
+    told = next((reason for kind, reason in kinds if isinstance(error, kind)), None)
+    if told is None and isinstance(error, OSError) and error.errno in _NO_ROUTE:
+        return HubSilence.NO_ROUTE
+    return told
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """What was raised first comes first."""
+    chain: list[BaseException] = []
+    following: BaseException | None = error
+    while following is not None and following not in chain:
+        chain.append(following)
+        following = following.__cause__ or following.__context__
+    return reversed(chain)
+
+
+# How long a hub is waited for, and how long a download waits before it asks again: a person sees it, and may go on.
+
+
+_LOOK_S = 0.1  # how soon a wish is noticed
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to wait for a hub. Tests are less patient."""
+
+    read_s: float = 20.0
+    connect_s: float = 10.0
+    question_tries: int = 3  # somebody waits for the answer
+    silent_tries: int = 2  # of either, in a row, that fell silent or dripped; more where no other place has the file
+    file_tries: int = 7  # in a row that bring next to nothing, where another place can be asked: half a minute
+    last_tries: int = 60  # where there is none: a quarter of an hour, for nobody may be there to try again
+    first_delay_s: float = 0.5
+    longest_delay_s: float = 15.0
+    longest_asked_s: float = 300.0  # a hub that wants to be left alone for longer is busy for good
+
+    @property
+    def first_byte_s(self) -> float:
+        """Of a file: a gateway may read all of it, for half a minute, before it hands on any."""
+        return 1.75 * self.read_s
+
+    def delay_s(self, failures: int) -> float:
+        return min(self.first_delay_s * 2.0 ** (failures - 1), self.longest_delay_s)
+
+
+class Retries:
+    """Of one download; all of its threads wait here. `on_wait` is called now and then by those that wait."""
+
+    def __init__(self, stop: StopSignal) -> None:
+        self.on_wait: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
+        self._stop = stop
+        self._waiting: dict[int, tuple[float, bool]] = {}  # thread: until when, and whether the hub is busy
+        self._wishes = 0
+
+    def wait(self, seconds: float, hub_is_busy: bool) -> None:
+        """Raises Stopped. Ends early when somebody does not want to wait."""
+        until, me = time.monotonic() + seconds, threading.get_ident()
+        with self._lock:
+            wishes = self._wishes
+            self._waiting[me] = until, hub_is_busy
+        try:
+            while (left_s := until - time.monotonic()) > 0 and wishes == self._wishes:
+                self.on_wait()
+                self._stop.wait(min(left_s, _LOOK_S))
+        finally:
+            with self._lock:
+                del self._waiting[me]
+
+    def go_on(self) -> None:
+        """Whoever waits asks again now."""
+        with self._lock:
+            self._wishes += 1
+
+    def soonest(self) -> Retry | None:
+        with self._lock:
+            if not self._waiting:
+                return None
+            until, busy = min(self._waiting.values())
+        return Retry(max(0.0, until - time.monotonic()), busy)
+
+
+def seconds_asked(headers: Mapping[str, str], now: float) -> float:
+    """What Retry-After asks for, in seconds or as a date; 0 when it makes no sense.
+
+    That date is by the hub's clock, as the answer's own date is. `now` counts where it has none: it may be wrong.
+    """
+    asked = headers.get("Retry-After", "")
+    if asked.isascii() and asked.isdecimal():
+        return float(asked[:9])
+    until, told = _moment(asked), _moment(headers.get("Date", ""))
+    return 0.0 if until is None else max(0.0, until - (now if told is None else told))
+
+
+def _moment(header: str) -> float | None:
+    try:
+        date = parsedate_to_datetime(header)
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, IndexError, OverflowError):
+        return None
+
+
+# A limit on bytes a second that all downloads share.
+
+
+class Throttle:
+    """Off at 0, as it is to begin with."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._bytes_per_second = 0
+        self._free_at = 0.0  # when what was taken is paid for
+
+    def set_limit(self, bytes_per_second: int) -> None:
+        with self._lock:
+            self._bytes_per_second = max(0, bytes_per_second)
+            self._free_at = 0.0
+
+    def take(self, count_bytes: int, stop: StopSignal) -> None:
+        """Returns when so many bytes more are within the limit. Raises Stopped."""
+        with self._lock:
+            limit, now = self._bytes_per_second, time.monotonic()
+            if not limit:
+                return
+            self._free_at = max(self._free_at, now) + count_bytes / limit
+            until = self._free_at
+        while limit == self._bytes_per_second and (left_s := until - time.monotonic()) > 0:
+            stop.wait(min(left_s, _LOOK_S))

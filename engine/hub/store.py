@@ -33,18 +33,14 @@ from engine.api.events import (
 )
 from engine.api.hub import HubAccess, HubQuery, SearchId
 from engine.api.types import DeleteRefusal, DownloadId
-from engine.hub import leftovers, library, upkeep
+from engine.hub import library, staging, upkeep
 from engine.hub.client import Hub
-from engine.hub.deletion import CannotDelete, delete_model
-from engine.hub.download import Download, Shares, Tuning
-from engine.hub.inspected import Inspected
-from engine.hub.neighbours import neighbours
-from engine.hub.progress import Meter
+from engine.hub.download import Download, Meter, Shares, Tuning
+from engine.hub.library import Inspected, neighbours
 from engine.hub.repository import is_source
 from engine.hub.searches import Searches
-from engine.hub.staging import kept_bytes, remove
-from engine.hub.stop import StopKind, Stopped, StopSignal
-from engine.hub.throttle import Throttle
+from engine.hub.staging import CannotDelete, delete_model, kept_bytes, remove
+from engine.hub.stop import StopKind, Stopped, StopSignal, Throttle
 from engine.models.about import template_text
 from engine.models.pair_check import check_pair
 from engine.models.vocabulary import load_known, save_known
@@ -226,7 +222,7 @@ class ModelStore:
     def _work(self) -> None:
         self._attempt(lambda: load_known(self._root / VOCABULARIES))
         self._attempt(lambda: self._inspected.load(self._root / INSPECTED))
-        self._attempt(lambda: leftovers.clean_up(self._root))
+        self._attempt(lambda: staging.clean_up(self._root))
         self._ready.set()
         while (task := self._tasks.get()) is not None:
             self._attempt(task)
@@ -279,7 +275,7 @@ class ModelStore:
         try:
             kept = kept_bytes(self._root, repository) if keep else 0
             if not (kept or wanted):
-                remove(leftovers.set_aside(self._root, repository))
+                remove(staging.set_aside(self._root, repository))
         except OSError:
             _log.exception("The rest of a download stays")
             return 0
@@ -330,8 +326,8 @@ class ModelStore:
             self._inspected.save(self._root / INSPECTED, {model.folder for model in models})
 
     def _tell_leftovers(self) -> None:
-        for repository in list(leftovers.unfinished(self._root)):
-            kept, total = kept_bytes(self._root, repository), leftovers.known_total_bytes(self._root, repository)
+        for repository in list(staging.unfinished(self._root)):
+            kept, total = kept_bytes(self._root, repository), staging.known_total_bytes(self._root, repository)
             with self._lock:
                 if repository.casefold() in self._running or repository in self._stopped.values():
                     continue
@@ -344,7 +340,7 @@ class ModelStore:
             repository = self._stopped.pop(number, None)
             if repository is None or not is_source(repository) or repository.casefold() in self._running:
                 return
-        remove(leftovers.set_aside(self._root, repository))  # which may wait for another program
+        remove(staging.set_aside(self._root, repository))  # which may wait for another program
         self._sink(DownloadStopped(number, repository, 0))
 
     def _delete(self, folder: Path) -> None:

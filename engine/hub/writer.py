@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 from engine.api.errors import ChecksumMismatch, HubMisbehaved
 from engine.hub.client import HubClient
 from engine.hub.repository import RemoteFile
-from engine.hub.silence import TryAgain
-from engine.hub.stop import StopSignal
+from engine.hub.stop import StopSignal, TryAgain
 from engine.models.model_files import KIB, MIB
 
 if TYPE_CHECKING:

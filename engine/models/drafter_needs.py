@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from engine.models.fields import entries
-from engine.models.model_files import JsonObject, object_at
+from engine.models.model_files import JsonObject, entries, object_at
 
 ASSISTANTS = ("gemma4_assistant", "gemma4_unified_assistant")
 ASSISTANT_LACKS = ("hidden_size_per_layer_input", "enable_moe_block", "use_double_wide_mlp")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig
-from engine.models.safetensors_header import Tensor
+from engine.models.model_files import Tensor
 
 # Copies of what is the main model's, and tables that others need: which tokens a reduced vocabulary has, and angles.
 _UNUSED = re.compile(

@@ -20,11 +20,9 @@ from typing import Any
 
 from engine.api.types import DrafterInfo, DrafterKind
 from engine.models import drafter_needs
-from engine.models.fields import entries, flag, positive, real, whole
-from engine.models.model_files import FileError, JsonObject, object_at
+from engine.models.model_files import FileError, JsonObject, Tensor, entries, flag, object_at, positive, real, whole
 from engine.models.mtp_families import FAMILIES, family_of, own_name
 from engine.models.numbers import check_numbers
-from engine.models.safetensors_header import Tensor
 
 _NAMES = {kind.value for kind in DrafterKind}
 _RAW_HEADS = ("mtp.", "mtp_layers.")

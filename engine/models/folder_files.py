@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from engine.models.fields import entries
-from engine.models.growth import MOST_ADDED
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
@@ -20,9 +18,11 @@ from engine.models.model_files import (
     TOKENIZER_LIMIT_BYTES,
     FileError,
     JsonObject,
+    entries,
     object_at,
     read_object,
 )
+from engine.models.numbers import MOST_ADDED
 
 MOST_ENDS = 1024
 MOST_NAMED = 2**14  # in a list of special tokens: transformers compares each with all before it

@@ -32,14 +32,15 @@ from engine.models.model_files import (
     TOKENIZER_CONFIG_LIMIT_BYTES,
     FileError,
     JsonObject,
+    Tensor,
     object_at,
     parse_object,
+    read_header,
     read_limited,
     read_object,
 )
 from engine.models.names import is_drafter_folder
 from engine.models.numbers import EXPERTS, check_numbers
-from engine.models.safetensors_header import Tensor, read_header
 from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm

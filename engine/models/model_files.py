@@ -1,12 +1,18 @@
 """Reading the small files of a model folder with limits: nobody's JSON gets to fill the memory or the stack.
 
-What the values mean is inspect.py's and vocabulary.py's business; weights are safetensors_header.py's.
+JSON objects, fields of a config, and the headers of safetensors files. What the values mean is inspect.py's and
+vocabulary.py's business.
 """
 
 from __future__ import annotations
 
 import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
+from typing import Any
 
 from engine.api.files import patiently
 
@@ -63,3 +69,135 @@ def object_at(value: JsonObject, key: str) -> JsonObject:
     """The object under `key`, or an empty one when there is none or it is something else."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}
+
+
+# Single fields of a config that a stranger wrote. A number that is none raises FileError.
+
+
+def entries(config: Mapping[str, Any], key: str) -> list[Any]:
+    """What is no list counts as an empty one."""
+    value = config.get(key)
+    return value if isinstance(value, list) else []
+
+
+def whole(config: Mapping[str, Any], key: str, default: int = 0) -> int:
+    value = config.get(key)
+    if value is None:
+        return default
+    if type(value) is not int or not -1 <= value <= 2**31:
+        raise FileError(f"config.json: {key} {str(value)[:40]}")
+    return value
+
+
+def positive(config: Mapping[str, Any], key: str) -> int:
+    if (value := whole(config, key)) < 1:
+        raise FileError(f"config.json: no {key}")
+    return value
+
+
+def flag(config: Mapping[str, Any], key: str, default: bool = False) -> bool:
+    value = config.get(key)
+    if value is None:
+        return default
+    if value not in (False, True):  # "false" would count as true
+        raise FileError(f"config.json: {key} {str(value)[:40]}")
+    return bool(value)
+
+
+def real(config: Mapping[str, Any], key: str, default: float) -> float:
+    value = config.get(key)
+    if value is None:
+        return default
+    if type(value) not in (int, float) or not -1e12 < value < 1e12:
+        raise FileError(f"config.json: {key} {str(value)[:40]}")
+    return float(value)
+
+
+# What a safetensors file says that it holds, checked against the file's size. The body is never read.
+#
+# The rules are the format's own: names and shapes in a JSON header, tensors back to back, no gap, no overlap, no
+# rest.
+
+
+HEADER_LIMIT_BYTES = 32 * MIB
+MAX_DIMENSIONS = 8
+BITS = {
+    **dict.fromkeys(("BOOL", "U8", "I8", "F8_E4M3", "F8_E5M2", "F8_E8M0"), 8),
+    **dict.fromkeys(("U16", "I16", "F16", "BF16"), 16),
+    **dict.fromkeys(("U32", "I32", "F32"), 32),
+    **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
+    **dict.fromkeys(("F6_E2M3", "F6_E3M2"), 6),
+    "F4": 4,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
+
+
+def read_header(path: Path) -> dict[str, Tensor]:
+    """Raises FileError when the file is truncated, padded or malformed."""
+    try:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            prefix = file.read(8)
+            length = struct.unpack("<Q", prefix)[0] if len(prefix) == 8 else -1
+            if not 2 <= length <= min(size - 8, HEADER_LIMIT_BYTES):
+                raise FileError(f"{path.name}: header of {length} bytes in a file of {size}")
+            header = parse_object(file.read(length), path.name)
+    except OSError as error:
+        raise FileError(f"{path.name}: {error.strerror}") from error
+    tensors = {name: _tensor(path.name, name, entry) for name, entry in header.items() if name != "__metadata__"}
+    _check_layout(path.name, tensors, size - 8 - length)
+    return tensors
+
+
+def _tensor(file: str, name: str, entry: object) -> Tensor:
+    where = f"{file}: {name[:100]}"
+    if not isinstance(entry, dict):
+        raise FileError(f"{where}: not an object")
+    dtype, shape, (begin, end) = _dtype(where, entry), _numbers(where, entry, "shape"), _offsets(where, entry)
+    if end - begin != (prod(shape) * BITS[dtype] + 7) // 8:
+        raise FileError(f"{where}: {end - begin} bytes for {dtype} {list(shape)}")
+    return Tensor(dtype, shape, begin, end)
+
+
+def _dtype(where: str, entry: JsonObject) -> str:
+    dtype = entry.get("dtype")
+    if not isinstance(dtype, str) or dtype not in BITS:
+        raise FileError(f"{where}: dtype {str(dtype)[:20]}")
+    return dtype
+
+
+def _numbers(where: str, entry: JsonObject, key: str) -> tuple[int, ...]:
+    values = entry.get(key)
+    if not isinstance(values, list) or len(values) > MAX_DIMENSIONS:
+        raise FileError(f"{where}: {key} is no list of numbers")
+    if not all(type(value) is int and 0 <= value < 2**48 for value in values):
+        raise FileError(f"{where}: {key} {str(values)[:100]}")
+    return tuple(values)
+
+
+def _offsets(where: str, entry: JsonObject) -> tuple[int, int]:
+    offsets = _numbers(where, entry, "data_offsets")
+    if len(offsets) != 2:
+        raise FileError(f"{where}: {len(offsets)} data_offsets")
+    return offsets[0], offsets[1]
+
+
+def _check_layout(file: str, tensors: dict[str, Tensor], body_bytes: int) -> None:
+    position = 0
+    for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.begin, tensor.end)):
+        if tensor.begin != position:
+            raise FileError(f"{file}: a gap or an overlap at byte {position} of the weights")
+        position = tensor.end
+    if position != body_bytes:
+        raise FileError(f"{file}: {body_bytes} bytes of weights, {position} expected")

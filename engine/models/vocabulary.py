@@ -17,7 +17,6 @@ from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
 from engine.api.files import write_atomically
-from engine.models.growth import check_growth
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     TEMPLATE_LIMIT_BYTES,
@@ -29,6 +28,7 @@ from engine.models.model_files import (
     read_limited,
     read_object,
 )
+from engine.models.numbers import check_growth
 
 MAX_TOKENS = 2**20
 _MARK = "▁"  # for a space

@@ -20,8 +20,7 @@ from typing import Any
 import mlx.core as mx
 
 from engine.caches.checkpoints import Checkpoint, Rows
-from engine.models.model_files import FileError, parse_object
-from engine.models.safetensors_header import HEADER_LIMIT_BYTES, read_header
+from engine.models.model_files import HEADER_LIMIT_BYTES, FileError, parse_object, read_header
 
 SUFFIX = ".safetensors"
 PART_SUFFIX = ".part"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.architecture.project import ROOT, name_of, project_files, python_files
 
-_MOST_LINES = 400
-_MOST_LINES_OF_A_TEST = 700  # a long list of cases is easy to read
+_MOST_LINES = 800
+_MOST_LINES_OF_A_TEST = 900  # a long list of cases is easy to read
 _EMPTY_NAMES = {"utils", "util", "misc", "common", "helper", "stuff", "manager", "managers"}
 # In two halves, so that this file does not name them.
 _REGISTRIES = [

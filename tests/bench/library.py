@@ -8,8 +8,7 @@ import time
 from pathlib import Path
 
 from engine.hub import library
-from engine.hub.inspected import Inspected
-from engine.hub.library import Places
+from engine.hub.library import Inspected, Places
 from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup
 from tests.helpers.model_folders import model_files, write_folder

@@ -23,7 +23,7 @@ from engine import (
     HubQuery,
     SearchResults,
 )
-from engine.hub.listing import hub_models, is_wanted
+from engine.hub.searches import hub_models, is_wanted
 from tests.bench.opponents import interleaved
 from tests.bench.rows import Measure, Row
 from tests.bench.setup import BenchSetup

@@ -33,8 +33,7 @@ from engine import (
 )
 from engine.hub import client, writer
 from engine.hub.repository import RemoteFile
-from engine.hub.retries import seconds_asked
-from engine.hub.stop import StopSignal
+from engine.hub.stop import StopSignal, seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore
@@ -395,7 +394,7 @@ def scarce(tmp_path: Path, hub: TinyHub, monkeypatch: pytest.MonkeyPatch) -> Cal
         used = sum(path.stat().st_size for path in models.rglob("*") if path.is_file())
         return usage._replace(free=3_200_000 - used)
 
-    monkeypatch.setattr("engine.hub.space.shutil.disk_usage", free)
+    monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
     return free
 
 
@@ -454,7 +453,7 @@ def test_of_two_programs_that_look_at_the_disk_at_once_one_gets_the_room(
         second_is_there.set()
         wait(stop, seconds)
 
-    monkeypatch.setattr("engine.hub.space.shutil.disk_usage", free)
+    monkeypatch.setattr("engine.hub.staging.shutil.disk_usage", free)
     first = other_program.install(REPO)
     assert first_looks.wait(30)
     monkeypatch.setattr(StopSignal, "wait", noted_wait)

@@ -16,8 +16,7 @@ import pytest
 from engine import DownloadFinished, DownloadProgress, DownloadStopped, HubMisbehaved, HubSilence, HubUnreachable
 from engine.hub import connecting
 from engine.hub.client import Hub, HubClient
-from engine.hub.retries import Patience
-from engine.hub.stop import StopSignal
+from engine.hub.stop import Patience, StopSignal
 from tests.end2end.conftest import LARGE, REPO
 from tests.end2end.test_downloads import WEIGHTS, assert_installed, install, refusal
 from tests.helpers.event_recorder import EventRecorder, QuickStore

@@ -20,7 +20,7 @@ from engine import (
     PageRead,
     SearchFailed,
 )
-from engine.hub.retries import Patience
+from engine.hub.stop import Patience
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS
 from tests.helpers.event_recorder import EventRecorder, QuickStore

@@ -37,7 +37,7 @@ from engine import (
     TokenInClear,
 )
 from engine.hub.repository import MAX_SMALL_FILE_BYTES
-from engine.hub.silence import reason_of
+from engine.hub.stop import reason_of
 from tests.end2end.conftest import REPO
 from tests.helpers.event_recorder import EventRecorder, QuickStore
 from tests.helpers.model_folders import model_files

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine import DownloadFinished, DownloadStopped, LibraryScanned, StorageFailed
-from engine.hub.locks import alone_with
+from engine.hub.staging import alone_with
 from tests.end2end.conftest import LARGE, REPO
 from tests.end2end.test_downloads import (
     CHILD,

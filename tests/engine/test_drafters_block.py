@@ -10,7 +10,7 @@ import pytest
 from engine.api.errors import ModelDamaged
 from engine.drafting.drafters import loading_any_draft
 from engine.drafting.proposers.features import Context
-from engine.drafting.proposers.reduced import check_offsets, widened
+from engine.drafting.proposers.layers import check_offsets, widened
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo

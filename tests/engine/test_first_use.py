@@ -16,10 +16,10 @@ import pytest
 from engine import Engine, ModelChecking, ModelDamaged, ModelFailed, ModelReady, TokenizerBroken
 from engine.models import first_use
 from engine.models.first_use import FirstUse
-from engine.models.growth import check_growth
 from engine.models.inspect import inspect_model
 from engine.models.loading import at_once, loading
 from engine.models.model_files import FileError
+from engine.models.numbers import check_growth
 from tests.engine.conftest import Zoo
 from tests.helpers.bad_tokenizers import BAD_TOKENIZERS, SLOW_TOKENIZERS
 from tests.helpers.engine_client import EngineClient

@@ -15,14 +15,13 @@ import pytest
 from engine.caches.making import CacheMaker
 from engine.drafting.drafters import loading_any_draft
 from engine.drafting.proposers.mtp import MtpDrafter
-from engine.hub import inspected
+from engine.hub import library
 from engine.models import mtp_families
 from engine.models.access import ModelAccess
 from engine.models.drafters import BODY, MtpConfig, drafter_config, own_drafter_config
 from engine.models.loading import at_once, load_model
-from engine.models.model_files import FileError
+from engine.models.model_files import FileError, Tensor
 from engine.models.mtp_families import FAMILIES, family_of, head_to_leave_out
-from engine.models.safetensors_header import Tensor
 from tests.families.configs import WINDOW
 from tests.helpers import tiny_drafters
 from tests.helpers import tiny_heads as heads
@@ -307,7 +306,7 @@ def test_a_head_that_reads_the_last_layer_needs_to_know_how_many_there_are() -> 
 
 def test_what_was_found_in_folders_is_looked_at_anew_when_more_heads_are_known() -> None:
     """Whoever adds a family raises the number, or heads in folders that are known already stay unseen."""
-    assert (inspected._READING, len(FAMILIES)) == (3, 20)
+    assert (library._READING, len(FAMILIES)) == (3, 20)
 
 
 _WITHOUT_A_HEAD = re.findall(

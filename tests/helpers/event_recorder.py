@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from engine import DownloadFailed, DownloadFinished, DownloadId, DownloadStopped, Event, ModelStore
 from engine.hub.download import Tuning
-from engine.hub.retries import Patience
+from engine.hub.stop import Patience
 
 E = TypeVar("E")
 TIMEOUT_S = 30.0

@@ -85,7 +85,6 @@ _TESTS = {
         "engine/test_drafters_chain",
         "engine/test_drafter_conventions",
     ),
-    "engine/drafting/proposers/reduced": ("engine/test_drafters_block",),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/controller": (

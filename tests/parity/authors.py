@@ -21,8 +21,8 @@ from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
 from engine.drafting.proposers.dflash import BlockDrafter
 from engine.drafting.proposers.eagle3 import EagleDrafter
+from engine.drafting.proposers.layers import widened
 from engine.drafting.proposers.mtp import MtpDrafter
-from engine.drafting.proposers.reduced import widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import BlockConfig, EagleConfig, MtpConfig, drafter_config
 from tests.helpers import tiny_drafters as tiny

@@ -10,7 +10,7 @@ import mlx.core as mx
 from mlx.utils import tree_unflatten
 
 from engine.drafting.proposers.eagle3 import EagleDrafter
-from engine.drafting.proposers.reduced import widened
+from engine.drafting.proposers.layers import widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, drafter_config
 from tests.helpers import tiny_drafters as tiny

@@ -27,7 +27,7 @@ from engine import (
     load_catalog,
 )
 from engine.hub.catalog import PAIR_CONTEXT_TOKENS
-from engine.hub.listing import is_wanted
+from engine.hub.searches import is_wanted
 from engine.models.drafters import drafter_kind
 from engine.models.families import FAMILIES, family_name
 from engine.models.fit import fit_together, memory_share

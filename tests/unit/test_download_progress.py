@@ -7,12 +7,10 @@ import threading
 import pytest
 
 from engine import DownloadId, DownloadProgress, Retry
-from engine.hub import progress
-from engine.hub.progress import Meter, Rate
+from engine.hub import download
+from engine.hub.download import Meter, Rate
 from engine.hub.repository import RemoteFile
-from engine.hub.retries import Retries
-from engine.hub.stop import StopKind, Stopped, StopSignal
-from engine.hub.throttle import Throttle
+from engine.hub.stop import Retries, StopKind, Stopped, StopSignal, Throttle
 
 SUM = "0" * 64
 
@@ -73,7 +71,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(download, "time", clock)
     return clock
 
 

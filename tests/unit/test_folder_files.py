@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from engine.models.folder_files import MOST_ENDS, MOST_NAMED, check_files
-from engine.models.growth import MOST_ADDED, check_growth
 from engine.models.model_files import FileError
+from engine.models.numbers import MOST_ADDED, check_growth
 
 NAMES = (
     "config.json",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine import DrafterKind, HubKind, HubModel, HubQuery, HubSort
-from engine.hub.listing import drafts_for, hub_model, hub_models, is_wanted, questions
+from engine.hub.searches import drafts_for, hub_model, hub_models, is_wanted, questions
 from tests.helpers.fake_engine import model_info
 
 ENTRY: dict[str, Any] = {

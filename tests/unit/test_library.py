@@ -35,11 +35,9 @@ from engine import (
 )
 from engine.api.events import DownloadProgress
 from engine.api.types import DownloadId
-from engine.hub import deletion, inspected, leftovers, library, progress, staging
-from engine.hub.inspected import Inspected
-from engine.hub.library import Places, default_hub_cache
-from engine.hub.neighbours import neighbours
-from engine.hub.progress import Meter
+from engine.hub import download, library, staging
+from engine.hub.download import Meter
+from engine.hub.library import Inspected, Places, default_hub_cache, neighbours
 from engine.models.inspect import inspect_model
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, write_folder
@@ -329,7 +327,7 @@ def test_a_model_whose_files_stay_for_now_is_deleted_all_the_same(
         raise PermissionError(errno.EPERM, "said by the system", str(path))
 
     with monkeypatch.context() as refusing:
-        refusing.setattr(deletion, "remove", refuse)
+        refusing.setattr(staging, "remove", refuse)
         store.delete(folder)
         recorder.wait_for(ModelDeleted)
         assert store.close()
@@ -342,14 +340,15 @@ def test_one_leftover_that_cannot_be_deleted_does_not_keep_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stubborn, other = (write_folder(tmp_path / ".downloads" / f"trash-{name}", {"x": b""}) for name in "ab")
+    really_remove = staging.remove
 
     def remove(path: Path) -> None:
         if path == stubborn:
             raise PermissionError(errno.EPERM, "said by the system", str(path))
-        staging.remove(path)
+        really_remove(path)
 
-    monkeypatch.setattr(leftovers, "remove", remove)
-    leftovers.clean_up(tmp_path)
+    monkeypatch.setattr(staging, "remove", remove)
+    staging.clean_up(tmp_path)
     assert (stubborn.exists(), other.exists()) == (True, False)
 
 
@@ -410,7 +409,7 @@ def test_a_broken_memory_of_tokenizers_is_only_forgotten(tmp_path: Path, recorde
 def test_progress_is_told_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[DownloadProgress] = []
     milliseconds = itertools.count()
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(milliseconds) / 1000))
+    monkeypatch.setattr(download, "time", SimpleNamespace(monotonic=lambda: next(milliseconds) / 1000))
     meter = Meter(DownloadId(1), "org/name", told.append)
     for _ in range(2000):
         meter.add("a", 1, True)
@@ -522,7 +521,7 @@ def test_a_scan_reads_only_what_is_new(tmp_path: Path, monkeypatch: pytest.Monke
         read.append(folder.name)
         return inspect_model(folder)
 
-    monkeypatch.setattr(inspected, "inspect_model", reading)
+    monkeypatch.setattr(library, "inspect_model", reading)
     own = tmp_path / "models"
     first = write_folder(own / "org" / "first", model_files())
     write_folder(own / "org" / "second", model_files({"architectures": ["DFlashDraftModel"], **DFLASH}))
@@ -598,7 +597,7 @@ def test_a_folder_that_nobody_foresaw_is_listed_as_damaged(
             raise LookupError("of a kind that inspect_model does not raise")
         return inspect_model(folder)
 
-    monkeypatch.setattr(inspected, "inspect_model", inspect)
+    monkeypatch.setattr(library, "inspect_model", inspect)
     for name in ("odd", "sound"):
         write_folder(tmp_path / "models" / "org" / name, model_files())
     found = scan(store, recorder)
@@ -633,7 +632,7 @@ def test_removing_what_an_earlier_run_left_holds_nobody_up(
     store.scan()
     left = recorder.wait_for(DownloadStopped)
     free: list[bool] = []
-    set_aside = leftovers.set_aside
+    set_aside = staging.set_aside
 
     def watched(root: Path, repository: str) -> Path | None:
         if free_now := store._lock.acquire(timeout=0):
@@ -641,7 +640,7 @@ def test_removing_what_an_earlier_run_left_holds_nobody_up(
         free.append(free_now)
         return set_aside(root, repository)
 
-    monkeypatch.setattr(leftovers, "set_aside", watched)
+    monkeypatch.setattr(staging, "set_aside", watched)
     store.cancel(left.download)
     assert recorder.wait_for(DownloadStopped).kept_bytes == 0
     assert free == [True]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpcore2
 import pytest
 
-from engine.hub import pace
-from engine.hub.pace import PacedStream, progressing
-from engine.hub.silence import LEAST_BYTES_PER_S
+from engine.hub import connecting
+from engine.hub.connecting import PacedStream, progressing
+from engine.hub.stop import LEAST_BYTES_PER_S
 
 TIMEOUT_S = 20.0
 
@@ -32,7 +32,7 @@ class Line(httpcore2.NetworkStream):
 
 def paced(monkeypatch: pytest.MonkeyPatch, piece: int, every_s: float) -> tuple[Line, PacedStream]:
     line = Line(piece, every_s)
-    monkeypatch.setattr(pace, "time", line)
+    monkeypatch.setattr(connecting, "time", line)
     return line, PacedStream(line)
 
 

@@ -27,8 +27,7 @@ from engine.drafting.acceptance import Sharpness
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.base import joined, shortened
 from engine.drafting.proposers.features import FeatureProposer
-from engine.drafting.proposers.layers import Projections, Residuals, rotated_otherwise
-from engine.drafting.proposers.reduced import check_offsets, widened
+from engine.drafting.proposers.layers import Projections, Residuals, check_offsets, rotated_otherwise, widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig
 from engine.prefix.memory import PrefixStore

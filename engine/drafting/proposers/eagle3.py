@@ -18,8 +18,7 @@ from mlx_lm.models.rope_utils import initialize_rope
 
 from engine.caches.base import CacheSet
 from engine.drafting.proposers.chain import REHEARSED_TOKENS, rehearsed
-from engine.drafting.proposers.layers import Projections, Residuals, rotated_otherwise
-from engine.drafting.proposers.reduced import check_offsets, widened
+from engine.drafting.proposers.layers import Projections, Residuals, check_offsets, rotated_otherwise, widened
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
