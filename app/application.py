@@ -32,7 +32,6 @@ from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, places_to_leave
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
-from app.system.deadline import end_process_after
 from app.system.later_imports import import_in_steps
 from app.system.logs import ErrorWatch, open_log
 from app.system.machine import machine_name
@@ -40,7 +39,7 @@ from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
 from app.system.paths import APP_NAME, Paths
 from app.system.qt_application import qt_application
 from app.system.secrets import Secrets, system_keychain
-from app.system.unix_signals import Interrupts
+from app.system.unix_signals import Interrupts, end_process_after
 from app.system.unsent_file import UnsentFile
 from app.system.worker import Worker
 from app.theme import Appearance, Motion, Theme, use_fusion

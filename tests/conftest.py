@@ -89,7 +89,7 @@ def _is_here(host: str) -> bool:
 sys.addaudithook(_refuse_strangers)
 
 
-# As in the app (app/system/gui_gc.py): another thread must not be the one that frees a Qt object.
+# As in the app (app/system/qt_application.py): another thread must not be the one that frees a Qt object.
 gc.disable()
 _tests = itertools.count(1)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import re
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.portable import canvas
-from app.portable.loose import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
+from app.portable.json_stream import loads
+from app.portable.markdown import fenced
 from app.portable.problems import Unreadable, WhyNotRead
+from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.trees import MOST_NODES, Node, joined, ordered
 from app.storage.attachments import Attachment
 from app.storage.portable import PortableChat, PortableMessage
@@ -27,10 +29,10 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
     if len(found["mapping"]) > MOST_NODES:
         raise Unreadable(WhyNotRead.TOO_LARGE)
     began = time_at(found, "create_time")
-    kinds = canvas.kinds(object_at(each, "message") for each in found["mapping"].values())
+    node_kinds = kinds(object_at(each, "message") for each in found["mapping"].values())
     nodes: dict[Hashable, Node] = {
         key: _node(value, began, kind)
-        for (key, value), kind in zip(found["mapping"].items(), kinds, strict=True)
+        for (key, value), kind in zip(found["mapping"].items(), node_kinds, strict=True)
         if isinstance(value, dict)
     }
     messages, seen_as = ordered(nodes)
@@ -77,11 +79,11 @@ def _message(found: dict[str, Any], began: float, kind: str) -> PortableMessage 
     """None for what ChatGPT does not show: system, tools, calls of tools, and what is marked as hidden."""
     role, metadata = text_at(object_at(found, "author"), "role"), object_at(found, "metadata")
     hidden = metadata.get("is_visually_hidden_from_conversation") is True
-    for_canvas = role == "assistant" and canvas.is_for_canvas(found)
+    for_canvas = role == "assistant" and is_for_canvas(found)
     if role not in _ROLES or hidden or not (for_canvas or text_at(found, "recipient") in _SAID_TO_ALL):
         return None
     is_user, content = role == "user", object_at(found, "content")
-    said = _Said(canvas.text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
+    said = _Said(text_of(found, kind)) if for_canvas else _said(content, is_user=is_user)
     files = tuple(note(name_at(each, "name")) for each in list_at(metadata, "attachments") if name_at(each, "name"))
     said.attachments += files
     said.thinking_s = number_at(metadata, "finished_duration_sec")
@@ -136,3 +138,65 @@ def _parts(parts: list[Any], *, is_user: bool) -> _Said:
             texts += [] if is_user else [f"[{name}]"]
     text = "\n\n".join(filter(None, (each.strip() for each in texts)))
     return _Said(text, attachments=tuple(notes) if is_user else ())
+
+
+# Documents that ChatGPT writes beside a conversation, in its canvas: what of them the messages to it hold.
+
+
+_CREATE, _UPDATE = "canmore.create_textdoc", "canmore.update_textdoc"
+_CODE = "code/"
+_LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
+_MARKS = re.compile(r"([\\`*_\[\]<>&])")
+
+
+def is_for_canvas(message: dict[str, Any]) -> bool:
+    return text_at(message, "recipient") in (_CREATE, _UPDATE)
+
+
+def kinds(messages: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """For each message the kind of the document that was created last: an update does not say it."""
+    kind = ""
+    for message in messages:
+        if text_at(message, "recipient") == _CREATE:
+            kind = name_at(_canvas_said(message), "type")
+        yield kind
+
+
+def text_of(message: dict[str, Any], kind: str) -> str:
+    """A document with its name, or what an update puts into one of that kind; what cannot be read stays as it is."""
+    found = _canvas_said(message)
+    if isinstance(found.get("content"), str):
+        return _named(name_at(found, "name"), _document(text_at(found, "content"), name_at(found, "type")))
+    if isinstance(found.get("updates"), list):
+        written = (text_at(each, "replacement") for each in found["updates"])
+        return "\n\n".join(filter(None, (_document(each, kind) for each in written)))
+    raw = _raw(message)
+    return fenced(raw, "json") if raw.strip() else ""
+
+
+def _named(name: str, document: str) -> str:
+    title = _MARKS.sub(r"\\\1", name)
+    return "\n\n".join(filter(None, (f"**{title}**" if title else "", document)))
+
+
+def _document(content: str, kind: str) -> str:
+    """Code in a fence; other documents are Markdown themselves."""
+    if not kind.startswith(_CODE) or not content.strip():
+        return content.strip()
+    language = _LANGUAGE.fullmatch(kind.removeprefix(_CODE))
+    return fenced(content, language[0] if language else "")
+
+
+def _canvas_said(message: dict[str, Any]) -> dict[str, Any]:
+    try:
+        found = loads(_raw(message))
+    except Unreadable:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _raw(message: dict[str, Any]) -> str:
+    """The JSON, which stands where code or where words do."""
+    content = object_at(message, "content")
+    parts = [each for each in list_at(content, "parts") if isinstance(each, str)]
+    return text_at(content, "text") or text_at({"said": "".join(parts)}, "said")

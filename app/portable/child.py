@@ -16,8 +16,7 @@ from typing import IO, Any
 from app.portable import chatgpt, lm_studio, own
 from app.portable.json_stream import Reader, loads
 from app.portable.problems import Unreadable, WhyNotRead
-from app.portable.reading import LIMITS
-from app.portable.sources import Source, chunks, sources
+from app.portable.reading import LIMITS, Source, chunks, sources
 from app.storage.portable import PortableChat
 from app.system.limited_child import set_limits
 

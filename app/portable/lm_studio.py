@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.portable.loose import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.problems import Unreadable, WhyNotRead
+from app.portable.reading import list_at, name_at, note, number_at, object_at, options_with, text_at, time_at
 from app.portable.trees import MOST_NODES
 from app.storage.attachments import Attachment
 from app.storage.portable import PortableChat, PortableMessage

@@ -16,7 +16,7 @@ _PARTS = (
     "app.portable.markdown",
     "app.views.transcript",
     "app.views.shell.overlay_wiring",
-    "app.views.shell.find_wiring",
+    "app.views.shell.find_bar",
 )
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QCoreApplication, QDate, QLocale, QObject
 
 from app.words.formats import fill, number, size
-from app.words.models import drafter_text, fit_text, parameters_text
+from app.words.pairs import drafter_text, fit_text, parameters_text
 from engine import DrafterKind, FitLevel, HubModel
 
 

@@ -1,29 +1,178 @@
 """Every refusal of the engine in words, as one table: title, sentence, what to do, and the button.
 
-Those of downloads are in `notices_for_downloads`, those of the storage in `notices_for_storage`.
+Those of downloads are in `notices_for_downloads`; those of the storage and of deleting are here, too.
 
 The strings stand in `QT_TRANSLATE_NOOP` so that lupdate finds them; they are translated when a notice is shown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
 import engine
-from app.storage import StorageProblem
+from app.storage import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.codec import as_name
 from app.words.formats import count, fill, listed, number, size
 from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
 from app.words.notices import Notice, NoticeAction
-from app.words.notices_for_deletion import DELETION
 from app.words.notices_for_downloads import DOWNLOAD_TABLE
-from app.words.notices_for_storage import STORAGE_TABLE
-from engine import DeleteFailed, DrafterExamined, EngineError
+from engine import DeleteFailed, DeleteRefusal, DrafterExamined, EngineError
 
 Problem = EngineError | DeleteFailed | DrafterExamined | StorageProblem
+
+
+# Every refusal of the storage in words: what could not be stored or opened, why, and what to do.
+
+
+def _notices_for_storage_because(*reasons: Reason) -> Callable[[Any], bool]:
+    return lambda problem: problem.reason in reasons
+
+
+STORAGE_TABLE = (
+    Row(
+        NotStored,
+        QT_TRANSLATE_NOOP("Messages", "Not saved"),
+        QT_TRANSLATE_NOOP("Messages", "There is no room left on the disk with %1."),
+        QT_TRANSLATE_NOOP("Messages", "Free some space, then try again. Your words stay here."),
+        NoticeAction.RETRY,
+        values=("folder",),
+        when=_notices_for_storage_because(Reason.FULL),
+    ),
+    Row(
+        NotStored,
+        QT_TRANSLATE_NOOP("Messages", "Not saved"),
+        QT_TRANSLATE_NOOP("Messages", "Another program keeps the file with your chats locked."),
+        QT_TRANSLATE_NOOP("Messages", "Close that program, then try again. Your words stay here."),
+        NoticeAction.RETRY,
+        when=_notices_for_storage_because(Reason.LOCKED),
+    ),
+    Row(
+        NotStored,
+        QT_TRANSLATE_NOOP("Messages", "Not saved"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch may not write to %1."),
+        QT_TRANSLATE_NOOP("Messages", "Allow it, then try again. Your words stay here."),
+        NoticeAction.RETRY,
+        values=("folder",),
+        when=_notices_for_storage_because(Reason.READ_ONLY),
+    ),
+    Row(
+        NotStored,
+        QT_TRANSLATE_NOOP("Messages", "Not saved"),
+        QT_TRANSLATE_NOOP("Messages", "It could not be written to the disk with %1."),
+        QT_TRANSLATE_NOOP("Messages", "Check the disk, then try again. Your words stay here."),
+        NoticeAction.RETRY,
+        values=("folder",),
+    ),
+    Row(
+        NotOpened,
+        QT_TRANSLATE_NOOP("Messages", "Your chats cannot be opened"),
+        QT_TRANSLATE_NOOP("Messages", "There is no room left on the disk with %1."),
+        QT_TRANSLATE_NOOP("Messages", "Free some space, then try again."),
+        NoticeAction.RETRY,
+        values=("folder",),
+        when=_notices_for_storage_because(Reason.FULL),
+    ),
+    Row(
+        NotOpened,
+        QT_TRANSLATE_NOOP("Messages", "Your chats cannot be opened"),
+        QT_TRANSLATE_NOOP("Messages", "Another program keeps the file with your chats locked."),
+        QT_TRANSLATE_NOOP("Messages", "Close that program, then try again."),
+        NoticeAction.RETRY,
+        when=_notices_for_storage_because(Reason.LOCKED),
+    ),
+    Row(
+        NotOpened,
+        QT_TRANSLATE_NOOP("Messages", "Your chats cannot be opened"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch may not write to %1."),
+        QT_TRANSLATE_NOOP("Messages", "Allow it, then try again."),
+        NoticeAction.RETRY,
+        values=("folder",),
+        when=_notices_for_storage_because(Reason.READ_ONLY),
+    ),
+    Row(
+        NotOpened,
+        QT_TRANSLATE_NOOP("Messages", "Your chats cannot be opened"),
+        QT_TRANSLATE_NOOP("Messages", "The file with them in %1 cannot be read now. It has not been changed."),
+        QT_TRANSLATE_NOOP("Messages", "Check the disk, then try again."),
+        NoticeAction.RETRY,
+        values=("folder",),
+    ),
+)
+
+
+# Why a model was not deleted, as rows of the table of refusals in words.
+
+
+def _because(*reasons: DeleteRefusal) -> Callable[[Any], bool]:
+    return lambda error: error.reason in reasons
+
+
+DELETION = (
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "%1 comes with Hunch and stays."),
+        values=("model",),
+        when=_because(DeleteRefusal.STARTER),
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "A reply is being written with %1. Stop it first."),
+        values=("model",),
+        when=_because(DeleteRefusal.IN_USE),
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch did not install %1. Delete it where it came from."),
+        values=("model",),
+        when=_because(DeleteRefusal.NOT_OURS, DeleteRefusal.NO_MODEL),
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "There is no model in %1."),
+        QT_TRANSLATE_NOOP("Messages", "It may have been moved or deleted, or its disk is not connected."),
+        values=("folder",),
+        when=_because(DeleteRefusal.GONE),
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch may not write to %1."),
+        QT_TRANSLATE_NOOP("Messages", "Allow it, then try again."),
+        values=("folder",),
+        when=_because(DeleteRefusal.FORBIDDEN),
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "The disk with %1 can only be read, not written to."),
+        values=("folder",),
+        when=_because(DeleteRefusal.READ_ONLY),
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "Another program is using %1."),
+        QT_TRANSLATE_NOOP("Messages", "Close that program, then try again."),
+        values=("model",),
+        when=_because(DeleteRefusal.LOCKED),
+    ),
+    Row(
+        engine.DeleteFailed,
+        QT_TRANSLATE_NOOP("Messages", "Not deleted"),
+        QT_TRANSLATE_NOOP("Messages", "%1 could not be deleted."),
+        QT_TRANSLATE_NOOP("Messages", "Check the disk, then try again."),
+        values=("model",),
+    ),
+)
+
 
 TABLE = (
     *DOWNLOAD_TABLE,

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.system.gui_gc import GuiThreadGarbage
+from app.system.qt_application import GuiThreadGarbage
 
 
 class Knot:

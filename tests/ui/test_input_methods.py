@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.settings.sampling import PromptField, SamplingPage
-from app.views.shell.rename_field import RenameField
+from app.views.shell.chat_list import RenameField
 from tests.helpers.app_harness import AppHarness, open_app
 
 

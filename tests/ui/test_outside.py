@@ -22,12 +22,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
+import app.views.shell.outside as announcing
 from app.storage import Database
 from app.view_models.attached import AttachedRow
 from app.view_models.transcript import ReplyStatus
-from app.views.shell import announcements, comfort
-from app.views.shell.notifications import Notifications
-from app.views.shell.outside import Outside
+from app.views.shell import comfort
+from app.views.shell.outside import Notifications, Outside
 from app.views.shell.quick_ask import QuickAsk
 from app.views.transcript import message_keys
 from engine import FinishReason, OutOfMemory
@@ -357,7 +357,7 @@ def test_a_reply_that_is_done_is_announced_once(
     def hear(event: QAccessibleAnnouncementEvent) -> None:
         told.append((event.object(), event.message()))
 
-    for said_by in (announcements, message_keys):
+    for said_by in (announcing, message_keys):
         monkeypatch.setattr(said_by, "QAccessible", SimpleNamespace(updateAccessibility=hear))
     harness.ask(qtbot, "One")
     assert told == [(harness.window, "The reply is done.")]
@@ -376,7 +376,7 @@ def test_a_reply_that_failed_or_was_stopped_is_not_called_done(
 ) -> None:
     told: list[str] = []
     hearing = SimpleNamespace(updateAccessibility=lambda event: told.append(event.message()))
-    monkeypatch.setattr(announcements, "QAccessible", hearing)
+    monkeypatch.setattr(announcing, "QAccessible", hearing)
     alerts: list[object] = []
     monkeypatch.setattr(QApplication, "alert", alerts.append)
     outside.notifications.is_away = lambda: True

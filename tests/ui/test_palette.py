@@ -12,8 +12,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.views.shell.chat_list import RenameField
 from app.views.shell.palette import CommandPalette
-from app.views.shell.rename_field import RenameField
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness, open_app
 

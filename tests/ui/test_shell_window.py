@@ -17,10 +17,10 @@ from pytestqt.qtbot import QtBot
 from app.storage import ChatStore, Database, MessageStore, Stores
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
+from app.views.shell.chat_list import RenameField
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
 from app.views.shell.picker import Picker
-from app.views.shell.rename_field import RenameField
 from engine import ModelTooLarge, OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script

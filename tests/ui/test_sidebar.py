@@ -25,10 +25,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage import Stores
 from app.view_models.conversation_list import ROW, ConversationRow
-from app.views.shell.chat_list import ChatList
-from app.views.shell.chat_rows import centred, name_left, row_of
-from app.views.shell.rename_field import RenameField
-from app.views.shell.row_drag import carried
+from app.views.shell.chat_list import ChatList, RenameField, carried, centred, name_left, row_of
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog
 from app.words.chat_groups import copy_titles

@@ -24,7 +24,7 @@ from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import in_menu, percent
 from app.words.languages import LANGUAGES
-from app.words.models import name_beside
+from app.words.pairs import name_beside
 from app.words.requests import RequestColumn, all_state_words, cell_text, second_line
 from engine import DraftingState, RequestStats
 from tests.architecture.project import ROOT

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import QLocale
 
-from app.words import models
+from app.words import pairs
 from app.words.formats import rounded_up, size
 
 NBSP = "\N{NO-BREAK SPACE}"
@@ -45,9 +45,9 @@ def test_a_size_is_written_as_the_language_has_it(language: str, words: str) -> 
 
 @pytest.mark.parametrize(("sentence", "words"), [("%1-bit", "4\u2011bit"), ("%1 ビット", f"4{NBSP}ビット")])
 def test_no_line_ends_between_bits_and_their_number(sentence: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "QCoreApplication", SimpleNamespace(translate=lambda *_: sentence))
-    assert models.precision_text(4) == words
-    assert models.precision_text(4, method="MXFP4") == f"{words} MXFP4"
+    monkeypatch.setattr(pairs, "QCoreApplication", SimpleNamespace(translate=lambda *_: sentence))
+    assert pairs.precision_text(4) == words
+    assert pairs.precision_text(4, method="MXFP4") == f"{words} MXFP4"
 
 
 @pytest.mark.parametrize(

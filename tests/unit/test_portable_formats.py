@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from app.portable import own
 from app.portable.child import understood
-from app.portable.file_names import Names, safe_name
 from app.portable.json_stream import MOST_DEPTH, Reader, loads
 from app.portable.problems import Unreadable, WhyNotRead
+from app.portable.writing import Names, safe_name
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_name
 from app.storage.portable import PortableChat, PortableMessage

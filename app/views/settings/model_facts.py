@@ -7,8 +7,10 @@ from PySide6.QtCore import QCoreApplication
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.words.formats import count, fill, percent, size
-from app.words.models import (
+from app.words.notices_for_errors import notice_for
+from app.words.pairs import (
     abilities_text,
+    draft_details,
     drafting_text,
     fit_text,
     gain_text,
@@ -17,11 +19,10 @@ from app.words.models import (
     memory_text,
     parameters_text,
     precision_text,
+    predicted_text,
     some,
     tokens_text,
 )
-from app.words.notices_for_errors import notice_for
-from app.words.pairs import draft_details, predicted_text
 
 
 def facts(entry: ModelEntry, context_tokens: int) -> list[tuple[str, str]]:

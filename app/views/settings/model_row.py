@@ -15,8 +15,8 @@ from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillB
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.words.formats import fill
-from app.words.models import fit_text, model_details, parameters_text, precision_text
 from app.words.notices_for_errors import reason_text
+from app.words.pairs import fit_text, model_details, parameters_text, precision_text
 
 _FIRST = ("more_button", "use_button", "reload_button", "delete_button")
 _INDENT_UP_TO = 1.5  # with larger text the actions need the whole width

@@ -1,15 +1,32 @@
-"""The chats of the sidebar: moving among them by key and pointer, their menus, renaming in place, dragging.
-
-Painting a row is in `chat_rows`. Signals are requests.
+"""The chats of the sidebar: painting their rows, moving among them by key and pointer, their menus, renaming in place,
+dragging. Signals are requests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Protocol
+from uuid import uuid4
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import (
+    QByteArray,
+    QCoreApplication,
+    QEvent,
+    QMimeData,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+    Signal,
+)
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QDrag,
     QDragEnterEvent,
@@ -17,28 +34,390 @@ from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
     QFocusEvent,
+    QFont,
+    QFontMetrics,
     QKeyEvent,
     QMouseEvent,
+    QPainter,
+    QPen,
+    QTextCharFormat,
+    QTextLayout,
 )
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QListView, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QListView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
-from app.theme import Theme
-from app.view_models.conversation_list import ConversationListModel, ConversationRow
+from app.markup.folding import Span, occurrences_of_any
+from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX, Theme
+from app.view_models.conversation_list import ROW, ConversationListModel, ConversationRow
 from app.view_models.conversation_rows import FolderTree, Match
-from app.views.shell.chat_menu import fill_move_menu, list_menu
-from app.views.shell.chat_rows import ChatRowDelegate, Index, more_place, row_of
+from app.views.icons import icon
 from app.views.shell.menu_editing import deletes_all
-from app.views.shell.rename_field import RenameField
-from app.views.shell.row_drag import carried, dragged, is_welcome, target
-from app.views.widgets.held_keys import is_held
+from app.views.widgets.fields import LineField
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 from app.views.widgets.menu_key import asks_for_menu
+from app.views.widgets.painting import paint_row_ground
 from app.views.widgets.row_list import RowRing, set_up_row_list
+from app.words.formats import in_menu
 
 Identity = tuple[int, int, Match | None]  # chat, folder
 _STEPS = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 _REMOVE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 _BACKWARDS = (QListView.CursorAction.MovePageUp, QListView.CursorAction.MoveUp, QListView.CursorAction.MovePrevious)
+
+
+# The menus of the chat list: of a chat, of a folder, of the space below, and where something can be moved to.
+
+
+Move = Callable[[int | None], None]  # into a folder; None: out of all
+
+_INDENT = "    "
+
+
+# Painting the rows of the chat list: headings, folders, chats, and what a search found with its words lit.
+
+
+Index = QModelIndex | QPersistentModelIndex
+
+_ROW_PX, _HEADING_PX, _FOUND_PX, _SNIPPET_PX = 32, 30, 50, 26
+EDGE_PX = 12  # of a row, to the name of a chat that is in no folder
+_FOLDER_PX = 34  # for the arrow and the icon of a folder
+_STEP_PX = 14  # how far what is in a folder stands in
+_LAST_STEP = 6  # deeper ones stand no further in, or nothing of their names would be seen
+
+
+# Editing the title of a chat, or the name of a folder, in its row.
+
+
+_FOLDER_EDGE_PX = 5  # from its edge to the words, where a folder's icon stands close before them
+
+
+# Dragging chats and folders of the list onto folders, and out of them.
+
+
+_KIND = "application/x-hunch-row"
+_TOKEN = uuid4().hex  # of this run: what another program drags here under the same name is not taken
+
+
+def carried(row: ConversationRow) -> QMimeData:
+    """Of this app alone: other programs are given nothing."""
+    data = QMimeData()
+    data.setData(_KIND, QByteArray(f"{_TOKEN} {row.chat_id} {row.folder_id}".encode()))
+    return data
+
+
+def dragged(event: QDropEvent) -> tuple[int, int] | None:
+    """The chat or the folder (the other number is 0) of a drag that began in the list."""
+    token, _, numbers = bytes(event.mimeData().data(_KIND).data()).decode("ascii", "replace").partition(" ")
+    if token != _TOKEN:
+        return None
+    chat_id, folder_id = numbers.split()
+    return int(chat_id), int(folder_id)
+
+
+def target(row: ConversationRow | None) -> int | None:
+    """The folder that a drop on a row means; None is the top."""
+    if row is None or row.is_heading:
+        return None
+    return row.folder_id or row.inside
+
+
+def is_welcome(what: tuple[int, int], folder_id: int | None, tree: FolderTree) -> bool:
+    """A folder does not go into itself, nor into what is in it."""
+    return not what[1] or not tree.holds(what[1], folder_id)
+
+
+class RenameField(LineField):
+    """Return or leaving keeps the text, Escape does not. It follows its row, and goes when that goes."""
+
+    def __init__(
+        self, chats: RowRing, theme: Theme, row: Callable[[], QModelIndex], text: str, done: Callable[[str], None]
+    ) -> None:
+        """`row` says where the row is now; `done` is called with a changed text."""
+        super().__init__(theme, parent=chats.viewport())
+        self._chats, self._reason = chats, chats.reason
+        self._theme = theme
+        self._row = row
+        self._before = text
+        self._tell = done
+        self._done = False
+        self.setText(text)
+        self.setGeometry(self._place())
+        self.selectAll()
+        self.show()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.returnPressed.connect(lambda: self._finish(keep=True))
+        self.editingFinished.connect(lambda: self._finish(keep=True))
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._follow)
+        listed, bar = chats.model(), chats.verticalScrollBar()
+        for moved in (listed.rowsInserted, listed.rowsRemoved, listed.modelReset, bar.valueChanged, theme.changed):
+            moved.connect(self._follow_soon)
+        chats.viewport().installEventFilter(self)
+
+    def _place(self) -> QRect:
+        """The row from its name on, so that the words stay where they are, and the icon is not covered."""
+        index = self._row()
+        if not index.isValid():
+            return QRect()
+        row = row_of(index)
+        room = self._theme.px(_FOLDER_EDGE_PX if row.folder_id else EDGE_PX)
+        self.setTextMargins(room - self._theme.px(8) - 3, 0, 0, 0)  # less what the field's style keeps free
+        before = name_left(self._theme, row) - room
+        return self._chats.visualRect(index).adjusted(before, 0, 0, 0)
+
+    def _follow_soon(self) -> None:
+        """Delayed to the next event loop pass, because a row moves as a removal and an insertion."""
+        self._later.start()
+
+    def _follow(self) -> None:
+        place = self._place()
+        if place.isValid():
+            self.setGeometry(place)
+        else:
+            self._finish(keep=False)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize:
+            self._follow_soon()
+        return super().eventFilter(watched, event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The key that ends it does nothing else: Qt would pass Return on to the list, which opens what has it."""
+        if event.key() == Qt.Key.Key_Escape:
+            self._finish(keep=False)
+        else:
+            super().keyPressEvent(event)
+        if event.key() in RETURN_KEYS:
+            event.accept()
+
+    def _finish(self, keep: bool) -> None:
+        if self._done:
+            return
+        self._done = True
+        self.commit()
+        text = self.text().strip()
+        if keep and text and text != self._before:
+            self._tell(text)
+        if self.hasFocus():
+            self._chats.setFocus(self._reason)
+        self.deleteLater()
+
+
+class Shown(Protocol):
+    """What the list says of itself."""
+
+    @property
+    def theme(self) -> Theme: ...
+    @property
+    def open_chat_id(self) -> int: ...
+    @property
+    def has_ring(self) -> bool: ...
+    @property
+    def words(self) -> Sequence[str]: ...
+    @property
+    def dropped_on(self) -> QRect: ...
+
+
+class ChatRowDelegate(QStyledItemDelegate):
+    def __init__(self, chats: QWidget, shown: Shown) -> None:
+        super().__init__(chats)
+        self._chats = shown
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
+        row = row_of(index)
+        height = _ROW_PX
+        if row.is_heading:
+            height = _HEADING_PX
+        elif row.match is not None:
+            height = _SNIPPET_PX if row.continues else _FOUND_PX
+        return QSize(0, self._chats.theme.px(height))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        row, area = row_of(index), QRect(option.rect)
+        if row.is_heading:
+            self._paint_heading(painter, area, row.text)
+        else:
+            self._paint_row(painter, area, option.state, row)
+        if area == self._chats.dropped_on:
+            painter.setPen(QPen(self._chats.theme.palette.ink, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(area).adjusted(1, 1, -1, -1), RADIUS_ROW, RADIUS_ROW)
+        painter.restore()
+
+    def _paint_heading(self, painter: QPainter, area: QRect, title: str) -> None:
+        theme = self._chats.theme
+        painter.setFont(theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold))
+        painter.setPen(theme.palette.secondary)
+        place = area.adjusted(theme.px(12), theme.px(6), -theme.px(8), 0)
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+
+    def _paint_row(self, painter: QPainter, area: QRect, state: QStyle.StateFlag, row: ConversationRow) -> None:
+        theme = self._chats.theme
+        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        is_open = bool(row.chat_id) and row.chat_id == self._chats.open_chat_id and not row.continues
+        ring = self._chats.has_ring and bool(state & QStyle.StateFlag.State_HasFocus)
+        paint_row_ground(painter, area, theme.palette, hovered or is_open, ring)
+        words = area.adjusted(name_left(theme, row), 0, -theme.px(10), 0)
+        if row.folder_id:
+            self._paint_folder(painter, words, row)
+        if hovered and not row.continues:
+            words.setRight(more_place(theme, area).left())
+            self._icon(painter, "more-horizontal", more_place(theme, area).center())
+        else:
+            words.setRight(self._paint_marks(painter, words, row))
+        self._paint_words(painter, words, row)
+
+    def _paint_folder(self, painter: QPainter, name: QRect, row: ConversationRow) -> None:
+        """The arrow and the icon, left of the name."""
+        theme = self._chats.theme
+        arrow = QPoint(name.left() - theme.px(_FOLDER_PX - 2), name.center().y() + 1)
+        self._icon(painter, "chevron-down" if row.opened else "chevron-right", arrow, 14)
+        self._icon(painter, "folder", QPoint(arrow.x() + theme.px(18), arrow.y()))
+
+    def _paint_marks(self, painter: QPainter, place: QRect, row: ConversationRow) -> int:
+        """Dots for a reply that is being written (a ring) or was not seen, and the pin of a chat in a folder."""
+        theme, colors = self._chats.theme, self._chats.theme.palette
+        right = place.right()
+        middle = place.center().y() + 1 if not row.snippet else place.top() + theme.px(16)
+        if row.continues:
+            return right
+        if row.generating or row.unseen:
+            painter.setPen(QPen(colors.draft, theme.px(2)) if row.generating else Qt.PenStyle.NoPen)
+            painter.setBrush(Qt.BrushStyle.NoBrush if row.generating else colors.ink)
+            painter.drawEllipse(QPoint(right - theme.px(4), middle), theme.px(4), theme.px(4))
+            right -= theme.px(14)
+        if row.pinned and row.inside is not None:
+            self._icon(painter, "pin", QPoint(right - theme.px(6), middle), 13)
+            right -= theme.px(18)
+        return right
+
+    def _icon(self, painter: QPainter, name: str, middle: QPoint, side_px: int = 16) -> None:
+        side = self._chats.theme.px(side_px)
+        place = QRect(0, 0, side, side)
+        place.moveCenter(middle)
+        icon(name, self._chats.theme.palette.secondary).paint(painter, place)
+
+    def _paint_words(self, painter: QPainter, place: QRect, row: ConversationRow) -> None:
+        theme, colors = self._chats.theme, self._chats.theme.palette
+        if row.continues:
+            self._paint_snippet(painter, place, row.snippet)
+            return
+        title = QRect(place.left(), place.top() + theme.px(5), place.width(), theme.px(22)) if row.snippet else place
+        # Not by the dot alone: a title with news is bold.
+        font = theme.ui_font(UI_PX, QFont.Weight.DemiBold if row.unseen else QFont.Weight.Normal)
+        self._paint_line(painter, title, row.text, font, colors.text)
+        if row.snippet:
+            below = QRect(place.left(), title.bottom(), place.width(), theme.px(18))
+            self._paint_snippet(painter, below, row.snippet)
+
+    def _paint_snippet(self, painter: QPainter, place: QRect, snippet: str) -> None:
+        theme = self._chats.theme
+        self._paint_line(painter, place, snippet, theme.ui_font(FOOTER_PX), theme.palette.secondary)
+
+    def _paint_line(self, painter: QPainter, place: QRect, text: str, font: QFont, color: QColor) -> None:
+        """One line; what was searched for is lit in it, and in sight however narrow it is."""
+        text = " ".join(text.split())
+        metrics = QFontMetrics(font)
+        spans = list(occurrences_of_any(text, self._chats.words))
+        if spans:
+            text = centred(text, spans[0], metrics, place.width())
+            spans = list(occurrences_of_any(text, self._chats.words))
+        text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+        painter.setPen(color)
+        layout = QTextLayout(text, font)
+        layout.setFormats([self._lit(*span) for span in in_qt_units(text, spans) if span[1] <= _units(text)])
+        layout.beginLayout()
+        line = layout.createLine()
+        line.setLineWidth(max(place.width(), 1) * 2)
+        layout.endLayout()
+        layout.draw(painter, QRectF(place).topLeft() + QPoint(0, round((place.height() - line.height()) / 2)))
+
+    def _lit(self, first: int, last: int) -> QTextLayout.FormatRange:
+        """Bold on a tint: not by colour alone."""
+        colors = self._chats.theme.palette
+        result = QTextLayout.FormatRange()
+        result.start, result.length = first, last - first
+        form = QTextCharFormat()
+        form.setBackground(colors.found)
+        form.setForeground(colors.text)
+        form.setFontUnderline(True)
+        result.format = form
+        return result
+
+
+def row_of(index: Index) -> ConversationRow:
+    row: ConversationRow = index.data(ROW)
+    return row
+
+
+def name_left(theme: Theme, row: ConversationRow) -> int:
+    """Where its name begins, from the row's left edge."""
+    return theme.px(EDGE_PX + _STEP_PX * min(row.depth, _LAST_STEP) + (_FOLDER_PX if row.folder_id else 0))
+
+
+def more_place(theme: Theme, row: QRect) -> QRect:
+    """Where a row's menu button is while the pointer is over the row."""
+    side = theme.px(28)
+    return QRect(row.right() - side, row.top(), side, row.height())
+
+
+def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
+    """As much of the text as fits, with what is found in the middle of it."""
+    if metrics.horizontalAdvance(text) <= width_px:
+        return text
+    first, last = span
+    while True:
+        wider = max(0, first - 1), min(len(text), last + 1)
+        piece = ("…" if wider[0] else "") + text[slice(*wider)] + ("…" if wider[1] < len(text) else "")
+        if wider == (first, last) or metrics.horizontalAdvance(piece) > width_px:
+            break
+        first, last = wider
+    return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
+
+
+def in_qt_units(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Qt counts UTF-16 units."""
+    return [(_units(text[:first]), _units(text[:last])) for first, last in spans]
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(char > "\uffff" for char in text)
+
+
+def list_menu(theme: Theme, parent: QWidget) -> Menu:
+    menu = Menu(parent)
+    menu.setFont(theme.ui_font())
+    return menu
+
+
+def fill_move_menu(
+    menu: QMenu, tree: FolderTree, row: ConversationRow, move: Move, move_to_new: Callable[[], None] | None
+) -> None:
+    """Every folder, but those that it cannot go into: the one that it is in, itself, and what is in it."""
+    menu.clear()
+    top = menu.addAction(QCoreApplication.translate("ChatMenu", "No Folder"))
+    top.setEnabled(row.inside is not None)
+    top.triggered.connect(lambda: move(None))
+    if tree.depths:
+        menu.addSeparator()
+    for folder in tree.in_order():
+        action = menu.addAction(_INDENT * tree.depths[folder.id] + in_menu(folder.name))
+        action.setEnabled(folder.id != row.inside and not (row.folder_id and tree.holds(row.folder_id, folder.id)))
+        action.triggered.connect(lambda _checked=False, number=folder.id: move(number))
+    if move_to_new is not None:
+        menu.addSeparator()
+        menu.addAction(QCoreApplication.translate("ChatMenu", "New Folder…")).triggered.connect(move_to_new)
 
 
 class ChatList(RowRing, QListView):

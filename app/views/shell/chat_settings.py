@@ -1,27 +1,39 @@
 """The panel of a chat's own settings: preset, system prompt, sampling, drafting. Every change counts at once.
 
-It lies in the window, so that input methods work in it, and closes when the focus goes elsewhere.
+Here too: the row of presets, and connecting the panel to the window and the controllers. It lies in the window, so
+that input methods work in it, and closes when the focus goes elsewhere.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPaintEvent
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
 from app.theme import Theme
-from app.view_models.chat_options import OptionsView, Scope
+from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.views.shell.option_fields import OptionField, make_field
-from app.views.shell.preset_row import PresetRow
-from app.views.widgets.buttons import Emphasis, IconButton, PillButton
+from app.views.widgets.buttons import ChoiceButton, Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
-from app.views.widgets.fields import Segments
+from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.fields import LineField, Segments
 from app.views.widgets.focus_before import FocusBefore
+from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
+
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+
 
 _WIDTH_PX = 400
 _DRAFTING = "speculation_mode"
@@ -36,6 +48,123 @@ _ROWS = (
     "context_tokens",
     "thinking",
 )
+
+
+# The preset of a chat: choosing one, saving the chat's settings as one, renaming and deleting it.
+
+
+_LONGEST_NAME = 60
+
+
+class NameField(LineField):
+    """Return takes the name, Esc gives it up; never while an input method composes."""
+
+    taken = Signal()
+    given_up = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in RETURN_KEYS and not self.is_composing and not is_held(event):
+            self.taken.emit()
+        elif event.key() == Qt.Key.Key_Escape and not self.is_composing:
+            self.given_up.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class PresetRow(Translated, QWidget):
+    chosen = Signal(str)  # the id; "": none
+    saved = Signal(str)  # under this name
+    updated = Signal()  # the chosen one takes over what was changed
+    renamed = Signal(str, str)
+    deleted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._presets: tuple[PresetView, ...] = ()
+        self._preset, self._changed = "", False
+        self._renames = ""  # the preset that is being named; "": a new one
+        self.choice = ChoiceButton(theme, self)
+        self.more = IconButton(theme, "more-horizontal", parent=self)
+        self.name = NameField(theme, parent=self)
+        self.name.setMaxLength(_LONGEST_NAME)
+        self.name.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.choice, 1)
+        row.addWidget(self.name, 1)
+        row.addWidget(self.more)
+        self.choice.chosen.connect(lambda value: self.chosen.emit(str(value)))
+        self.more.clicked.connect(self._open_menu)
+        self.name.taken.connect(self._take_name)
+        self.name.given_up.connect(self._end_naming)
+        self._retranslate()
+
+    def show_presets(self, presets: Sequence[PresetView], chosen: str, *, changed: bool) -> None:
+        self._presets, self._preset, self._changed = tuple(presets), chosen, changed
+        self.choice.set_value(chosen)
+        self._retranslate()
+
+    def menu(self) -> Menu:
+        menu = Menu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setFont(self._theme.ui_font())
+        menu.addAction(self.tr("Save as Preset…")).triggered.connect(lambda _=False: self.begin_naming(""))
+        if self._preset:
+            update = menu.addAction(self.tr("Save Changes to the Preset"))
+            update.setEnabled(self._changed)
+            update.triggered.connect(lambda _=False: self.updated.emit())
+            menu.addAction(self.tr("Rename…")).triggered.connect(lambda _=False: self.begin_naming(self._preset))
+            menu.addAction(self.tr("Delete Preset…")).triggered.connect(lambda _=False: self.ask_to_delete())
+        return menu
+
+    def ask_to_delete(self) -> Dialog:
+        """It may hold a system prompt that stands nowhere else."""
+        preset, name = self._preset, next((each.name for each in self._presets if each.id == self._preset), "")
+
+        def text() -> DialogText:
+            title = fill(self.tr("Delete the preset “%1”?"), name)
+            kept = self.tr("Chats that use it keep its settings. This cannot be undone.")
+            return DialogText(title, kept, "", self.tr("Delete"), self.tr("Cancel"))
+
+        dialog = Dialog(self._theme, self, text, danger=True)
+        dialog.accepted.connect(lambda: self.deleted.emit(preset))
+        dialog.open()
+        return dialog
+
+    def _open_menu(self) -> None:
+        self.menu().popup(self.more.mapToGlobal(QPoint(0, self.more.height() + 2)))
+
+    def begin_naming(self, preset: str) -> None:
+        self._renames = preset
+        self.name.setText(next((each.name for each in self._presets if each.id == preset), ""))
+        self.choice.hide()
+        self.name.show()
+        self.name.selectAll()
+        self.name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _take_name(self) -> None:
+        name = " ".join(self.name.text().split())
+        if not name:
+            return
+        if self._renames:
+            self.renamed.emit(self._renames, name)
+        else:
+            self.saved.emit(name)
+        self._end_naming()
+
+    def _end_naming(self) -> None:
+        self.choice.show()
+        self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.name.hide()
+
+    def _retranslate(self) -> None:
+        none = self.tr("No preset")
+        self.choice.set_choices([("", none), *((each.id, each.name) for each in self._presets)])
+        self.choice.setAccessibleName(self.tr("Preset"))
+        self.more.set_name(self.tr("Save, rename or delete presets"))
+        self.name.setAccessibleName(self.tr("Name of the preset"))
+        self.name.setPlaceholderText(self.tr("Name of the preset"))
 
 
 class ChatSettings(Translated, QWidget):
@@ -253,3 +382,113 @@ def _options_of(name: str) -> tuple[str, ...]:
 
 def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:11] + "…" + name[-12:]
+
+
+# When a chat's settings are shown: by a key, or a button behind the pair chip that tells whether the chat differs.
+
+
+SHORTCUT = "Ctrl+Alt+,"
+_DOT_PX = 6
+
+
+class SettingsButton(Translated, IconButton):
+    """With a dot where the chat asks for anything otherwise than the settings."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "sliders-horizontal")
+        self._differs = False
+        self._retranslate()
+
+    def set_differs(self, differs: bool) -> None:
+        self._differs = differs
+        self._retranslate()
+        self.update()
+
+    def _retranslate(self) -> None:
+        self.set_name(self.tr("Chat settings (changed here)") if self._differs else self.tr("Chat settings"))
+
+    def paint_content(self, painter: QPainter) -> None:
+        super().paint_content(painter)
+        if self._differs:
+            side = self.theme.px(_DOT_PX)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self.theme.palette.ink)
+            painter.drawEllipse(QRectF(self.width() - side - 3, 3, side, side))
+
+
+class ChatSettingsWiring(QObject):
+    """The panel is made when it is first opened, and holds the values that apply only while it is."""
+
+    def __init__(self, window: MainWindow, theme: Theme) -> None:
+        super().__init__(window)
+        self._window, self._theme = window, theme
+        self.button = SettingsButton(theme)
+        self.action = window.menu.add("chat", SHORTCUT)
+        header = window.header.layout()
+        assert isinstance(header, QHBoxLayout)
+        header.insertWidget(header.indexOf(window.header.chip) + 1, self.button)
+        window.header.let_give_way(self.button)
+        self.button.clicked.connect(self.toggle)
+        self.action.triggered.connect(self.toggle)
+        self._allow(False)
+        window.language_changed.connect(self._retranslate)
+        window.resized.connect(self._follow_button)
+        self._retranslate()
+
+    def bind(self, chats: ChatController, models: ModelController) -> None:
+        self._options, self._models = chats.options, models
+        chats.options.changed.connect(self.show)
+        chats.chat_left.connect(lambda _chat_id: self._close())  # what is being typed is that chat's
+        models.pair_changed.connect(self.show)
+        chats.current_chat_changed.connect(lambda _chat_id, _title: self._allow(not chats.reading.chat_id))
+        self._allow(True)
+        self.show()
+
+    def _allow(self, allowed: bool) -> None:
+        """Not for a chat that is read in the Trash: nothing of it changes there."""
+        self.button.setEnabled(allowed)
+        self.action.setEnabled(allowed)
+
+    @cached_property
+    def panel(self) -> ChatSettings:
+        options, panel = self._options, ChatSettings(self._theme, self._window)
+        panel.focus_before.otherwise = self._window.composer.take_focus
+        panel.put_requested.connect(options.put)
+        panel.drop_requested.connect(lambda scope, names: options.drop(scope, *names))
+        panel.scope_changed.connect(self.show)
+        panel.opened.connect(lambda opened: None if opened else options.keep())
+        panel.presets.chosen.connect(options.choose_preset)
+        panel.presets.saved.connect(options.save_preset)
+        panel.presets.updated.connect(options.update_preset)
+        panel.presets.renamed.connect(options.rename_preset)
+        panel.presets.deleted.connect(options.delete_preset)
+        return panel
+
+    def toggle(self) -> None:
+        if not self._is_open:
+            self._show_values()
+        self.panel.toggle(self.button)
+
+    def show(self) -> None:
+        if self._is_open:
+            self._show_values()
+        self.button.set_differs(self._options.differs)
+
+    @property
+    def _is_open(self) -> bool:
+        """Also while the window itself is hidden."""
+        return "panel" in vars(self) and not self.panel.isHidden()
+
+    def _show_values(self) -> None:
+        self.panel.show_options(self._options.view(self.panel.scope), self._models.pair.main_name)
+
+    def _close(self) -> None:
+        if self._is_open:
+            self.panel.hide()
+
+    def _follow_button(self) -> None:
+        if self._is_open:
+            self.panel.open_under(self.button)
+
+    def _retranslate(self) -> None:
+        self.action.setText(self.tr("Chat Settings…"))

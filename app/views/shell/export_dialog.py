@@ -8,8 +8,8 @@ from PySide6.QtCore import QDate, QStandardPaths, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.controllers.exports import ExportController, Exported, ExportFormat, Wanted
-from app.portable.file_names import safe_name
 from app.portable.problems import NotExported
+from app.portable.writing import safe_name
 from app.system.file_manager import reveal
 from app.theme import Theme
 from app.views.shell.file_dialog import FileDialog

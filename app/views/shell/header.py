@@ -17,9 +17,9 @@ from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent
-from app.words.models import name_beside
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
+from app.words.pairs import name_beside
 
 HEIGHT = 48
 _NARROW_PX, _LEAST_TITLE_PX = 460, 60

@@ -1,18 +1,25 @@
 """The panel at the right that explains one reply's speculation: verdict, charts, one sentence, and what figures mean.
 
-Here: the panel. Not here: which reply (`controllers/inspector.py`), and when it is shown (`inspector_wiring.py`).
+Here: the panel, and when it is shown. Not here: which reply (`controllers/inspector.py`).
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
+from app.controllers.chat import ChatController
+from app.controllers.inspector import Inspector
+from app.settings import Settings
 from app.theme import TITLE_PX, Theme
 from app.view_models.transcript import RequestStats
 from app.views.shell.inspector_charts import Chart, PassColumns, PassMeter, PositionBars, Sparkline, TimeSplit
-from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
@@ -22,6 +29,11 @@ from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import speculation
 from app.words.replies import Tone, tone_of
+
+if TYPE_CHECKING:
+    from app.views.shell.main_window import MainWindow
+    from app.views.transcript import TranscriptView
+
 
 WIDTH_PX = 300
 _SIDE_PX = 16
@@ -171,3 +183,141 @@ def _set_color(label: TextLabel, color: QColor) -> None:
         palette = label.palette()
         palette.setColor(QPalette.ColorRole.WindowText, color)
         label.setPalette(palette)
+
+
+# When the inspector is shown: by a button in the header, an entry of the View menu and its key; where there is room.
+#
+# Here: showing and hiding it, and telling it which reply is in focus. Not here: what it shows (`inspector.py`).
+
+
+SHORTCUT = "Ctrl+Alt+I"
+_CHAT_NEEDS_PX = 400
+
+
+class InspectorWiring(QObject):
+    """INVARIANT: the panel is seen if the person wants it and the chat keeps the room that it needs.
+
+    It is made when it is first asked for.
+    """
+
+    turn_off_requested = Signal()
+    race_requested = Signal(int)  # the reply that is shown
+
+    def __init__(self, window: MainWindow, theme: Theme, settings: Settings) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._settings = settings
+        self._inspector: Inspector | None = None
+        self._has_room_of_sidebar = False
+        self.button = IconButton(theme, "panel-right", parent=window.header)
+        self.action = window.menu.add("view", SHORTCUT)
+        self.action.setCheckable(True)
+        self.button.setCheckable(True)
+        header = window.header.layout()
+        assert header is not None
+        header.addWidget(self.button)
+        window.header.let_give_way(self.button)
+        self.button.clicked.connect(self.set_wanted)
+        self.action.triggered.connect(self.set_wanted)
+        theme.changed.connect(self._fit)
+        window.resized.connect(self._fit)
+        window.language_changed.connect(self._retranslate)
+        window.sidebar.installEventFilter(self)
+        self._fit()
+        self._retranslate()
+
+    @cached_property
+    def panel(self) -> InspectorPanel:
+        panel, layout = InspectorPanel(self._theme, self._window), self._window.layout()
+        assert layout is not None
+        panel.hide()
+        layout.addWidget(panel)
+        panel.lower()  # below what opens over the chat
+        stops = [part for part in panel.findChildren(QWidget) if part.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        for before, after in pairwise([self.button, *stops]):
+            QWidget.setTabOrder(before, after)
+        panel.turn_off_requested.connect(self.turn_off_requested)
+        panel.race_requested.connect(self._race)
+        return panel
+
+    @property
+    def _is_shown(self) -> bool:
+        return "panel" in vars(self) and self.panel.isVisibleTo(self._window)
+
+    def bind(self, chats: ChatController, view: TranscriptView) -> None:
+        inspector = self._inspector = Inspector(chats.transcript, chats.replies, self)
+        inspector.changed.connect(lambda: self.panel.show_reply(inspector.stats, running=inspector.running))
+        highlights = view.message_keys.highlights
+
+        def follow() -> None:
+            row = highlights.focused
+            messages = chats.transcript.messages
+            inspector.focus(messages[row].id if row is not None and row < len(messages) else None)
+
+        highlights.changed.connect(follow)
+        self._watch()
+
+    @property
+    def message_id(self) -> int:
+        """Of the reply that is shown; 0: none."""
+        return 0 if self._inspector is None else self._inspector.message_id
+
+    def inspect(self, message_id: int) -> None:
+        """Shows the panel with that reply, until another is in focus."""
+        self.set_wanted(True)
+        if self._inspector is not None:
+            self._inspector.focus(message_id)
+
+    def set_wanted(self, wanted: bool) -> None:
+        self._settings.inspector_visible = wanted
+        if wanted and self._window.sidebar.isVisibleTo(self._window) and not self._fits():
+            self._has_room_of_sidebar = True
+            self._window.show_sidebar(False)
+        self._fit()
+        if not wanted and self._has_room_of_sidebar:
+            self._give_room_back()
+
+    def _give_room_back(self) -> None:
+        self._has_room_of_sidebar = False
+        self._window.show_sidebar(True)
+
+    def _fits_both(self) -> bool:
+        window = self._window
+        widths = window.width() - window.sidebar.width() - self.panel.width()
+        return widths >= self._theme.px(_CHAT_NEEDS_PX)
+
+    def _fits(self) -> bool:
+        """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""
+        sidebar, window, usual_px = self._window.sidebar, self._window, self._theme.px(_CHAT_NEEDS_PX)
+        if sidebar.isVisibleTo(window):
+            return self._fits_both()
+        least_px = max(part.minimumSizeHint().width() for part in (window.header, window.composer))
+        return window.width() - self.panel.width() >= min(usual_px, least_px)
+
+    def _fit(self) -> None:
+        shown = bool(self._settings.inspector_visible) and self._fits()
+        if shown != self._is_shown:
+            self.panel.setVisible(shown)
+        for toggle in (self.button, self.action):
+            toggle.setChecked(shown)
+        self._watch()
+        if shown and self._has_room_of_sidebar and self._fits_both():
+            self._give_room_back()
+
+    def _watch(self) -> None:
+        if self._inspector is not None:
+            self._inspector.watch(self._is_shown)
+
+    def _race(self) -> None:
+        if self.message_id:
+            self.race_requested.emit(self.message_id)
+
+    def _retranslate(self) -> None:
+        self.button.set_name(self.tr("Show or hide the inspector"))
+        self.action.setText(self.tr("Inspector"))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):
+            self._fit()
+        return super().eventFilter(watched, event)

@@ -18,19 +18,18 @@ from app.settings import STARTER_FOLDER, Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
-from app.views.shell.chat_settings_wiring import ChatSettingsWiring
+from app.views.shell.chat_settings import ChatSettingsWiring
 from app.views.shell.comfort import Comfort
 from app.views.shell.composer import Composer
 from app.views.shell.empty_chat import EmptyChat
 from app.views.shell.header import Header
-from app.views.shell.inspector_wiring import InspectorWiring
+from app.views.shell.inspector import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
 from app.views.shell.message_wiring import MessageWiring
-from app.views.shell.picker_wiring import PickerWiring
-from app.views.shell.sidebar import Sidebar
-from app.views.shell.sidebar_wiring import SidebarWiring
-from app.views.shell.trash_bar import TrashBar
+from app.views.shell.picker import PickerWiring
+from app.views.shell.sidebar import Sidebar, SidebarWiring
+from app.views.shell.trash_window import TrashBar
 from app.views.widgets.banner import Banner
 from app.views.widgets.drop_target import TakesDrops
 from app.views.widgets.plain_words import set_window_title
@@ -182,7 +181,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     def _bind_transcript(self, chats: ChatController) -> None:
         # Markdown, highlighting and formulas load here, after the first frame.
-        from app.views.shell.find_wiring import FindWiring
+        from app.views.shell.find_bar import FindWiring
         from app.views.shell.overlay_wiring import OverlayWiring
         from app.views.transcript import TranscriptView
 

@@ -2,20 +2,27 @@
 
 An entry is an action with a signal (`bar.new_chat.triggered`); what it does is decided where it is connected. The bar
 is one for the whole app, without a parent, so that on the Mac it stays when a window closes. Elsewhere its menus open
-from a button (`menu_button.py`). Shortcuts sheet and command palette are made from the same actions. Menus without
+from a button (`MenuButton`). Shortcuts sheet and command palette are made from the same actions. Menus without
 entries here are filled by others.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, QPoint, Qt
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
+from app.theme import Theme
+from app.view_models.transcript import TranscriptMessage, TranscriptModel
+from app.views.transcript import TranscriptView
+from app.views.transcript.message_acts import add_message_acts
 from app.views.widgets import held_keys
+from app.views.widgets.buttons import IconButton
+from app.views.widgets.translated import Translated
 
 _Key = QKeySequence.StandardKey
 _Role = QAction.MenuRole
@@ -174,3 +181,59 @@ class MenuBar(QObject):
                 self.menus[each.name].setTitle(words)
             elif each.name:
                 self.actions[each.name].setText(words)
+
+
+# The button that opens the menus where the system has no menu bar of its own. F10 opens it too.
+
+
+class MenuButton(Translated, IconButton):
+    def __init__(self, theme: Theme, menu: MenuBar, window: QWidget) -> None:
+        super().__init__(theme, "more-horizontal", parent=window)
+        self._menu = held_keys.Menu(self)
+        self._menu.addActions(menu.bar.actions())
+        self.clicked.connect(self.open_menu)
+        QShortcut(QKeySequence("F10"), window, self.open_menu, context=Qt.ShortcutContext.WindowShortcut)
+        self._retranslate()
+
+    def open_menu(self) -> None:
+        self._menu.setFont(self.theme.ui_font())
+        self._menu.popup(self.mapToGlobal(QPoint(self.width() - self._menu.sizeHint().width(), self.height() + 2)))
+
+    def _retranslate(self) -> None:
+        self.set_name(self.tr("Menu"))
+
+
+# The Message menu: what can be done with the message in focus, or else with the latest of the open chat.
+
+
+class MessageEntries(QObject):
+    """Fills the menu each time that it is opened."""
+
+    def __init__(
+        self, menu: QMenu, view: TranscriptView, model: TranscriptModel, focused: Callable[[], QWidget | None]
+    ) -> None:
+        super().__init__(menu)
+        self._menu = menu
+        self._view = view
+        self._model = model
+        self._focused = focused
+        menu.aboutToShow.connect(self._fill)
+        for signal in (model.was_reset, model.message_inserted, model.messages_removed):
+            signal.connect(self._judge)
+        self._judge()
+
+    def _judge(self) -> None:
+        self._menu.menuAction().setEnabled(bool(self._model.messages))  # not the menu: its entry would stay
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        message = self._message()
+        if message is not None:
+            add_message_acts(self._menu, self._view.copier.context, message)
+
+    def _message(self) -> TranscriptMessage | None:
+        messages, row, focused = self._model.messages, self._view.focused_row(), self._focused()
+        in_transcript = focused is not None and (focused is self._view or self._view.isAncestorOf(focused))
+        if row is not None and row < len(messages) and in_transcript:
+            return messages[row]
+        return messages[-1] if messages else None

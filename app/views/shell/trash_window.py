@@ -2,21 +2,127 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from collections.abc import Callable, Sequence
 
+from PySide6.QtCore import QCoreApplication, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QBoxLayout,
+    QListView,
+    QMenu,
+    QSizePolicy,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.controllers.chat import ChatController
 from app.controllers.deletions import Deletions
-from app.theme import Theme
-from app.view_models.trash_list import TrashListModel
-from app.views.shell.trash_list import TrashList
-from app.views.shell.trash_question import ask_to_forget
+from app.theme import COLUMN_PX, FOOTER_PX, RADIUS_BUBBLE, UI_PX, Theme
+from app.view_models.trash_list import DELETION, Deletion, TrashListModel
+from app.views.icons import icon
 from app.views.widgets.buttons import Emphasis, PillButton
-from app.views.widgets.dialog import Dialog
+from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.flow import Flow
+from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.painting import paint_line, paint_row_ground, paint_surface
+from app.views.widgets.row_list import Index, RowRing, set_up_row_list
 from app.views.widgets.side_window import SideWindow
 from app.views.widgets.translated import Translated
+from app.words.formats import fill
+from app.words.trash import deletion_detail, deletion_title, restore_words
+
+# The question before anything is deleted for good.
+
+
+def ask_to_forget(
+    theme: Theme, parent: QWidget, words: Callable[[], tuple[str, str]], act: Callable[[], None]
+) -> Dialog:
+    """`words`: the question, and its button."""
+
+    def text() -> DialogText:
+        question, button = words()
+        warning = QCoreApplication.translate(
+            "TrashWindow", "It is also removed from the daily copies. This cannot be undone."
+        )
+        return DialogText(question, warning, "", button, QCoreApplication.translate("TrashWindow", "Cancel"))
+
+    dialog = Dialog(theme, parent, text, danger=True)
+    dialog.accepted.connect(act)
+    dialog.open()
+    return dialog
+
+
+# The list of what was deleted: painting a row, and its keys.
+
+
+class TrashList(RowRing, QListView):
+    read_requested = Signal()
+    forget_requested = Signal()
+
+    def __init__(self, theme: Theme, model: TrashListModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.setModel(model)
+        self.setItemDelegate(_DeletionDelegate(self))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        set_up_row_list(self, theme)
+        self.doubleClicked.connect(lambda _index: self.read_requested.emit())
+
+    def chosen(self) -> Sequence[Deletion]:
+        return [index.data(DELETION) for index in sorted(self.selectedIndexes(), key=lambda index: index.row())]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if is_held(event):
+            event.accept()
+        elif event.key() in RETURN_KEYS:
+            self.read_requested.emit()
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and not event.isAutoRepeat():
+            self.forget_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class _DeletionDelegate(QStyledItemDelegate):
+    """Three lines: the title, when and how much, and the latest words of it."""
+
+    def __init__(self, shown: TrashList) -> None:
+        super().__init__(shown)
+        self._list = shown
+
+    def _fonts(self) -> tuple[QFont, QFont, QFont]:
+        theme = self._list.theme
+        small = theme.ui_font(FOOTER_PX)
+        return theme.ui_font(UI_PX, QFont.Weight.DemiBold), theme.ui_font(FOOTER_PX, tabular=True), small
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        lines = sum(QFontMetrics(font).height() for font in self._fonts())
+        return QSize(0, lines + self._list.theme.px(20))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme, colors = self._list.theme, self._list.theme.palette
+        deletion: Deletion = index.data(DELETION)
+        area = QRect(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        state: QStyle.StateFlag = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        filled = selected or bool(state & QStyle.StateFlag.State_MouseOver)
+        paint_row_ground(painter, area, colors, filled, selected and self._list.has_ring)
+        words = " ".join(deletion.words.split())
+        texts = (deletion_title(deletion), deletion_detail(deletion), words)
+        place = area.adjusted(theme.px(12), theme.px(8), -theme.px(12), 0)
+        for text, font, color in zip(
+            texts, self._fonts(), (colors.text, colors.secondary, colors.secondary), strict=True
+        ):
+            line = QRect(place.left(), place.top(), place.width(), QFontMetrics(font).height())
+            paint_line(painter, line, text, font, color)
+            place.setTop(line.bottom() + theme.px(2))
+        painter.restore()
 
 
 class TrashWindow(Translated, SideWindow):
@@ -143,3 +249,141 @@ class TrashWindow(Translated, SideWindow):
         super().showEvent(event)
         self._model.refresh()
         self.list.setFocus()
+
+
+# The card that stands in place of the composer while a chat in the Trash is read: where it is, and the ways out.
+#
+# Here: its words and buttons. Not here: reading such a chat (`controllers/trash_reading.py`).
+
+
+_GAP_PX = 8  # between the buttons
+
+
+class TrashBar(Translated, QWidget):
+    resized = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._chats: ChatController | None = None
+        self.sentence = TextLabel(theme, TextStyle.BODY, self)
+        self.detail = TextLabel(theme, TextStyle.SECONDARY, self)
+        self.restore_button = PillButton(theme, Emphasis.PRIMARY, parent=self)
+        self.forget_button = PillButton(theme, parent=self)
+        self.restore_button.clicked.connect(self._restore)
+        self.forget_button.clicked.connect(self.ask_to_forget)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._arrange()
+        theme.changed.connect(self._restyle)
+        self._restyle()
+        self._retranslate()
+        self.hide()
+
+    def _arrange(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.sentence)
+        words.addWidget(self.detail)
+        self._buttons = QWidget(self)
+        flow = Flow(self._buttons)
+        for button in (self.restore_button, self.forget_button):
+            flow.addWidget(button)
+        self._content = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._content.setSpacing(12)
+        self._content.addLayout(words, 1)
+        self._content.addWidget(self._buttons, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def bind(self, chats: ChatController) -> None:
+        self._chats = chats
+
+    @property
+    def deletion(self) -> Deletion | None:
+        """Of the chat that is read."""
+        return None if self._chats is None else self._chats.reading.deletion
+
+    def _restore(self) -> None:
+        if self._chats is not None and self.deletion is not None:
+            self._chats.deletions.restore(self.deletion)
+
+    def ask_to_forget(self) -> Dialog | None:
+        chats, deletion = self._chats, self.deletion
+        if chats is None or deletion is None:
+            return None
+        return ask_to_forget(
+            self._theme,
+            self.window(),
+            lambda: (fill(self.tr("Delete “%1” for good?"), deletion.title), self.tr("Delete for good")),
+            lambda: chats.deletions.forget([deletion]),
+        )
+
+    def _retranslate(self) -> None:
+        self.sentence.setText(self.tr("This chat is in Recently Deleted. Restore it to go on with it."))
+        self.detail.setText("" if self.deletion is None else deletion_detail(self.deletion))
+        self.setAccessibleName(self.sentence.text())
+        self.restore_button.setText(self.tr("Restore"))
+        self.forget_button.setText(self.tr("Delete for good…"))
+        self._turn()
+
+    def follow(self) -> None:
+        """Another chat is read now."""
+        self._retranslate()
+
+    def _turn(self) -> None:
+        """Beside words that fit in a line; otherwise the buttons stand below them."""
+        buttons_px = _GAP_PX + sum(each.sizeHint().width() for each in (self.restore_button, self.forget_button))
+        lines = (label.fontMetrics().horizontalAdvance(label.text()) for label in (self.sentence, self.detail))
+        edges = self._content.contentsMargins()
+        room_px = self.width() - edges.left() - edges.right() - 2 * self._content.spacing()
+        beside = max(lines) + buttons_px <= room_px
+        self._buttons.setMinimumWidth(buttons_px if beside else 0)
+        direction = QBoxLayout.Direction
+        self._content.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
+
+    def _restyle(self) -> None:
+        self.setMaximumWidth(self._theme.px(COLUMN_PX))
+        side = self._theme.px(14)
+        self._content.setContentsMargins(self._theme.px(46), side, side, side)
+        self._turn()
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._turn()
+        self.resized.emit()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        colors, side = self._theme.palette, self._theme.px(18)
+        paint_surface(self, colors, RADIUS_BUBBLE)
+        painter = QPainter(self)
+        top = self.sentence.y() + (self.sentence.fontMetrics().lineSpacing() - side) // 2
+        icon("trash-2", colors.secondary).paint(painter, QRect(self._theme.px(16), top, side, side))
+        painter.end()
+
+
+# The menu of what was deleted lately: an entry brings it back, as it says, and the last one shows all.
+
+
+SHOW_ALL = "show_all"
+
+
+class TrashMenu(QObject):
+    """Fills itself each time that it is opened."""
+
+    def __init__(self, menu: QMenu, deletions: Deletions, show_all: Callable[[], object]) -> None:
+        super().__init__(menu)
+        self._menu = menu
+        self._deletions = deletions
+        self._show_all = show_all
+        menu.aboutToShow.connect(self.fill)
+
+    def fill(self) -> None:
+        self._menu.clear()
+        for deletion in self._deletions.latest():
+            action = self._menu.addAction(restore_words(deletion))
+            action.triggered.connect(lambda _checked=False, deletion=deletion: self._deletions.restore(deletion))
+        if self._menu.isEmpty():
+            self._menu.addAction(self.tr("Nothing in the last 30 days")).setEnabled(False)
+        self._menu.addSeparator()
+        show_all = self._menu.addAction(self.tr("Show All…"))
+        show_all.setObjectName(SHOW_ALL)
+        show_all.triggered.connect(self._show_all)
