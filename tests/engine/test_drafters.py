@@ -371,7 +371,7 @@ def test_asked_in_mid_reply_to_draft_otherwise_it_goes_on_from_what_it_has_read(
 def test_of_a_prompt_that_was_cancelled_what_was_read_is_known(
     client: EngineClient, pair: Pair, drafts: Drafts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prompt = tuple(40 + (7 * n + n * n) % 90 for n in range(1200))
+    prompt = tuple(40 + (7 * n + n * n) % 90 for n in range(600))
 
     def cancel(event: Any) -> None:
         if isinstance(event, PromptProgress) and event.done_tokens:

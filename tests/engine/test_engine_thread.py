@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -218,6 +218,15 @@ class Interrupted(Recorder):
             signal.raise_signal(signal.SIGINT)
 
 
+@pytest.fixture
+def interrupts_raise() -> Iterator[None]:
+    """A process that a shell starts in the background ignores them."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
+@pytest.mark.usefixtures("interrupts_raise")
 def test_an_interrupt_reaches_whoever_submits_and_the_request_ends(zoo: Zoo) -> None:
     engine, load, reply, refused = Engine(), Recorder(), Interrupted(), Interrupted()
     engine.load(zoo.main, load)
@@ -238,6 +247,7 @@ def test_an_interrupt_reaches_whoever_submits_and_the_request_ends(zoo: Zoo) -> 
     assert refused.events.empty()
 
 
+@pytest.mark.usefixtures("interrupts_raise")
 def test_an_interrupt_while_a_refusal_is_told_leaves_none_of_it_untold() -> None:
     engine, load = Engine(), Interrupted()
     assert engine.close()
