@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from tests.architecture.project import ROOT, name_of, project_files, python_file
 
 _MOST_LINES = 800
 _MOST_LINES_OF_A_TEST = 900  # a long list of cases is easy to read
+_MOST_WORDS = 1200
+_LINK = re.compile(r"\]\(([^)#\s]+)")
+_NAMED_FILE = re.compile(r"`((?:\w+/)*\w+\.py)`")
 _EMPTY_NAMES = {"utils", "util", "misc", "common", "helper", "stuff", "manager", "managers"}
 # In two halves, so that this file does not name them.
 _REGISTRIES = [
@@ -42,6 +46,32 @@ def test_every_module_opens_with_what_lives_there() -> None:
     trees = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in _SOURCES}
     # An __init__.py with nothing in it only says that the folder is a package.
     assert [name for name, tree in trees.items() if tree.body and not ast.get_docstring(tree)] == []
+
+
+def test_the_pages_of_the_two_programs_are_short() -> None:
+    """What belongs to one room is in its README, and what was decided against in DECISIONS."""
+    pages = [ROOT / program / "ARCHITECTURE.md" for program in ("app", "engine")]
+    words = {name_of(page): len(page.read_text(encoding="utf-8").split()) for page in pages}
+    assert {name: count for name, count in words.items() if count > _MOST_WORDS} == {}
+
+
+def test_what_a_page_names_is_there() -> None:
+    """Links, and files of ours in backquotes."""
+    pages = [path for path in project_files() if path.suffix == ".md"]
+    names = {path.name for path in project_files()}
+    lost = [
+        (name_of(page), target)
+        for page in pages
+        for target in _LINK.findall(page.read_text(encoding="utf-8"))
+        if "://" not in target and not (page.parent / target).exists()
+    ]
+    named = [
+        (name_of(page), name)
+        for page in pages
+        for name in _NAMED_FILE.findall(page.read_text(encoding="utf-8"))
+        if name.rpartition("/")[2] not in names
+    ]
+    assert (lost, named) == ([], [])
 
 
 def test_no_module_is_named_after_nothing() -> None:

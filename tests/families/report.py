@@ -1,4 +1,4 @@
-"""The section of engine/ARCHITECTURE.md on model families, made from what the examination found."""
+"""The section of engine/models/README.md on model families, made from what the examination found."""
 
 from __future__ import annotations
 
