@@ -71,7 +71,8 @@ class AttachmentController(QObject):
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
         rows = chats.transcript
-        for rows_changed in (rows.was_reset, rows.message_inserted, rows.message_changed, rows.messages_removed):
+        came = rows.was_reset, rows.message_inserted, rows.messages_prepended
+        for rows_changed in (*came, rows.message_changed, rows.messages_removed):
             rows_changed.connect(lambda *_: self._count_fields())
         self._restore()
 

@@ -6,7 +6,7 @@ Everything that a person does is stored first and shown when it is on disk. What
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -25,6 +25,7 @@ from app.controllers.models import ModelController
 from app.controllers.places import Places
 from app.controllers.replies import Replies
 from app.controllers.reply_requests import ReplyRequests
+from app.controllers.shown_branch import ShownBranch
 from app.controllers.titles import Titles
 from app.controllers.trash_reading import TrashReading
 from app.controllers.unseen import Unseen
@@ -71,12 +72,14 @@ class ChatController(QObject):
         self.title = ""
         self.generating = False
         self.transcript = TranscriptModel(self)
+        self._shown = ShownBranch(
+            storage, self.transcript, self._row, lambda stats: self._emit_context(self.chat_id, stats)
+        )
         self.conversations = ConversationListModel(
             partial(list_chats, storage), self, folder_of=partial(folder_of, storage)
         )
         self.requests = RequestTableModel(self)
-        self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
-        self.replies = self._replies
+        self.replies = self._replies = Replies(engine, bridge, storage, self.transcript, self.requests, self)
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
         self._replies.ended.connect(self.reply_ended)
@@ -224,7 +227,9 @@ class ChatController(QObject):
             self._show_branch_with(other)
 
     def open_at(self, chat_id: int, message_id: int) -> None:
-        """Opens a chat and shows the branch that a message is in."""
+        """Opens a chat and shows the branch that a message is in; of a long one, its place is gone to when it comes."""
+        if chat_id != self.chat_id and self._messages.is_long(chat_id):
+            self.places.put(chat_id, (message_id, 0.0))
         self.open_chat(chat_id)
         message = self._messages.message(message_id)
         if message is not None and message.chat_id == self.chat_id and self.transcript.row_of(message_id) is None:
@@ -232,9 +237,12 @@ class ChatController(QObject):
 
     def _show_branch_with(self, message_id: int) -> None:
         """Shown at once: looking needs no room on the disk."""
-        chat_id, leaf = self.shown_id, self._messages.latest_leaf(message_id)
-        self._show_rows(self._messages.branch(leaf), self.transcript.show_branch)
-        self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
+        chat_id = self.shown_id
+
+        def keep(leaf: int) -> None:
+            self.changes.write(lambda stores: stores.chats.set_leaf(chat_id, leaf), lambda _: None)
+
+        self._shown.show_with(chat_id, message_id, keep)
 
     def continue_reply(self, message_id: int) -> bool:
         """Requests more text for a reply that was stopped, interrupted or cut; it is appended to the same row."""
@@ -314,7 +322,7 @@ class ChatController(QObject):
             if rows and rows[-1].id == asked.user_id:
                 self._append(asked.reply_id)
             else:
-                self._show_branch()
+                self._shown.update(self.chat_id)
         self._refresh_titles(asked.chat_id)  # a first question that is asked differently names its chat
 
     def _append(self, message_id: int) -> None:
@@ -333,7 +341,7 @@ class ChatController(QObject):
         self.chat_id, self.title = (summary.id, summary.title) if summary else (0, "")
         self.options.open(self.chat_id)
         self.edits.open_chat(self.chat_id)
-        self._show_rows(self._messages.shown_branch(self.chat_id), self.transcript.set_messages)
+        self._shown.open(self.chat_id)
         self._update_generating()
         self._unseen.see(self.chat_id)
         self.current_chat_changed.emit(self.chat_id, self.title)
@@ -341,7 +349,7 @@ class ChatController(QObject):
     def show_read(self, title: str) -> None:
         """The chat that is read in the Trash, in place of a new one."""
         self.title = title
-        self._show_rows(self._messages.shown_branch(self.shown_id), self.transcript.set_messages)
+        self._shown.open(self.shown_id)
         self.current_chat_changed.emit(self.chat_id, title)
 
     def _show_copy(self, visit: int, chat_id: int) -> None:
@@ -352,15 +360,7 @@ class ChatController(QObject):
     def show_branch_of(self, chat_id: int) -> None:
         """As it is stored now, where it is the open chat's."""
         if chat_id == self.chat_id:
-            self._show_branch()
-
-    def _show_branch(self) -> None:
-        self._show_rows(self._messages.shown_branch(self.chat_id), self.transcript.show_branch)
-
-    def _show_rows(self, branch: list[StoredMessage], show: Callable[[Iterable[TranscriptMessage]], None]) -> None:
-        show([self._row(stored) for stored in branch])
-        stats = next((stored.stats for stored in reversed(branch) if stored.stats), RequestStats())
-        self._emit_context(self.chat_id, stats)
+            self._shown.update(self.chat_id)
 
     def _on_deleted(self, chat: ChatSummary) -> None:
         self._leave([chat.id])
@@ -376,7 +376,7 @@ class ChatController(QObject):
     def _on_restored(self, chat_id: int, open_it: bool) -> None:
         self.conversations.refresh()
         if chat_id and chat_id == self.chat_id:
-            self._show_branch()
+            self._shown.update(self.chat_id)
         elif open_it:
             self.open_chat(chat_id)
 

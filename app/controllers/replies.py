@@ -114,6 +114,7 @@ class Replies(QObject):
         self.transcripts = [transcript]  # whatever shows replies while they are written
         self._table = table
         self._live: dict[int, LiveReply] = {}
+        self._put_off: dict[int, int] = {}  # chats by message: replies whose long chat is being read for the request
         self.adjusted: Callable[[Speculation], Speculation] = lambda wanted: wanted  # as the loaded pair wants it
         self._saving = False
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
@@ -129,8 +130,17 @@ class Replies(QObject):
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
 
+    def put_off(self, reply: StoredMessage) -> None:
+        """It is started in a moment, unless it is stopped before: then it is not awaited any more."""
+        self._put_off[reply.id] = reply.chat_id
+        self.changed.emit()
+
+    def awaits(self, message_id: int) -> bool:
+        return message_id in self._put_off
+
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Submits the request for a reply whose row is already stored."""
+        self._put_off.pop(reply.id, None)
         speculation = self.adjusted(request.speculation)
         number = self._engine.submit(replace(request, speculation=speculation), self._bridge.post)
         self._live[number] = _live(number, reply, speculation)
@@ -147,6 +157,16 @@ class Replies(QObject):
                 reply.status = ReplyStatus.STOPPING
                 self._change_row(reply, status=reply.status)
                 self._put_in_table(reply)
+        for message_id in [number for number, chat in self._put_off.items() if chat == chat_id and only(number)]:
+            self._drop(message_id)
+
+    def _drop(self, message_id: int) -> None:
+        """One that is not started yet."""
+        chat_id = self._put_off.pop(message_id)
+        self._storage.write(lambda stores: stores.messages.mark_stopped(message_id), lambda _: None, lambda _: None)
+        self._change(message_id, status=ReplyStatus.STOPPED)
+        self.changed.emit()
+        self.ended.emit(chat_id, message_id, ReplyStatus.STOPPED)
 
     def speculate(self, wanted: Callable[[int], Speculation]) -> None:
         """Has each reply draft as its chat wants it now, from its next round on."""
@@ -157,7 +177,7 @@ class Replies(QObject):
                 self._engine.set_speculation(reply.request, speculation)
 
     def chats(self) -> set[int]:
-        return {reply.chat_id for reply in self._live.values()}
+        return {reply.chat_id for reply in self._live.values()} | {*self._put_off.values()}
 
     @property
     def has_unsaved(self) -> bool:
@@ -167,6 +187,8 @@ class Replies(QObject):
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""
         row = transcript_row(stored)
+        if stored.id in self._put_off:
+            return replace(row, status=ReplyStatus.QUEUED)
         if not self._ends and not self._live:
             return row
         if end := self._ends.get(stored.id):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import sqlite3
+
 from app.controllers.attached_text import title_of
 from app.controllers.chat_options import ChatOptions
 from app.controllers.messages import request_messages, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
-from app.storage import Attachments, Question, Storage, StoredMessage
-from engine import Request
+from app.storage import Attachments, Question, Storage, StoredMessage, Stores
+from engine import Message, Request
+
+log = logging.getLogger(__name__)
 
 UNSAVED = "unsaved"  # conversations of a run whose chats are not stored
 
@@ -35,15 +40,43 @@ class ReplyRequests:
         return Question(chat_id, parent_id, text, title, *self.names, attached, options)
 
     def start(self, reply_id: int) -> None:
-        branch = self._storage.read.messages.branch(reply_id)
-        if not branch:  # it was deleted before it could be asked for
+        messages = self._storage.read.messages
+        reply = messages.message(reply_id)
+        if reply is None:  # it was deleted before it could be asked for
             self._storage.write(lambda stores: stores.messages.mark_stopped(reply_id), _ignore, _ignore)
             return
         self._models.wake()
+        if messages.is_long(reply.chat_id):
+            self._read(reply)
+        else:
+            self._submit(reply, self.request(messages.branch(reply_id)))
+
+    def _read(self, reply: StoredMessage) -> None:
+        """Has a long branch read by the storage's thread; the reply waits meanwhile."""
+        system_prompt = self._options.generation(reply.chat_id).system_prompt
+
+        def read(stores: Stores) -> tuple[Message, ...] | None:
+            try:
+                branch = stores.messages.branch(reply.id)
+            except sqlite3.Error as error:
+                log.warning("a chat could not be read for a reply: %s", type(error).__name__)
+                return None
+            return request_messages(branch, system_prompt) if branch else None
+
+        def submit(messages: tuple[Message, ...] | None) -> None:
+            if messages is None:
+                self._replies.stop(reply.chat_id, lambda message_id: message_id == reply.id)
+            elif self._replies.awaits(reply.id):
+                self._submit(reply, self._request(reply.chat_id, messages))
+
+        self._replies.put_off(reply)
+        self._storage.count(read, submit)
+
+    def _submit(self, reply: StoredMessage, request: Request) -> None:
         main, draft = self.names
-        summary = self._storage.read.chats.summary(branch[-1].chat_id)
+        summary = self._storage.read.chats.summary(reply.chat_id)
         names = f"{main} ← {draft}" if draft else main
-        self._replies.start(branch[-1], self.request(branch), summary.title if summary else "", names)
+        self._replies.start(reply, request, summary.title if summary else "", names)
 
     def request_of(self, reply_id: int) -> Request | None:
         """What would be asked for another version of a reply."""
@@ -51,15 +84,19 @@ class ReplyRequests:
         return self.request(branch) if branch else None
 
     def request(self, branch: list[StoredMessage]) -> Request:
-        generation = self._options.generation(branch[-1].chat_id)
+        chat_id = branch[-1].chat_id
+        return self._request(chat_id, request_messages(branch, self._options.generation(chat_id).system_prompt))
+
+    def _request(self, chat_id: int, messages: tuple[Message, ...]) -> Request:
+        generation = self._options.generation(chat_id)
         return Request(
-            messages=request_messages(branch, generation.system_prompt),
+            messages=messages,
             sampling=generation.sampling(),
             speculation=generation.speculation(),
             max_tokens=generation.max_tokens,
             context_tokens=generation.context_tokens,
             thinking=generation.thinking,
-            conversation=conversation_of(branch[-1].chat_id) if self._storage.keeps else UNSAVED,
+            conversation=conversation_of(chat_id) if self._storage.keeps else UNSAVED,
         )
 
     def _speculate(self) -> None:

@@ -166,10 +166,10 @@ class Titles(QObject):
             or not self._storage.read.states.has_open_title(chat_id)
         ):
             return False
-        return 2 <= len(self._storage.read.messages.shown_branch(chat_id)) <= _MESSAGES
+        return 2 <= len(self._storage.read.messages.newest(chat_id, _MESSAGES + 1)) <= _MESSAGES
 
     def _request(self, chat_id: int) -> Request:
-        branch = self._storage.read.messages.shown_branch(chat_id)
+        branch = self._storage.read.messages.newest(chat_id, _MESSAGES)
         return Request(
             messages=(Message(MessageRole.USER, prompt_for(branch)),),
             sampling=Sampling(temperature=0.0),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
 from app.storage.chats import ChatStore
@@ -15,7 +16,7 @@ from app.storage.codec import as_name, as_text, error_from_json, error_to_json, 
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText, StoredMessage
 from app.storage.trash import new_mark
-from app.storage.tree import Tree, read_tree
+from app.storage.tree import Tree, is_long, read_stretch, read_tree
 from engine import EngineError, MessageRole, RequestStats
 
 # UNION, not UNION ALL: it ends where damaged parents go round in a circle.
@@ -27,6 +28,7 @@ WITH RECURSIVE below (id) AS (
 )
 """
 
+_COUNT_BELOW = "SELECT count(*) AS kept FROM messages WHERE id IN below AND chat_id = ? AND deleted_at IS NULL"
 _PAGE = 500  # messages that are read at one go
 _ROLES = {role.value: role for role in MessageRole}
 
@@ -171,7 +173,7 @@ class MessageStore:
         row = self._db.row("SELECT chat_id, deleted_at FROM messages WHERE id = ?", (message_id,))
         if row is None or row["deleted_at"] is not None:
             return None
-        return self._stored(message_id, self._tree(row["chat_id"]))
+        return self._stored(message_id, self._tree_at(row["chat_id"], message_id))
 
     def branch(self, leaf_id: int | None) -> list[StoredMessage]:
         """From the first message to `leaf_id`."""
@@ -184,18 +186,59 @@ class MessageStore:
         end = tree.end_shown(self._chats.leaf(chat_id))
         return [] if end is None else self._branch(end, tree)
 
+    def is_long(self, chat_id: int) -> bool:
+        """Whether its branches are more than is read while a window waits: then it is read by stretches."""
+        return is_long(self._db, chat_id)
+
+    def shown_end(self, chat_id: int) -> int | None:
+        """The last message of the branch on the screen."""
+        leaf = self._chats.leaf(chat_id)
+        tree = None if leaf is None else self._tree_at(chat_id, leaf)
+        if tree is not None and leaf in tree.parents and leaf not in tree.versions:
+            return leaf
+        return self._tree(chat_id).end_shown(leaf)
+
+    def stretch(self, end_id: int, count: int) -> list[StoredMessage]:
+        """The `count` messages up to this one, and it; fewer where the branch begins before that."""
+        row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (end_id,))
+        if row is None:
+            return []
+        tree = self._tree_at(row["chat_id"], end_id, count)
+        return self._read(tree.path(end_id)[-count:], tree)
+
+    def newest(self, chat_id: int, count: int) -> list[StoredMessage]:
+        """The last ones of the branch on the screen."""
+        end = self.shown_end(chat_id)
+        return [] if end is None else self.stretch(end, count)
+
+    def before(self, message_id: int, count: int) -> list[StoredMessage]:
+        """The last ones of those that stand before a message."""
+        return self.stretch(message_id, count + 1)[:-1]
+
     def latest_leaf(self, message_id: int) -> int:
         """The end of the branch that goes on from a message: the newest one below it, or itself."""
         row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (message_id,))
         return message_id if row is None else self._tree(row["chat_id"]).end_below(message_id)
 
+    def other_end(self, message_id: int) -> int | None:
+        """Likewise; None where the message is in the branch on the screen."""
+        row = self._db.row("SELECT chat_id FROM messages WHERE id = ?", (message_id,))
+        if row is None:
+            return None
+        tree = self._tree(row["chat_id"])
+        end = tree.end_shown(self._chats.leaf(row["chat_id"]))
+        return None if end is not None and message_id in tree.path(end) else tree.end_below(message_id)
+
     def count_below(self, message: StoredMessage) -> int:
         """How many messages follow it, in all its branches."""
+        if self.is_long(message.chat_id):
+            row = self._db.row(f"{_BELOW} {_COUNT_BELOW}", (message.id, message.chat_id))
+            return row["kept"] - 1 if row is not None else 0
         return len(self._tree(message.chat_id).below(message.id)) - 1
 
     def sibling(self, message: StoredMessage, step: int) -> int | None:
         """The version `step` places away, if there is one."""
-        versions = self._tree(message.chat_id).versions.get(message.parent_id, ())
+        versions = self._tree_at(message.chat_id, message.id).versions.get(message.parent_id, ())
         if message.id not in versions:
             return None
         at = versions.index(message.id) + step
@@ -204,8 +247,17 @@ class MessageStore:
     def _tree(self, chat_id: int) -> Tree:
         return read_tree(self._db, chat_id)
 
+    def _tree_at(self, chat_id: int, end_id: int, count: int = 1) -> Tree:
+        """As much of a long chat's tree as `count` messages up to one need."""
+        if self.is_long(chat_id):
+            with suppress(sqlite3.DatabaseError):  # of a damaged row: the index of all may still have its place
+                return read_stretch(self._db, chat_id, end_id, count)
+        return self._tree(chat_id)
+
     def _branch(self, leaf_id: int, tree: Tree) -> list[StoredMessage]:
-        path = tree.path(leaf_id)
+        return self._read(tree.path(leaf_id), tree)
+
+    def _read(self, path: Sequence[int], tree: Tree) -> list[StoredMessage]:
         rows = {row["id"]: row for at in range(0, len(path), _PAGE) for row in self._rows(path[at : at + _PAGE])}
         return [_stored(number, rows.get(number), tree) for number in path]
 

@@ -20,6 +20,21 @@ PASS_OVER = (
 )
 
 
+LONG = 2000  # messages of a chat, in all its branches
+_FOLLOWING = """
+WITH RECURSIVE gone (id, top) AS (
+    SELECT id, parent_id FROM messages WHERE :of_these AND deleted_at IS NOT NULL
+    UNION
+    SELECT messages.id, top FROM gone JOIN messages ON messages.parent_id = gone.id
+    WHERE chat_id = ?1 AND deleted_at IS NOT NULL
+)
+SELECT id, parent_id AS top FROM messages WHERE :of_these AND deleted_at IS NULL
+UNION
+SELECT messages.id, top FROM gone JOIN messages ON messages.parent_id = gone.id
+WHERE chat_id = ?1 AND deleted_at IS NULL
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """Of the messages that are not deleted. Versions stand in the order in which they were made."""
@@ -65,16 +80,49 @@ class Tree:
         return versions.index(message_id) + 1 if message_id in versions else 1, max(len(versions), 1)
 
 
+def is_long(database: Connection, chat_id: int) -> bool:
+    """Whether its whole tree is more than is read while a window waits."""
+    return bool(database.row("SELECT 1 FROM messages WHERE chat_id = ? LIMIT 1 OFFSET ?", (chat_id, LONG)))
+
+
 def read_tree(database: Connection, chat_id: int) -> Tree:
     """From an index that has all of this, so that it is quick, and there where a message's own row is damaged."""
     sql = "SELECT id, parent_id, deleted_at IS NULL AS kept FROM messages WHERE chat_id = ? ORDER BY id"
     rows = database.rows(sql, (chat_id,))
     before = {row["id"]: row["parent_id"] for row in rows}
     deleted = {row["id"] for row in rows if not row["kept"]}
-    parents: dict[int, int | None] = {}
+    numbers = before.keys() - deleted if deleted else before
+    return _with_versions({number: _kept_before(number, before, deleted) for number in numbers})
+
+
+def read_stretch(database: Connection, chat_id: int, end_id: int, count: int) -> Tree:
+    """What `read_tree` has of the `count` messages up to one and of the one before these: also what follows each."""
+    sql = "SELECT parent_id, deleted_at IS NULL AS kept FROM messages WHERE id = ? AND chat_id = ?"
+    kept: dict[int, int | None] = {}  # and what stands before it, deleted or not
+    passed: set[int] = set()
+    number: int | None = end_id
+    while number is not None and number not in passed and len(kept) <= count:
+        if (row := database.row(sql, (number, chat_id))) is None:
+            break
+        passed.add(number)
+        if row["kept"]:
+            kept[number] = row["parent_id"]
+        number = row["parent_id"]
+    above = {number} if len(kept) <= count else set()  # None, or a number that damage has made senseless
+    following = _read_following(database, chat_id, {*kept, *above})
+    return _with_versions({**kept, **following})
+
+
+def _read_following(database: Connection, chat_id: int, numbers: set[int | None]) -> dict[int, int | None]:
+    """The messages that follow these, also past what is deleted, and which of these each follows."""
+    listed = ",".join(str(each) for each in numbers if isinstance(each, int))
+    of_these = f"chat_id = ?1 AND (parent_id IN ({listed}){' OR parent_id IS NULL' if None in numbers else ''})"
+    rows = database.rows(_FOLLOWING.replace(":of_these", of_these), (chat_id,))
+    return {row["id"]: row["top"] for row in rows}
+
+
+def _with_versions(parents: dict[int, int | None]) -> Tree:
     versions: dict[int | None, list[int]] = {}
-    for number in before.keys() - deleted if deleted else before:
-        parents[number] = _kept_before(number, before, deleted)
     for number in sorted(parents):
         versions.setdefault(parents[number], []).append(number)
     return Tree(parents, versions)

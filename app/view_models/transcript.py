@@ -99,6 +99,7 @@ class TranscriptModel(QObject):
 
     was_reset = Signal()
     message_inserted = Signal(int)
+    messages_prepended = Signal(int)  # number of rows that came before all others
     text_appended = Signal(int)  # answer or thinking grew; nothing else changed
     message_changed = Signal(int)
     messages_removed = Signal(int, int)  # first row, number of rows
@@ -106,17 +107,20 @@ class TranscriptModel(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.messages: list[TranscriptMessage] = []
-        self._rows: dict[int, int] = {}
+        self.has_earlier = False  # of a long chat: more messages are to come before these
+        self._rows: dict[int, int] = {}  # without those that were prepended since
+        self._prepended = 0
 
     def row_of(self, message_id: int) -> int | None:
-        return self._rows.get(message_id)
+        row = self._rows.get(message_id)
+        return None if row is None else row + self._prepended
 
     def message(self, message_id: int) -> TranscriptMessage | None:
         row = self.row_of(message_id)
         return None if row is None else self.messages[row]
 
     def set_messages(self, messages: Iterable[TranscriptMessage]) -> None:
-        self.messages = list(messages)
+        self.messages, self.has_earlier = list(messages), False
         self._number_rows()
         self.was_reset.emit()
 
@@ -124,19 +128,45 @@ class TranscriptModel(QObject):
         """Another state of the same chat: only what differs comes, goes and changes."""
         new = list(messages)
         old_ids, new_ids = [each.id for each in self.messages], [each.id for each in new]
+        if not _same(old_ids, new_ids) and not _same(old_ids[::-1], new_ids[::-1]):
+            self.set_messages(new)
+        else:
+            self._show_stretch(0, len(self.messages), new)
+
+    def show_end(self, messages: Iterable[TranscriptMessage]) -> None:
+        """Likewise the end of a long chat: what is shown before the first of these stays."""
+        new = list(messages)
+        row = self.row_of(new[0].id) if new else None
+        if row is None:
+            self.set_messages(new)
+        else:
+            self._show_stretch(row, len(self.messages), new)
+
+    def show_before(self, message_id: int, messages: Iterable[TranscriptMessage]) -> None:
+        """Likewise what stands right before a message; without any, that is the first one."""
+        new, end = list(messages), self._row(message_id)
+        row = self.row_of(new[0].id) if new else 0
+        if row is not None:
+            self._show_stretch(row, end, new)
+            return
+        self._remove(0, end)
+        self.messages[:0] = new
+        self._prepended += len(new)
+        self._rows.update((message.id, row - self._prepended) for row, message in enumerate(new))
+        self.messages_prepended.emit(len(new))
+
+    def _show_stretch(self, start: int, end: int, new: Sequence[TranscriptMessage]) -> None:
+        old_ids, new_ids = [each.id for each in self.messages[start:end]], [each.id for each in new]
         first = _same(old_ids, new_ids)
         last = _same(old_ids[first:][::-1], new_ids[first:][::-1])
-        if not first and not last:
-            self.set_messages(new)
-            return
-        self._remove(first, len(old_ids) - last)
-        for row in range(first, len(new) - last):
-            self._insert(row, new[row])
+        self._remove(start + first, end - last)
+        for at in range(first, len(new) - last):
+            self._insert(start + at, new[at])
         for message in new:
             self._update(message)
 
     def _update(self, message: TranscriptMessage) -> None:
-        row = self._rows[message.id]
+        row = self._row(message.id)
         if self.messages[row] != message:
             self.messages[row] = message
             self.message_changed.emit(row)
@@ -151,12 +181,12 @@ class TranscriptModel(QObject):
 
     def note_edit(self, message_id: int, edit: MessageEdit) -> None:
         """What is typed into a field, which shows it already."""
-        row = self._rows.get(message_id)
+        row = self.row_of(message_id)
         if row is not None:
             self.messages[row].edit = edit
 
     def append_text(self, message_id: int, text: str, thinking: bool = False) -> None:
-        row = self._rows[message_id]
+        row = self._row(message_id)
         message = self.messages[row]
         if thinking:
             message.thinking += text
@@ -166,7 +196,7 @@ class TranscriptModel(QObject):
 
     def change(self, message_id: int, **fields: Any) -> None:
         """Sets `fields` of one message; emits `message_changed` only if one of them differs."""
-        row = self._rows[message_id]
+        row = self._row(message_id)
         changed = replace(self.messages[row], **fields)
         if changed != self.messages[row]:
             self.messages[row] = changed
@@ -180,11 +210,14 @@ class TranscriptModel(QObject):
 
     def _number_rows(self, first: int = 0) -> None:
         """Those before `first` have theirs."""
-        rows = {message.id: row for row, message in enumerate(self.messages[first:], first)}
-        if first:
-            self._rows.update(rows)
-        else:
-            self._rows = rows
+        if not first:
+            self._rows, self._prepended = {}, 0
+        start = first - self._prepended
+        self._rows.update((message.id, row) for row, message in enumerate(self.messages[first:], start))
+
+    def _row(self, message_id: int) -> int:
+        """Of a message that is there."""
+        return self._rows[message_id] + self._prepended
 
 
 def _same(one: Sequence[int], other: Sequence[int]) -> int:

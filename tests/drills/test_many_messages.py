@@ -16,7 +16,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
-from tests.helpers.app_harness import AppHarness
+from tests.helpers.app_harness import AppHarness, open_app
 
 _LIMIT_S = 0.15
 _STALL_LIMIT_S = 1.0
@@ -132,3 +132,26 @@ def test_nothing_takes_the_window_long_among_200_000_messages(
 def test_nothing_takes_the_window_long_among_4000_messages(tmp_path: Path, qtbot: QtBot) -> None:
     taken, _ = busy(tmp_path, qtbot, 400, 10)
     assert {name: each for name, each in taken.items() if each > _BUSY_LIMIT_S} == {}, taken
+
+
+@pytest.mark.drill
+def test_a_chat_of_150_000_messages_does_not_take_the_window_long(tmp_path: Path, qtbot: QtBot) -> None:
+    """As an import brings it: its end is there at once, and what stands before it comes by and by."""
+    with open_app(tmp_path, qtbot) as harness:
+        fill(harness.paths.database, 1, 150_000)
+        watch, controller = Stopwatch(), harness.chats
+
+        def is_filled() -> bool:
+            return not (controller.transcript.has_earlier or harness.application.storage.pending)
+
+        taken = {"open": watch.act(lambda: controller.open_chat(1), is_filled)}
+        assert len(controller.transcript.messages) == 150_000
+        taken["send"] = watch.act(lambda: controller.send("And?"), lambda: is_filled() and not controller.generating)
+        reply = controller.transcript.messages[-1].id
+        taken["regenerate"] = watch.act(
+            lambda: controller.regenerate(reply), lambda: is_filled() and not controller.generating
+        )
+        taken["delete"] = watch.act(lambda: controller.edits.delete(100, following=False), is_filled)
+        taken["leave"] = watch.act(controller.new_chat, is_filled)
+    print({name: round(each, 4) for name, each in taken.items()}, watch.stalled_s)  # noqa: T201  shown with -s
+    assert {name: each for name, each in taken.items() if each > _LIMIT_S} == {}, taken

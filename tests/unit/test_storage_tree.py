@@ -22,6 +22,7 @@ from app.storage import (
     copies,
     exchange,
     rescue,
+    tree,
 )
 from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.database import _make_tables
@@ -204,6 +205,47 @@ def test_a_branch_is_what_a_list_would_be(stores: Stores, steps: list[tuple[str,
                 expected.insert(place + (step == "insert"), f"new {number}")
                 marks = []
         assert shown(stores, chat) == expected
+
+
+_MESSAGES = st.lists(st.tuples(st.integers(-1, 12), st.booleans()), min_size=1, max_size=12)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(messages=[(-1, False), (0, True), (1, True), (2, False), (1, False), (0, False)], leaf=4)
+@example(messages=[(12, False), (12, True), (1, True), (2, False), (1, False)], leaf=4)  # what they follow is not there
+@given(messages=_MESSAGES, leaf=st.integers(0, 13))
+def test_a_stretch_of_a_long_chat_is_what_the_whole_tree_says(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch, messages: list[tuple[int, bool]], leaf: int
+) -> None:
+    """Each with the message before it (-1: none, 12: one that is not there), and whether it is deleted."""
+    chat = stores.chats.create("Chat")
+    before = [each if each < number or each == 12 else -1 for number, (each, _) in enumerate(messages)]
+    first = 1 + max((row["id"] for row in stores.database.rows("SELECT id FROM messages")), default=0)
+    stores.database.execute("PRAGMA foreign_keys = OFF")  # as little as damage does
+    with stores.database.transaction(durable=False):
+        stores.database.connection.executemany(
+            "INSERT INTO messages (id, chat_id, parent_id, role, text, created_at, deleted_at)"
+            " VALUES (?, ?, ?, 'user', 'text', 1, ?)",
+            (
+                (first + number, chat, None if before[number] < 0 else first + before[number], 1.0 if deleted else None)
+                for number, (_, deleted) in enumerate(messages)
+            ),
+        )
+    stores.chats.set_leaf(chat, first + leaf)
+    numbers = range(first, first + len(messages))
+    monkeypatch.setattr(tree, "LONG", 1000)
+    shown, branches = stores.messages.shown_branch(chat), [stores.messages.branch(number) for number in numbers]
+    whole = [stores.messages.message(number) for number in numbers]
+    counts = [stores.messages.count_below(each) for each in whole if each is not None]
+    monkeypatch.setattr(tree, "LONG", 0)
+    assert [stores.messages.count_below(each) for each in whole if each is not None] == counts
+    assert [stores.messages.message(number) for number in numbers] == whole
+    end = stores.messages.shown_end(chat)
+    assert ([] if end is None else stores.messages.stretch(end, 100)) == shown
+    for number, branch in zip(numbers, branches, strict=True):
+        for count in (1, 2, 5):
+            assert stores.messages.stretch(number, count) == branch[-count:]
+            assert stores.messages.before(number, count) == branch[:-1][-count:]
 
 
 BETWEEN: dict[str, Callable[[Stores, StoredMessage, StoredMessage], object]] = {

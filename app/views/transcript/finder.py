@@ -93,6 +93,7 @@ class Finder(QObject):
         self._timer.timeout.connect(self._read_a_slice)
         model.was_reset.connect(self._read_all)
         model.message_inserted.connect(self._read_again)
+        model.messages_prepended.connect(self._read_earlier)
         model.text_appended.connect(self._read_again)
         model.message_changed.connect(self._read_again)
         model.messages_removed.connect(lambda _first, _count: self._read_all())
@@ -198,6 +199,12 @@ class Finder(QObject):
         message_id = self._model.messages[row].id
         if self.query and message_id not in self._waiting:
             self._waiting.insert(0, message_id)
+            self._timer.start()
+
+    def _read_earlier(self, count: int) -> None:
+        """Last of all: what has come before the others."""
+        if self.query:
+            self._waiting[:0] = [message.id for message in reversed(self._model.messages[:count])]
             self._timer.start()
 
     def _on_folded(self, message_id: int) -> None:

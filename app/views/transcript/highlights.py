@@ -43,10 +43,18 @@ class Highlights(QObject):
             before, self.focused = self.focused, row
             self._show(before, row)
 
+    def focused_message(self) -> int | None:
+        return None if self.focused is None else self._column.items[self.focused].message.id
+
     def forget(self) -> None:
         """The rows mean other messages now."""
         self._before = (self.focused, self._hovered)
         self.focused = self._hovered = None
+
+    def shift(self, count: int) -> None:
+        """So many messages have come before all others."""
+        self._before = _shifted(self._before[0], count), _shifted(self._before[1], count)
+        self.focused, self._hovered = _shifted(self.focused, count), _shifted(self._hovered, count)
 
     def go_on(self, first: int, count: int) -> None:
         """Messages went: the focus stays on its own, or is on the one that stands in its place now."""
@@ -71,3 +79,7 @@ class Highlights(QObject):
                 if item.is_read:
                     item.sync(self._sight.column_px())
         self.changed.emit()
+
+
+def _shifted(row: int | None, count: int) -> int | None:
+    return None if row is None else row + count

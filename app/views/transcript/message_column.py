@@ -38,9 +38,11 @@ class MessageColumn:
     def __init__(self) -> None:
         self.items: list[MessageItem] = []
         self.height_px = 0
+        self._scale = 1.0
 
     def arrange(self, first: int = 0, scale: float = 1.0) -> None:
         """Sets tops from row `first` on."""
+        self._scale = scale
         y = MARGIN_PX
         if 0 < first <= len(self.items):
             y = _below(self.items[first - 1], scale)
@@ -48,6 +50,17 @@ class MessageColumn:
             item.top_px = y
             y = _below(item, scale)
         self.height_px = max(MARGIN_PX, y - round(_AFTER_REPLY_PX * scale)) + MARGIN_PX if self.items else 0
+
+    def prepend(self, items: list[MessageItem]) -> None:
+        """Puts items above all others, which stay as they are arranged."""
+        y = MARGIN_PX
+        for item in items:
+            item.top_px = y
+            y = _below(item, self._scale)
+        for item in self.items:
+            item.top_px += y - MARGIN_PX
+        self.items[:0] = items
+        self.height_px += y - MARGIN_PX
 
     def rows_between(self, top_px: int, bottom_px: int) -> range:
         first = max(0, bisect_right(self.items, top_px, key=lambda item: item.top_px) - 1)
@@ -66,7 +79,8 @@ class MessageColumn:
         pairs = list(zip(self.items, messages, strict=False))
         kept = next((row for row, (item, new) in enumerate(pairs) if item.message.id != new.id), len(pairs))
         for item in self.items[kept:]:
-            item.release_all()
+            if item.is_read:
+                item.release_all()
         del self.items[kept:]
         for item, message in pairs[:kept]:
             item.message, item.highlighted = message, False

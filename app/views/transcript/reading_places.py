@@ -42,6 +42,16 @@ class ReadingPlaces:
         self._model = model
         self._column = column
         self._sight = sight
+        self._awaited: ReadingPlace | None = None
+        model.was_reset.connect(self._forget)
+
+    @property
+    def awaited(self) -> ReadingPlace | None:
+        """Where the reader was in a message that is still to come, as earlier ones of a long chat are."""
+        return self._awaited if self._model.has_earlier else None
+
+    def _forget(self) -> None:
+        self._awaited = None
 
     def here(self) -> ReadingPlace | None:
         """What stands at the top edge; None where there is no message."""
@@ -54,8 +64,9 @@ class ReadingPlaces:
         return ReadingPlace(item.message.id, _offset_at(_marks(item), top - item.top_px))
 
     def show(self, place: ReadingPlace) -> bool:
-        """Returns whether its message is in this chat."""
+        """Returns whether its message is there by now."""
         row = self._model.row_of(place.message_id)
+        self._awaited = place if row is None else None
         if row is not None:
             self._show(self._column.items[row], place.offset)
         return row is not None

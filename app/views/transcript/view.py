@@ -23,6 +23,7 @@ from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import SideLines, paint_edge_ring, paint_ring, set_ground
 from app.views.transcript.copier import Copier
+from app.views.transcript.earlier import EarlierMessages
 from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
@@ -93,6 +94,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.editing = self._context.editing.attach(self, model, self._column, self)
         self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
         self.jump_button = JumpButton(theme, self.viewport())
+        shown = self._column, self, self._hold, self._highlights, self._places
+        self._earlier = EarlierMessages(model, *shown, self._make_item)
         self._later = QTimer(self, singleShot=True, interval=0)
         self._later.timeout.connect(self._settle)
         self._set_up()
@@ -119,8 +122,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._model.text_appended.connect(self._on_appended)
         self._model.message_changed.connect(self._sync)
         self._model.messages_removed.connect(self._on_removed)
-        for signal in (self._model.message_inserted, self._model.messages_removed, self._model.was_reset):
-            signal.connect(self.visible_parts.name_anew)  # each says which of how many it is
+        for name in ("message_inserted", "messages_prepended", "messages_removed", "was_reset"):
+            getattr(self._model, name).connect(self.visible_parts.name_anew)  # each says which of how many it is
 
     def _connect_context(self) -> None:
         context = self._context
@@ -282,7 +285,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def place(self) -> ReadingPlace | None:
         """Where the reader is, for `go_to` in a later run too; None at the end, which it follows."""
-        return None if self._hold.follows_end else self._places.here()
+        return self._places.awaited if self._hold.follows_end else self._places.here()
 
     def go_to(self, place: ReadingPlace | None) -> None:
         """To the end where there is no place, or its message is not shown."""
@@ -325,10 +328,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def focused_row(self) -> int | None:
         return self._highlights.focused
 
-    def _focused_message(self) -> int | None:
-        row = self._highlights.focused
-        return None if row is None else self._model.messages[row].id
-
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes through links, then through the buttons in sight, before it leaves."""
         on_link = self.link.hasFocus()
@@ -351,7 +350,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         elif (
             self.message_keys.takes(event)
             or self._selection_keys.press(event)
-            or self._sideways.press(event, self._focused_message())
+            or self._sideways.press(event, self._highlights.focused_message())
         ):
             event.accept()
         elif event.key() == Qt.Key.Key_End:
@@ -365,7 +364,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def copy(self) -> None:
         """What is selected, or else the message in focus. The Edit menu calls it by this name."""
-        self.copier.copy(self._focused_message())
+        self.copier.copy(self._highlights.focused_message())
 
     def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
         self.selection.select_all()

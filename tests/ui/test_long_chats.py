@@ -1,0 +1,199 @@
+"""A chat of many thousand messages, as an import brings: its end is there at once, and the window never waits."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.shown_branch import AT_ONCE
+from app.storage import messages as storage_messages
+from app.view_models.transcript import ReplyStatus
+from app.views.transcript.reading_places import ReadingPlace
+from tests.drills.test_many_messages import fill
+from tests.helpers.app_harness import AppHarness, open_app
+
+MANY = 4500
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    """One chat, whose messages have the numbers from 1 to MANY."""
+    with open_app(tmp_path, qtbot) as harness:
+        fill(harness.paths.database, 1, MANY)
+        yield harness
+
+
+@pytest.fixture
+def read_here(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The messages that the window's thread has read."""
+    read: list[int] = []
+    original = storage_messages._stored
+
+    def noting(number: int, *others: Any) -> object:
+        if threading.current_thread() is threading.main_thread():
+            read.append(number)
+        return original(number, *others)
+
+    monkeypatch.setattr(storage_messages, "_stored", noting)
+    return read
+
+
+def open_whole(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+
+
+def ask(harness: AppHarness, qtbot: QtBot) -> None:
+    """Does not wait for the index of the search."""
+    assert harness.chats.send("And?")
+    with qtbot.waitSignal(harness.chats.reply_ended):
+        pass
+
+
+def ids(harness: AppHarness) -> list[int]:
+    return [message.id for message in harness.chats.transcript.messages]
+
+
+def test_the_end_is_there_at_once_and_the_rest_comes_before_it(
+    harness: AppHarness, qtbot: QtBot, read_here: list[int]
+) -> None:
+    counts: list[int] = []
+    harness.chats.transcript.messages_prepended.connect(counts.append)
+    harness.chats.open_chat(1)
+    assert ids(harness) == list(range(MANY - AT_ONCE + 1, MANY + 1))
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert ids(harness) == list(range(1, MANY + 1))
+    assert all(harness.chats.transcript.row_of(number) == number - 1 for number in ids(harness))
+    assert len(read_here) <= AT_ONCE + 10, "the window's thread has read more than the end"
+    assert max(counts) <= 2000, "more rows at one go than a turn of the event loop has time for"
+
+
+def test_the_reader_stays_where_they_are(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    view = harness.window.transcript
+    assert view is not None
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() - 3000)
+    place = view.place()
+    shown = {part.message_id: geometry.top() for part, geometry in view.visible_parts.shown()}
+    with qtbot.waitSignal(harness.chats.transcript.messages_prepended):
+        pass
+    assert view.place() == place
+    assert {part.message_id: geometry.top() for part, geometry in view.visible_parts.shown()} == shown
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert view.place() == place
+
+
+def test_it_goes_to_a_kept_place_when_that_has_come(harness: AppHarness, qtbot: QtBot) -> None:
+    place = ReadingPlace(40, 3.0)
+    harness.chats.places.put(1, place)
+    harness.chats.open_chat(1)
+    view = harness.window.transcript
+    assert view is not None
+    assert view.place() == place  # also where it is left before that
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    here = view.place()
+    assert here is not None
+    assert here.message_id == 40
+
+
+def test_it_is_written_in_while_it_comes(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    assert harness.chats.transcript.has_earlier
+    ask(harness, qtbot)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert ids(harness) == list(range(1, MANY + 3))
+    assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
+
+
+def test_what_changes_far_above_is_shown(harness: AppHarness, qtbot: QtBot) -> None:
+    open_whole(harness, qtbot)
+    harness.chats.edits.delete(100, following=False)
+    harness.wait_until_stored(qtbot)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert ids(harness) == [*range(1, 100), *range(101, MANY + 1)]
+    harness.chats.undo_delete()
+    harness.wait_until_stored(qtbot)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert ids(harness) == list(range(1, MANY + 1))
+
+
+def test_another_chat_is_not_filled_with_what_comes_late(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    harness.chats.new_chat()
+    harness.wait_until_stored(qtbot)
+    assert ids(harness) == []
+
+
+def test_a_request_has_every_message_and_none_is_read_here(
+    harness: AppHarness, qtbot: QtBot, read_here: list[int]
+) -> None:
+    open_whole(harness, qtbot)
+    read_here.clear()
+    ask(harness, qtbot)
+    assert len(harness.engine.requests[-1].messages) == MANY + 1
+    assert harness.engine.requests[-1].messages[0].content.startswith("message 0 ")
+    assert len(read_here) <= AT_ONCE + 30
+
+
+def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    asked = len(harness.engine.requests)
+    with qtbot.waitSignal(harness.chats.generating_changed):
+        assert harness.chats.send("And?")
+    assert not harness.chats.send("And more?"), "two replies at once in one chat"
+    with qtbot.waitSignal(harness.chats.generating_changed):
+        harness.chats.stop()
+    harness.wait_until_quiet(qtbot)
+    assert len(harness.engine.requests) == asked
+    stored = harness.application.storage.read.messages.message(MANY + 2)
+    assert stored is not None
+    assert stored.status is ReplyStatus.STOPPED
+    assert harness.chats.transcript.messages[-1].status is ReplyStatus.STOPPED
+
+
+def test_another_version_of_it_is_shown(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    with qtbot.waitSignal(harness.chats.reply_ended):
+        assert harness.chats.regenerate(MANY)
+    assert (ids(harness)[-1], harness.chats.transcript.messages[-1].siblings) == (MANY + 1, 2)
+    harness.chats.show_version(MANY + 1, -1)
+    qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].id == MANY)
+    assert ids(harness)[-2:] == [MANY - 1, MANY]
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert ids(harness) == list(range(1, MANY + 1))
+
+
+def test_what_a_search_found_far_above_is_gone_to(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_at(1, 40)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    harness.wait_until_stored(qtbot)
+    assert ids(harness) == list(range(1, MANY + 1))
+    view = harness.window.transcript
+    assert view is not None
+    place = view.place()
+    assert place is not None
+    assert place.message_id == 40
+
+
+def test_finding_goes_on_in_what_comes(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    view = harness.window.transcript
+    assert view is not None
+    view.finder.find("message 12 ")
+    qtbot.waitUntil(lambda: not (harness.chats.transcript.has_earlier or view.finder.is_reading))
+    assert view.finder.count == 1
+
+
+def test_the_focus_stays_on_its_message(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.chats.open_chat(1)
+    view = harness.window.transcript
+    assert view is not None
+    view.message_keys.highlights.focus(AT_ONCE - 2)
+    qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
+    assert view.message_keys.highlights.focused_message() == MANY - 1
+    assert view.items[MANY - 2].highlighted
