@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,20 @@ def test_what_a_search_found_far_above_is_gone_to(harness: AppHarness, qtbot: Qt
     place = view.place()
     assert place is not None
     assert place.message_id == 40
+
+
+def test_its_rows_are_freed_a_few_at_a_time(harness: AppHarness, qtbot: QtBot) -> None:
+    open_whole(harness, qtbot)
+    view = harness.window.transcript
+    assert view is not None
+    items = [weakref.ref(item) for item in view.items]
+
+    def are_left() -> int:
+        return sum(item() is not None for item in items)
+
+    harness.chats.new_chat()
+    assert are_left() == MANY
+    qtbot.waitUntil(lambda: are_left() < 100)  # those that were in sight have parts that know them
 
 
 def test_finding_goes_on_in_what_comes(harness: AppHarness, qtbot: QtBot) -> None:

@@ -1,8 +1,10 @@
-"""Messages of a long chat that come before those that are shown already: the reader stays where they are."""
+"""Messages of a long chat: they come before those that are shown already, the reader staying where they are, and go."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
 
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.highlights import Highlights
@@ -11,6 +13,8 @@ from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.reading_places import ReadingPlaces
 from app.views.transcript.sight import Sight
+
+_MOST = 2000  # items that are freed at one go
 
 
 class EarlierMessages:
@@ -30,7 +34,11 @@ class EarlierMessages:
         self._highlights = highlights
         self._places = places
         self._make_item = make_item
+        self._leaving: list[MessageItem] = []
+        self._timer = QTimer(model, interval=0)
+        self._timer.timeout.connect(self._let_go)
         model.messages_prepended.connect(self._on_prepended)
+        model.was_reset.connect(self._keep_leaving)
 
     def _on_prepended(self, count: int) -> None:
         width_px = self._sight.column_px()
@@ -39,3 +47,14 @@ class EarlierMessages:
         self._sight.arrange(len(self._column.items))
         if self._hold.follows_end and self._places.awaited is not None:
             self._places.show(self._places.awaited)
+
+    def _keep_leaving(self) -> None:
+        """Before they leave the column: to free very many at once takes as long as to make them."""
+        if len(self._column.items) > _MOST:
+            self._leaving += self._column.items
+            self._timer.start()
+
+    def _let_go(self) -> None:
+        del self._leaving[-_MOST:]
+        if not self._leaving:
+            self._timer.stop()
