@@ -4,8 +4,6 @@ Here: cutting Markdown into blocks, and doing so while it grows so that only the
 Not here: how a block looks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,7 +13,10 @@ from markdown_it.token import Token
 
 from app.markup.block import APART, LIST, NOTE, QUOTE, Block, BlockKind
 from app.markup.cuts import LONGEST_PIECE, cut_before, pieces
+from app.markup.line_feeds import LineFeeds
+from app.markup.open_fence import OpenFence, language
 from app.markup.parser import parse
+from app.markup.plain_growth import grown
 from app.markup.tail import in_nested_code, presentable, whole_graphemes
 
 # What is longer is cut while it grows, or reading it again would cost more every time. MEASURED: 2 ms for 1,000
@@ -42,155 +43,6 @@ _CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item", "footno
 _MARKED = ("list_item_open", "footnote_reference_open")
 
 Where = tuple[str, int]  # what a block stands in, and how many of these the block above stands in, too
-
-
-# Code at the top level that grows, in pieces of bounded size. No Qt.
-
-
-# Code is cut into pieces of this size, each with a widget of its own.
-CODE_PIECE_LINES = 500
-CODE_PIECE_CHARS = 20_000
-
-
-# Words that were added to the end of a paragraph, without reading all of it again. No Qt.
-#
-# Most of what a model writes are letters that change nothing about what stands before them. Where that is certain,
-# the last text of the last block grows; everything else is read anew.
-
-
-# No mark of the dialect is among them, and none of them ends what a mark has begun but for the openers below.
-_PLAIN = re.compile(r"(?:[^\W_]|[ .,;:!?'\"/()–—…，。、！？：；（）「」-])*")
-_OPENERS = frozenset("[&<|\\$")
-# Before its first letter a line may still become an item, a rule or a heading.
-_LETTER = re.compile(r"[^\W\d_]")
-
-
-def grown(block: Block, shown: str, added: str) -> Block | None:
-    """The block that was read last in `shown`, with what is added to that; None where it has to be read."""
-    last_line = shown[shown.rfind("\n") + 1 :]
-    if not _PLAIN.fullmatch(added) or not _LETTER.search(last_line) or not _PLAIN.fullmatch(shown[-1]):
-        return None
-    at = _last_inline(block.tokens) if block.kind is BlockKind.TEXT else None
-    if at is None:
-        return None
-    inline = block.tokens[at]
-    text = inline.children[-1] if inline.children else None
-    is_last = inline.map is not None and inline.map[1] == shown.count("\n") + 1
-    if text is None or text.type != "text" or not is_last or not inline.content.endswith(text.content):
-        return None
-    if _OPENERS.intersection(inline.content):
-        return None
-    more = (shown[len(shown.rstrip()) :] + added).rstrip()
-    children = [*(inline.children or ())[:-1], text.copy(content=text.content + more)]
-    longer = inline.copy(content=inline.content + more, children=children)
-    return replace(block, tokens=(*block.tokens[:at], longer, *block.tokens[at + 1 :]))
-
-
-def added_text(before: tuple[Token, ...], after: tuple[Token, ...]) -> str | None:
-    """What the last text of `after` has more, where it is otherwise made of the very tokens of `before`."""
-    at = _last_inline(after)
-    if at is None or len(before) != len(after):
-        return None
-    old, new = before[at].children or [], after[at].children or []
-    same = all(a is b or place == at for place, (a, b) in enumerate(zip(before, after, strict=True)))
-    if not same or not new or len(old) != len(new) or any(a is not b for a, b in zip(old[:-1], new[:-1], strict=True)):
-        return None
-    is_text = old[-1].type == new[-1].type == "text"
-    return new[-1].content.removeprefix(old[-1].content) if is_text and _starts(new[-1], old[-1]) else None
-
-
-def _starts(new: Token, old: Token) -> bool:
-    return bool(old.content) and new.content.startswith(old.content)
-
-
-def _last_inline(tokens: tuple[Token, ...]) -> int | None:
-    return next((at for at in range(len(tokens) - 1, -1, -1) if tokens[at].type == "inline"), None)
-
-
-def may_have_address(tokens: tuple[Token, ...]) -> bool:
-    """Whether the last text has a bare address, which is shown as a link and may go on."""
-    at = _last_inline(tokens)
-    children = None if at is None else tokens[at].children
-    return children is not None and any("http" in child.content for child in children[-1:])
-
-
-class OpenFence:
-    """A code block at the top level whose end has not come yet, in pieces."""
-
-    def __init__(self, mark: str, indent: int, info: str, start: int = 0) -> None:
-        self._mark = mark
-        self._indent = indent
-        self._language = language(info)
-        self._end = re.compile(rf" {{0,3}}{re.escape(mark[0])}{{{len(mark)},}}[ \t]*\n?$")
-        self._start_of_end = re.compile(rf" {{0,3}}{re.escape(mark[0])}*[ \t]*$")
-        self._start = start  # in the text
-        self._lines: list[str] = []
-        self._chars = 0
-        self._in_line = False
-        self._joined = False
-
-    @property
-    def block(self) -> Block:
-        text = "".join(self._lines)
-        glue = "" if self._joined else APART
-        return Block(
-            BlockKind.CODE,
-            text=text,
-            language=self._language,
-            closed=False,
-            joined=self._joined,
-            glue=glue,
-            start=self._start,
-        )
-
-    @property
-    def is_full(self) -> bool:
-        return len(self._lines) >= CODE_PIECE_LINES or self._chars >= CODE_PIECE_CHARS
-
-    def start_piece(self, start: int = 0) -> None:
-        """What is added from now on belongs to a block of its own, which begins there in the text."""
-        self._lines, self._chars, self._joined, self._start = [], 0, True, start
-
-    def finished(self, last_line: str) -> Block:
-        if self.is_end(last_line):
-            return replace(self.block, closed=True)
-        self.add(last_line)
-        return self.block
-
-    def is_end(self, line: str) -> bool:
-        return not self._in_line and bool(self._end.match(line))
-
-    def may_end(self, partial_line: str) -> bool:
-        return not self._in_line and bool(self._start_of_end.match(partial_line))
-
-    def add(self, text: str) -> None:
-        """A line, or a piece of one."""
-        if not self._in_line:
-            text = text[min(len(text) - len(text.lstrip(" ")), self._indent) :]
-        self._lines.append(text)
-        self._chars += len(text)
-        self._in_line = not text.endswith("\n")
-
-
-def language(info: str) -> str:
-    return info.split(maxsplit=1)[0].strip("{}.") if info.split() else ""
-
-
-# Line ends of a text that comes in pieces.
-
-
-class LineFeeds:
-    """Makes every line end a line feed; a carriage return and its line feed may come in two pieces."""
-
-    def __init__(self) -> None:
-        self._after_return = False
-
-    def of(self, piece: str) -> str:
-        if not piece:
-            return piece
-        added = piece.removeprefix("\n") if self._after_return else piece
-        self._after_return = piece.endswith("\r")
-        return added.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:

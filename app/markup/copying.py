@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QFont, QTextBlock, QTextCharFormat, QTextDocument, QTextFragment, QTextTable
 
 from app.markup.document import CODE, HEADING, LINE_SEPARATOR, LIST_DEPTH, MARKER, NOTE, OBJECT, QUOTE_DEPTH, RULE
-from app.markup.formula import TEX
+from app.markup.inline_formula import TEX
 from app.markup.long_lines import goes_on
 
 _MARKED = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<"})

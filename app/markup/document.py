@@ -25,17 +25,8 @@ from PySide6.QtGui import (
 
 from app.markup.block import QUOTE
 from app.markup.document_style import DocumentStyle
-from app.markup.formula import (
-    FIXED_HEIGHT,
-    FormulaKey,
-    Formulas,
-    FormulaState,
-    KnownFormulas,
-    Look,
-    formula_format,
-    make_room,
-    place_format,
-)
+from app.markup.formula import FormulaKey, Formulas, FormulaState, KnownFormulas, Look
+from app.markup.inline_formula import FIXED_HEIGHT, formula_format, make_room, place_format
 from app.markup.links import to_mark, to_note
 from app.markup.tables import (
     alignment_of,

@@ -1,7 +1,7 @@
 """Formulas as images.
 
-Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to images, keeping them, and the text object
-that stands for one in a line.
+Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to images, and keeping them.
+Not here: where a formula stands in a text.
 """
 
 import itertools
@@ -17,22 +17,12 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from inspect import CO_GENERATOR
 from types import FrameType
-from typing import NamedTuple
 
-from PySide6.QtCore import QByteArray, QObject, QPointF, QRect, QRectF, QSizeF, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFont,
-    QImage,
-    QPainter,
-    QPyTextObject,
-    QTextBlockFormat,
-    QTextCharFormat,
-    QTextDocument,
-    QTextFormat,
-)
+from PySide6.QtCore import QByteArray, QObject, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
+from app.markup.cjk_tex import Letter, take_letters, with_dashes
 from app.markup.tex import UNKNOWN_COMMAND, NotWhole, prepared
 
 KEPT_FORMULAS = 400
@@ -48,71 +38,6 @@ _CALLS_A_LOOK = 64  # at the clock
 _COLLECT_MS = 15
 _LETTER_FONT_PX = 64
 _VIEW_BOX = re.compile(r'viewBox="([-\d.]+) ([-\d.]+) ([-\d.]+) ([-\d.]+)"')
-
-
-# Korean, Japanese and Chinese in formulas.
-#
-# ziamath's font has no such characters and cannot be given a collection that has. Each is replaced by an em dash,
-# which is as wide as such a character is; where the dashes land in the drawing, Qt paints the text. A dash is known
-# by its proportions (colours do not do: ziamath loses them beside phantoms).
-
-
-_CJK = "\u1100-\u11ff\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef"
-_RUN = re.compile(f"[{_CJK}]+")
-_TEXT_COMMAND = re.compile(r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|operatorname|mbox)\{([^{}]*)\}")
-_BAR = re.compile(r'<path d="M ([-\d.]+) ([-\d.]+) L \1 \2 L ([-\d.]+) \2 L \3 ([-\d.]+) L \1 \4 Z " fill="[^"]*" />')
-# Of the em dash in ziamath's font: width to height, and in ems its right edge, bottom edge and width.
-_PROPORTION, _TOLERANCE = 16.5, 0.4
-_RIGHT_EM, _BOTTOM_EM, _WIDTH_EM = 0.97, 0.222, 0.94
-
-
-class Letter(NamedTuple):
-    """One character to paint: its left edge and baseline in the drawing's own coordinates, and its size."""
-
-    text: str
-    x: float
-    baseline: float
-    em: float
-
-
-def with_dashes(tex: str) -> tuple[str, str]:
-    """The formula without such characters, and the characters in order."""
-    if not _RUN.search(tex):
-        return tex, ""
-    spread = _TEXT_COMMAND.sub(_spread, tex)
-    return _RUN.sub(lambda run: _dashes(len(run[0])), spread), "".join(_RUN.findall(tex))
-
-
-def take_letters(svg: str, characters: str) -> tuple[str, tuple[Letter, ...]]:
-    """The drawing without its dashes, and what to paint in their places; a ValueError when they do not match."""
-    if not characters:
-        return svg, ()
-    bars = [bar for bar in _BAR.finditer(svg) if _is_dash(bar)]
-    letters = tuple(_letter(text, bar) for text, bar in zip(characters, bars, strict=True))
-    return _BAR.sub(lambda bar: "" if _is_dash(bar) else bar[0], svg), letters
-
-
-def _is_dash(bar: re.Match[str]) -> bool:
-    right, bottom, left, top = (float(number) for number in bar.groups())
-    return bottom > top and abs((right - left) / (bottom - top) - _PROPORTION) < _TOLERANCE
-
-
-def _letter(text: str, bar: re.Match[str]) -> Letter:
-    right, bottom, left, _top = (float(number) for number in bar.groups())
-    em = (right - left) / _WIDTH_EM
-    return Letter(text, right - _RIGHT_EM * em, bottom + _BOTTOM_EM * em, em)
-
-
-def _spread(command: re.Match[str]) -> str:
-    r"""`\text{수락률 rate}` as `수락률\text{ rate}`: dashes are a text of their own."""
-    name = command[0][: command[0].index("{")]
-    parts = re.split(f"([{_CJK}]+)", command[1])
-    return "".join(part if _RUN.match(part) else f"{name}{{{part}}}" for part in parts if part)
-
-
-def _dashes(count: int) -> str:
-    # The phantom gives the row the height of letters.
-    return rf"{{\text{{{'—' * count}}}\vphantom{{fg}}}}"
 
 
 class FormulaState(Enum):
@@ -350,74 +275,3 @@ def _paint_letter(painter: QPainter, letter: Letter, font: QFont) -> None:
     painter.setFont(sized)
     painter.drawText(QPointF(0, 0), letter.text)
     painter.restore()
-
-
-# Formulas inside a line of text.
-#
-# Here: the text object that draws one with its baseline on the line's, and how tall lines have to be around it.
-# WORKAROUND: Qt's own images cannot do this. None of their alignments lets one reach below the baseline by a given
-# depth.
-
-
-OBJECT_TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
-TEX = QTextFormat.Property.UserProperty.value + 3  # the formula's source
-_IMAGE = QTextFormat.Property.UserProperty.value + 5
-_WIDTH = QTextFormat.Property.UserProperty.value + 6
-_ASCENT = QTextFormat.Property.UserProperty.value + 7
-
-# How Qt divides a line of fixed height, and what the letters of the next line leave free.
-_ABOVE_BASELINE = 0.8
-_LETTERS_SHARE = 0.65
-
-FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
-
-
-class FormulaObject(QPyTextObject):
-    """Stands on the baseline and draws below it as far as the formula reaches. One for each document."""
-
-    def __init__(self, document: QTextDocument) -> None:
-        super().__init__(document)
-        document.documentLayout().registerHandler(OBJECT_TYPE, self)
-
-    def intrinsicSize(self, _doc: QTextDocument, _position: int, form: QTextFormat) -> QSizeF:  # noqa: N802
-        return QSizeF(form.doubleProperty(_WIDTH), form.doubleProperty(_ASCENT))
-
-    def drawObject(  # noqa: N802
-        self, painter: QPainter, rect: QRectF | QRect, _doc: QTextDocument, _position: int, form: QTextFormat
-    ) -> None:
-        drawn = form.property(_IMAGE)
-        if isinstance(drawn, QImage):
-            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-            painter.drawImage(QPointF(rect.left(), QRectF(rect).bottom() - form.doubleProperty(_ASCENT)), drawn)
-
-
-def formula_format(tex: str, drawing: Drawing, image: QImage | None) -> QTextCharFormat:
-    result = _object_format(tex, drawing.width_px, drawing.height_px - drawing.depth_px)
-    result.setProperty(_IMAGE, image)
-    return result
-
-
-def place_format(tex: str, width_px: float, height_px: float) -> QTextCharFormat:
-    """Room for a formula that is not drawn yet."""
-    return _object_format(tex, width_px, height_px)
-
-
-def _object_format(tex: str, width_px: float, ascent_px: float) -> QTextCharFormat:
-    result = QTextCharFormat()
-    result.setObjectType(OBJECT_TYPE)
-    result.setProperty(TEX, tex)
-    result.setProperty(_WIDTH, width_px)
-    result.setProperty(_ASCENT, ascent_px)
-    result.setForeground(Qt.GlobalColor.transparent)
-    return result
-
-
-def make_room(block: QTextBlockFormat, drawing: Drawing) -> QTextBlockFormat:
-    """The block's lines, tall enough that the formula meets neither its neighbours nor the block's edges."""
-    line_px = block.lineHeight()
-    ascent_px = drawing.height_px - drawing.depth_px
-    wanted_px = max(line_px, ascent_px / _ABOVE_BASELINE, drawing.depth_px + _LETTERS_SHARE * line_px)
-    result = QTextBlockFormat(block)
-    result.setLineHeight(wanted_px, FIXED_HEIGHT)
-    result.setBottomMargin(max(block.bottomMargin(), drawing.depth_px - (1 - _ABOVE_BASELINE) * wanted_px))
-    return result

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
 
-from app.markup.blocks import OpenFence
 from app.markup.cuts import cut_before
+from app.markup.open_fence import OpenFence
 
 LONGEST_WHOLE = 16_000  # a shorter text is one section,
 MOST_LINES_WHOLE = 1_000  # unless it has more lines: each may be a block of its own

@@ -9,7 +9,7 @@ from PySide6.QtGui import QTextDocument
 
 from app.markup.copying import length_of
 from app.markup.document import LINE_SEPARATOR, OBJECT
-from app.markup.formula import TEX
+from app.markup.inline_formula import TEX
 from app.markup.long_lines import goes_on
 
 

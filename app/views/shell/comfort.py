@@ -17,9 +17,9 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.qt_application import is_quitting
 from app.theme import SCALE_MAX, SCALE_MIN, SCALES, Theme
+from app.views.shell.announcements import Announcements
 from app.views.shell.menu import MenuButton
 from app.views.shell.menu_editing import EditEntries, FieldKeys
-from app.views.shell.outside import Announcements
 from app.views.shell.palette import CommandPalette, PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.shell.type_anywhere import TypeAnywhere
@@ -91,7 +91,7 @@ class Comfort(QObject):
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
-        from app.views.shell.menu import MessageEntries
+        from app.views.shell.message_entries import MessageEntries
         from app.views.shell.outside import Outside
 
         self._chats = chats

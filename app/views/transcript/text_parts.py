@@ -26,11 +26,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.markup.block import Block
-from app.markup.blocks import added_text, may_have_address
 from app.markup.copying import length_of, table_of
 from app.markup.document import DocumentBuilder, nothing_to_load
-from app.markup.formula import FormulaKey, FormulaObject
+from app.markup.formula import FormulaKey
+from app.markup.inline_formula import FormulaObject
 from app.markup.long_lines import line_around
+from app.markup.plain_growth import added_text, may_have_address
 from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
 from app.views.transcript.found_words import FoundWords
 from app.views.transcript.part_context import PartContext
