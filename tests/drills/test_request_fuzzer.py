@@ -1,8 +1,7 @@
 """Drill: requests at random, good, borderline and hostile, several at once, with cancels, changes of models and closes.
 
 Each is answered as mlx-lm answers it in another process, ends in exactly one event, and leaves the engine alive.
-Nineteen lives, a minute of work, are in `make test`: four here, the others in `tests/engine/test_requests_at_random.py`
-and `test_more_requests_at_random.py`, so that its processes share them.
+The first lives are in `make test`; `make slow` has more (`tests/engine/test_requests_at_random.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""More of `tests/drills/test_request_fuzzer.py`, in a file of its own: another process of `make test` runs it."""
+"""More of `tests/drills/test_request_fuzzer.py`, for `make slow`; `make test` has its first ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from tests.drills.oracle import Oracle
 from tests.drills.test_request_fuzzer import Life, Zoo, oracle, zoo  # noqa: F401  two of them are fixtures
 
 
-@pytest.mark.parametrize("seed", range(9, 16))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(9, 24))
 @pytest.mark.expect_log("a sink raised", "could not load")
 def test_more_requests_at_random_are_answered_as_by_mlx_lm(
     seed: int,
