@@ -184,8 +184,10 @@ class Application(QObject):
         self._steps.insert(0, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
         self._steps.insert(1, self._close_store)
+        records = PairRecords(self.paths.pairs, machine_name(), self._files)
+        self._steps.append(records.try_again)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
-        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, self)
+        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
         self.models.library.catalog = open_catalog()
         self.chats = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models, self)
         caches = KeptCaches(self.engine, self.bridge, self.storage, self.chats.deletions, self.chats)
@@ -195,9 +197,8 @@ class Application(QObject):
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
         self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
         self._make_speculation()
-        self.window.bind(self.chats, self.models)
+        self.window.bind(self.chats, self.models, self.settings_window)
         self.window.speculation = SpeculationWiring(self.window, self.speculation, self.theme)
-        self.window.comfort.commands.settings = self.settings_window
         self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
@@ -211,9 +212,7 @@ class Application(QObject):
 
     def _make_speculation(self) -> None:
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
-        records = PairRecords(self.paths.pairs, machine_name(), self._files)
-        self._steps.append(records.try_again)
-        self.speculation = SpeculationParts(*parts, records, lambda: self.translation.language)
+        self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
 
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
         banner, left_out = self.window.banner, start_notices.leave_out_suspect(self.settings, self.mark, self._starter)

@@ -18,6 +18,7 @@ from app.view_models.transcript import TranscriptModel
 
 class Asides(QObject):
     begin_requested = Signal(object)  # Asked; its reply is to be requested
+    looked_at = Signal(int)  # a chat that is on the screen from now on
 
     def __init__(
         self,
@@ -34,8 +35,7 @@ class Asides(QObject):
         self._storage = storage
         self._question = question
         self._keeping = keeping
-        self.is_shown: Callable[[int], bool] = lambda chat_id: False  # whether somebody looks at that chat here
-        self.see: Callable[[int], None] = lambda chat_id: None  # it is looked at now
+        self.shown_id = 0  # the chat that is on the screen beside the open one
 
     def ask(self, text: str, show: TranscriptModel, done: Callable[[int], None]) -> bool:
         """Stores the question and has `show` show it with its reply; `done` gets the chat, or 0: it is not on disk.
@@ -62,6 +62,12 @@ class Asides(QObject):
             self._replies.transcripts.append(show)
         branch = self._storage.read.messages.shown_branch(chat_id)
         show.set_messages([self._replies.row(stored) for stored in branch])
+
+    def look_at(self, chat_id: int) -> None:
+        """This chat is on the screen from now on, beside the open one; 0: none is."""
+        self.shown_id = chat_id
+        if chat_id:
+            self.looked_at.emit(chat_id)
 
     def stop(self, chat_id: int) -> None:
         self._replies.stop(chat_id)

@@ -24,7 +24,7 @@ from app.documents.reading import name_of
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
 from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker
-from app.view_models.attached import AttachedModel, AttachedRow
+from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
 from app.view_models.model_list import PairState
 from engine import ChatEngine, CountId, Event, TokensCounted
 
@@ -60,13 +60,12 @@ class AttachmentController(QObject):
         self._problems: list[NotAttached] = []
         self._can_count = False
         self._counted_by = ""  # the main model whose tokens the rows have
-        self._sent: tuple[int, set[int]] | None = None  # the chat and rows that were to be sent last
         self._chats = chats
         self._deliver = deliver
         self._reader = Worker("attachment reader", deliver)
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
-        chats.message_sent.connect(lambda chat_id, _text: self._on_sent(chat_id))
+        chats.message_sent.connect(self._on_sent)
         chats.chat_made.connect(self._go_on_in)
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))
@@ -172,23 +171,11 @@ class AttachmentController(QObject):
             self.remove(number)
             self.put_back.emit(row.attachment.text)
 
-    # Sending
-
-    def send(self, text: str) -> bool:
-        """As `ChatController.send`, with what is attached and read."""
-        numbers = {row.number for row in self._rows[self._chat_id] if row.attachment}
-        accepted = self._chats.send(text, self._counted(self._chat_id))
-        if accepted:
-            self._sent = (self._chat_id, numbers)
-        return accepted
-
-    def _on_sent(self, chat_id: int) -> None:
+    def _on_sent(self, chat_id: int, _text: str, attached: Sequence[AttachedRow]) -> None:
         """What went with the message is on disk, at once or when it was tried again."""
-        if self._sent is not None and self._sent[0] == chat_id:
-            _, numbers = self._sent
-            self._rows[chat_id] = [row for row in self._rows[chat_id] if row.number not in numbers]
+        if sent := {row.number for row in attached}:
+            self._rows[chat_id] = [row for row in self._rows[chat_id] if row.number not in sent]
             self._changed(chat_id)
-            self._sent = None
 
     def close(self) -> bool:
         for stop in self._stops.values():
@@ -283,7 +270,7 @@ class AttachmentController(QObject):
         for message_id in self._fields:
             rows = self._rows[-message_id]
             if any(row.number == number for row in rows) and self._chats.edits.has_attached(message_id):
-                self._chats.edits.attach(message_id, self._counted(-message_id))
+                self._chats.edits.attach(message_id, attachments_of(rows))
 
     # Small parts
 
@@ -300,21 +287,13 @@ class AttachmentController(QObject):
 
     def _changed(self, place: int) -> None:
         """Has what waits there kept on disk."""
-        attachments = self._counted(place)
+        attachments = attachments_of(self._rows[place])
         if place < 0:
             self._chats.edits.attach(-place, attachments)
         else:
             change = partial(_put, place, attachments)
             self._chats.keeping.keep(("attachments", place), change, attachments)
         self._show()
-
-    def _counted(self, place: int) -> Attachments:
-        """Those that are read, with their tokens as far as these are known."""
-        return tuple(
-            replace(row.attachment, tokens=row.tokens or row.attachment.tokens)
-            for row in self._rows[place]
-            if row.attachment is not None
-        )
 
     def _show(self) -> None:
         for message_id, model in self._fields.items():

@@ -6,7 +6,7 @@ Everything that a person does is stored first and shown when it is on disk. What
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
@@ -30,8 +30,9 @@ from app.controllers.titles import Titles
 from app.controllers.trash_reading import TrashReading
 from app.controllers.unseen import Unseen
 from app.settings import Settings
-from app.storage import Asked, Attachments, ChatSummary, Question, Storage, StoredMessage, Stores, exchange
+from app.storage import Asked, ChatSummary, Question, Storage, StoredMessage, Stores, exchange
 from app.storage.codec import LONGEST_TITLE
+from app.view_models.attached import AttachedRow, attachments_of
 from app.view_models.conversation_list import ConversationListModel
 from app.view_models.request_table import RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -47,9 +48,9 @@ class ChatController(QObject):
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     problem_raised = Signal(object)  # EngineError
     not_stored = Signal(object, object)  # NotStored, a call that tries again
-    message_sent = Signal(int, str)  # the chat that it was written in (0: a new one), its text, now on disk
+    message_sent = Signal(int, str, object)  # the chat (0: a new one), text and rows of `send`, now on disk
     chat_made = Signal(int)  # the open chat, which had no message, is stored now
-    message_refused = Signal(int, str)  # likewise, but it is not on disk
+    message_refused = Signal(int, str)  # chat and text; it is not on disk
     message_homeless = Signal(int)  # likewise, because the chat that it was written in is in the Trash
     chat_left = Signal(int)  # the open chat is about to leave the screen
     chat_deleted = Signal(int, str)  # chat, title; undo_delete brings it back
@@ -94,7 +95,7 @@ class ChatController(QObject):
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self._unseen = Unseen(storage, self._replies, self.conversations, self._is_in_sight, self)
         self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self.keeping, self)
-        self.asides.see = self._unseen.see
+        self.asides.looked_at.connect(self._unseen.see)
         self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
@@ -157,12 +158,12 @@ class ChatController(QObject):
 
     # Messages
 
-    def send(self, text: str, attachments: Attachments = ()) -> bool:
+    def send(self, text: str, attached: Sequence[AttachedRow] = ()) -> bool:
         """Asks for the message to be stored, and for a reply to it then. False: it is refused at once.
 
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
-        text = storable(text)
+        text, attachments = storable(text), attachments_of(attached)
         if not (text or attachments) or self.generating or self.reading.chat_id:
             return False
         if self.changes.is_asking(self.chat_id) or not self.can_reply():
@@ -176,7 +177,7 @@ class ChatController(QObject):
         def stored(asked: Asked) -> None:
             if not chat_id:
                 self.options.became(asked.chat_id)
-            self.message_sent.emit(chat_id, text)
+            self.message_sent.emit(chat_id, text, attached)
             if visit == self.visit:
                 self._show_sent(asked, question.title)
             self.begin(asked, visit)
@@ -185,7 +186,7 @@ class ChatController(QObject):
             lambda stores: exchange.ask(stores, question),
             stored,
             lambda: self._on_refused(chat_id, text),
-            lambda: self._send_again(chat_id, text, attachments),
+            lambda: self._send_again(chat_id, text, attached),
             chat_id=chat_id,
             gone=lambda: self.message_homeless.emit(chat_id),
         )
@@ -274,7 +275,7 @@ class ChatController(QObject):
         return self._replies.has_unsaved or self.keeping.has_refused
 
     def _is_in_sight(self, chat_id: int) -> bool:
-        return chat_id == self.chat_id or self.asides.is_shown(chat_id)
+        return chat_id in (self.chat_id, self.asides.shown_id)
 
     def close(self) -> None:
         """Has stored what is not kept yet, and running replies as interrupted. Call it before the engine closes."""
@@ -296,11 +297,11 @@ class ChatController(QObject):
             self.options.refused()
         self.message_refused.emit(chat_id, text)
 
-    def _send_again(self, chat_id: int, text: str, attachments: Attachments) -> None:
+    def _send_again(self, chat_id: int, text: str, attached: Sequence[AttachedRow]) -> None:
         """In the chat that it was written for."""
         if chat_id != self.shown_id:
             self._show(chat_id)
-        self.send(text, attachments)
+        self.send(text, attached)
 
     def can_reply(self) -> bool:
         if not self._models.can_reply:

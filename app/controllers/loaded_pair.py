@@ -37,7 +37,7 @@ IsOff = Callable[[str, str], bool]  # whether drafting was turned off for a main
 class LoadedPair:
     """`main_folder` and `draft_folder` were requested; `main` and `draft` are loaded."""
 
-    def __init__(self, is_off: IsOff = lambda _main, _draft: False) -> None:
+    def __init__(self, is_off: IsOff) -> None:
         self.is_off = is_off
         self.main_folder = self._main_name = ""
         self.draft_folder = self._draft_name = ""

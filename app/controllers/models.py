@@ -18,11 +18,11 @@ from app.controllers.draft_choices import (
     pair_problem,
 )
 from app.controllers.library import LibraryController
-from app.controllers.loaded_pair import IsOff
 from app.controllers.model_sources import ModelSources
 from app.controllers.pair_checks import PairChecks
 from app.controllers.pair_loading import PairLoading, StarterPair
 from app.settings import Settings
+from app.storage.pair_records import PairRecords
 from app.view_models.installed_list import PairOffer, reading_order
 from app.view_models.model_list import (
     DraftChoice,
@@ -63,11 +63,13 @@ class ModelController(QObject):
         bridge: EngineBridge,
         settings: Settings,
         starter: StarterPair,
+        records: PairRecords,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
         self._settings = settings
+        self.records = records
         self.sources = ModelSources(store, settings, self)
         self.library = LibraryController(store, bridge, settings, self.install, self)
         self.library.changed.connect(self.models_changed)
@@ -83,7 +85,9 @@ class ModelController(QObject):
         self.sources.went_online.connect(self.downloads.go_on)
         self.sources.went_online.connect(self.discover.go_on)
         self.checks = PairChecks(store)
-        self._loading = self._connected(PairLoading(engine, bridge, settings, starter, self))
+        self._loading = self._connected(
+            PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
+        )
         self.residence = self._loading.residence
         bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
         bridge.event_arrived.connect(self._on_event)
@@ -226,9 +230,6 @@ class ModelController(QObject):
     def refresh(self) -> None:
         self._store.scan()
 
-    def tell_pairs_off(self, is_off: IsOff) -> None:
-        self._loading.tell_pairs_off(is_off)
-
     def install(self, repository: str, revision: str = NEWEST) -> int:
         return self.downloads.install(repository, revision)
 
@@ -348,7 +349,7 @@ class ModelController(QObject):
         choice = draft_choice(main, model, self._entry(model), self.checks.known(main, model.info))
         return replace(
             choice,
-            gain=self.checks.gain_of(main.folder, model.folder),
+            gain=self.records.get(main.folder, model.folder).last_gain,
             estimate=self.library.predicted(self._main_repository(), model.repository),
         )
 

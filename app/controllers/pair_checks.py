@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from engine import DraftError, ModelInfo, ModelLibrary, PairCheck
 
 
 class PairChecks:
-    """`gain_of` tells what the draft of a pair brought last, where that was measured."""
-
     def __init__(self, store: ModelLibrary) -> None:
-        self.gain_of: Callable[[str, str], float | None] = lambda _main, _draft: None
         self._store = store
         self._checks: dict[tuple[str, ...], PairCheck] = {}
         self._asked: set[tuple[str, ...]] = set()

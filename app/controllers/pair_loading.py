@@ -59,6 +59,7 @@ class PairLoading(QObject):
         bridge: EngineBridge,
         settings: Settings,
         starter: StarterPair,
+        is_off: IsOff,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -66,14 +67,11 @@ class PairLoading(QObject):
         self._engine = engine
         self._bridge = bridge
         self._settings = settings
-        self._loaded = LoadedPair()
+        self._loaded = LoadedPair(is_off)
         self._former: LoadedPair | None = None  # what worked before what is being loaded
         self.residence = Residence(engine, settings, self)
         self.residence.idle.connect(self.unload)
         self.residence.free.connect(self.residence.act_now)
-
-    def tell_pairs_off(self, is_off: IsOff) -> None:
-        self._loaded.is_off = is_off
 
     # What there is
 

@@ -115,7 +115,6 @@ class Replies(QObject):
         self._table = table
         self._live: dict[int, LiveReply] = {}
         self._put_off: dict[int, int] = {}  # chats by message: replies whose long chat is being read for the request
-        self.adjusted: Callable[[Speculation], Speculation] = lambda wanted: wanted  # as the loaded pair wants it
         self._saving = False
         self._ends: dict[int, End] = {}  # by message; those that are not on disk
         self._refused: set[int] = set()  # of these: those that were refused at least once
@@ -141,9 +140,8 @@ class Replies(QObject):
     def start(self, reply: StoredMessage, request: Request, title: str, pair: str) -> None:
         """Submits the request for a reply whose row is already stored."""
         self._put_off.pop(reply.id, None)
-        speculation = self.adjusted(request.speculation)
-        number = self._engine.submit(replace(request, speculation=speculation), self._bridge.post)
-        self._live[number] = _live(number, reply, speculation)
+        number = self._engine.submit(request, self._bridge.post)
+        self._live[number] = _live(number, reply, request.speculation)
         self._table.put(RequestRow(number, title, pair, chat_id=reply.chat_id, message_id=reply.id))
         self._timer.start()
         self._numbers.start()
@@ -171,7 +169,7 @@ class Replies(QObject):
     def speculate(self, wanted: Callable[[int], Speculation]) -> None:
         """Has each reply draft as its chat wants it now, from its next round on."""
         for reply in self._live.values():
-            speculation = self.adjusted(wanted(reply.chat_id))
+            speculation = wanted(reply.chat_id)
             if speculation != reply.speculation:
                 reply.speculation = speculation
                 self._engine.set_speculation(reply.request, speculation)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from dataclasses import replace
 
 from app.controllers.attached_text import title_of
 from app.controllers.chat_options import ChatOptions
@@ -11,7 +12,7 @@ from app.controllers.messages import request_messages, title_from
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.storage import Attachments, Question, Storage, StoredMessage, Stores
-from engine import Message, Request
+from engine import Message, Request, Speculation, SpeculationMode
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +93,7 @@ class ReplyRequests:
         return Request(
             messages=messages,
             sampling=generation.sampling(),
-            speculation=generation.speculation(),
+            speculation=self._speculation(chat_id),
             max_tokens=generation.max_tokens,
             context_tokens=generation.context_tokens,
             thinking=generation.thinking,
@@ -101,7 +102,11 @@ class ReplyRequests:
 
     def _speculate(self) -> None:
         """How a chat wants to draft counts for its replies under way as well."""
-        self._replies.speculate(lambda chat_id: self._options.generation(chat_id).speculation())
+        self._replies.speculate(self._speculation)
+
+    def _speculation(self, chat_id: int) -> Speculation:
+        wanted = self._options.generation(chat_id).speculation()
+        return replace(wanted, mode=SpeculationMode.OFF) if self._models.pair.off_for_pair else wanted
 
 
 def conversation_of(chat_id: int) -> str:

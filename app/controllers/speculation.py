@@ -14,7 +14,6 @@ from app.controllers.race import Race
 from app.controllers.statistics import Statistics
 from app.controllers.tuning import TuningController
 from app.storage import Storage
-from app.storage.pair_records import PairRecords
 from engine import ChatEngine
 
 _RETRY_INTERVAL_MS = 2000  # of what the disk refused
@@ -31,16 +30,15 @@ class SpeculationParts(QObject):
         storage: Storage,
         chats: ChatController,
         models: ModelController,
-        records: PairRecords,
         language: Callable[[], str],
     ) -> None:
         super().__init__(chats)
-        models.checks.gain_of = lambda main, draft: records.get(main, draft).last_gain
+        records = models.records
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_INTERVAL_MS)
         self._retry.timeout.connect(records.try_again)
         records.refused = self._retry.start
         self.tuning = TuningController(engine, bridge, models, records, language, self)
-        self.switch = PairSwitch(models, chats.replies, records, self)
+        self.switch = PairSwitch(models, self)
         self.race = Race(engine, bridge, models, self)
         self.statistics = Statistics(storage, chats.requests, chats.replies, self)
         self.request_of = chats.requests_for_replies.request_of

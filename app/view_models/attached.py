@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.storage import Attachment, AttachmentKind
+from app.storage import Attachment, AttachmentKind, Attachments
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,12 @@ class AttachedRow:
     tokens: int | None = None  # None: not counted yet
     progress: float | None = None
     attachment: Attachment | None = None
+
+
+def attachments_of(rows: Sequence[AttachedRow]) -> Attachments:
+    """Those that are read, with their tokens as far as these are known."""
+    read = [(row, row.attachment) for row in rows if row.attachment is not None]
+    return tuple(replace(each, tokens=row.tokens or each.tokens) for row, each in read)
 
 
 class AttachedModel(QObject):

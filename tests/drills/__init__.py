@@ -1,1 +1,1 @@
-"""Slow proofs, one file a drill: `make drills` runs them whole, `make test` a sample of each."""
+"""Slow proofs, one file a drill: `make drills` runs them whole, `make slow` a sample of each."""

@@ -16,6 +16,7 @@ from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.settings import Settings
 from app.storage import Database, NotStored, Storage, Stores
+from app.storage.pair_records import PairRecords
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.view_models.transcript import TranscriptMessage
@@ -77,7 +78,8 @@ class ControllerHarness:
         self.storage = open_storage(qtbot, self.paths.database, self.calls)
         self.database = Database(self.paths.database)  # for a look at what is stored
         starter = starter or StarterPair(folder / "no-starter-main", folder / "no-starter-draft")
-        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter)
+        records = PairRecords(self.paths.pairs, "here")
+        self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records)
         self.controller = ChatController(self.engine, self.bridge, self.storage, self.settings, self.models)
         self.chat = cast(ChatController, Settled(self.controller, self.storage, qtbot))
         self.problems: list[Problem] = []

@@ -18,6 +18,7 @@ from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.settings import Settings
 from app.storage import MessageStore, Opened, ReplyText, Storage, storage
+from app.storage.pair_records import PairRecords
 from app.system.paths import Paths
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, Script
 from tests.helpers.fake_model_store import FakeModelStore
@@ -39,7 +40,8 @@ def main(folder: Path) -> None:
     settings.main_folder, settings.draft_folder = MAIN.folder, DRAFT.folder
     storage.MessageStore = PrintingStore  # type: ignore[attr-defined]
     bridge, engine, calls = EngineBridge(), FakeEngine(), GuiCalls()
-    models = ModelController(engine, FakeModelStore(bridge.post), bridge, settings, StarterPair(folder, folder))
+    starter, records = StarterPair(folder, folder), PairRecords(paths.pairs, "here")
+    models = ModelController(engine, FakeModelStore(bridge.post), bridge, settings, starter, records)
     chats = Storage(paths.database, calls.post)
 
     def begin(_opened: Opened) -> None:

@@ -361,7 +361,7 @@ def test_each_draft_tells_what_it_takes_and_brings(tmp_path: Path, qtbot: QtBot)
             harness.bridge.post(ModelMeasured(main.folder, times))
         assert re.search(r"about \d\.\d× in chats here \(estimate\)", detail(drafter.name))
         assert "estimate" not in detail(DRAFT.name)  # nobody told how far it is right
-        harness.models.checks.gain_of = lambda _main, draft: 1.7 if draft == drafter.folder else None
+        harness.models.records.put_gain(main.folder, drafter.folder, 1.7)
         assert re.search(r"1\.7× last time · about \d\.\d× in chats here \(estimate\)$", detail(drafter.name))
 
 

@@ -396,7 +396,7 @@ def go_to(listed: OptionList, name: str) -> None:
 
 
 def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.models.checks.gain_of = lambda main, draft: 1.62 if draft == DRAFT.folder else None
+    harness.models.records.put_gain(MAIN.folder, DRAFT.folder, 1.62)
     harness.window.picker.open()
     details = {option.text: option.detail for option in options(harness.window.picker.panel.drafts)}
     needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)

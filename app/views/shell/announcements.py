@@ -22,6 +22,6 @@ class Announcements(QObject):
         """Of the chat that is read, here or in Quick Ask, or of another one. Whoever stopped a reply knows."""
         if status is ReplyStatus.STOPPED:
             return
-        here = chat_id == self._chats.chat_id or self._chats.asides.is_shown(chat_id)
+        here = chat_id in (self._chats.chat_id, self._chats.asides.shown_id)
         words = end_sentence(status) if here else end_sentence_elsewhere(status)
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))

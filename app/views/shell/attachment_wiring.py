@@ -43,8 +43,7 @@ class AttachmentWiring(QObject):
         self._chats, self._attached, self._transcript = chats, attached, transcript
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
-        self.drop_target = DropTarget(theme, window)
-        self.drop_target.takes_files = lambda: not composer.isHidden()
+        self.drop_target = DropTarget(theme, window, lambda: not composer.isHidden())
         self._connect_composer()
         for given in (self.drop_target.files_dropped, composer.edit.files_given):
             given.connect(self._take_files)
@@ -72,7 +71,7 @@ class AttachmentWiring(QObject):
     def _connect_fields(self, editing: Editing) -> None:
         """Those of messages that are being edited, or written beside others."""
         attached = self._attached
-        editing.attached_of = attached.in_field
+        editing.bind_attachments(attached.in_field)
         editing.attach_requested.connect(self.choose_files)
         editing.files_given.connect(lambda message_id, paths: attached.add_files(paths, message_id))
         editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))

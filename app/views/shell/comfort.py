@@ -6,6 +6,7 @@ One line in the window creates it, another binds it once the chats and models ar
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -19,7 +20,7 @@ from app.system.qt_application import is_quitting
 from app.theme import SCALE_MAX, SCALE_MIN, SCALES, Theme
 from app.views.shell.announcements import Announcements
 from app.views.shell.menu import MenuButton
-from app.views.shell.menu_editing import EditEntries, FieldKeys
+from app.views.shell.menu_editing import EditEntries
 from app.views.shell.palette import CommandPalette, PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.shell.type_anywhere import TypeAnywhere
@@ -28,6 +29,7 @@ from app.views.widgets.roles import install_roles
 from app.views.widgets.scrolling import EdgeFade
 
 if TYPE_CHECKING:
+    from app.views.settings.window import SettingsWindow
     from app.views.shell.main_window import MainWindow
     from app.views.shell.outside import Outside
 
@@ -56,7 +58,6 @@ class Comfort(QObject):
         self._sheet: Dialog | None = None  # of the shortcuts
         self.edits = EditEntries(window.menu)
         self.edits.pastes_into = window.composer.edit
-        self.field_keys = FieldKeys(self)
         self._typing = TypeAnywhere(window, window.composer.edit)
         self.palette = CommandPalette(theme, settings, window)
         window.resized.connect(self.palette.follow_window)
@@ -89,14 +90,16 @@ class Comfort(QObject):
         self._settings.changed.connect(self._judge)
         self._show_send_key()
 
-    def bind(self, chats: ChatController, models: ModelController) -> None:
+    def bind(
+        self, chats: ChatController, models: ModelController, settings_window: Callable[[], SettingsWindow]
+    ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
         from app.views.shell.message_entries import MessageEntries
         from app.views.shell.outside import Outside
 
         self._chats = chats
-        self.edits.can_undo_deletion = lambda: chats.deletions.can_undo
-        self.commands.bind(chats, models)
+        self.edits.bind(chats.deletions)
+        self.commands.bind(chats, models, settings_window)
         Announcements(chats, self._window)
         if self._window.transcript is not None:
             self._typing.watch(self._window.transcript)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, Q
 
 from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
-from app.view_models.attached import AttachedModel
+from app.view_models.attached import AttachedModel, AttachedRow
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import SPEAKS_UP_AT, ContextRing
@@ -102,10 +102,13 @@ class Composer(Translated, QWidget):
     def text(self) -> str:
         return self.edit.text()
 
+    def attached_rows(self) -> list[AttachedRow]:
+        """What goes with the message."""
+        return [] if self._attachments is None else list(self._attachments.rows)
+
     def text_with_pasted(self) -> str:
         """With the pasted texts that are attached: files are on the disk anyway, these are nowhere else."""
-        rows = self._attachments.rows if self._attachments is not None else []
-        pasted = [row.attachment.text for row in rows if row.attachment is not None and not row.name]
+        pasted = [row.attachment.text for row in self.attached_rows() if row.attachment is not None and not row.name]
         return "\n\n".join([*pasted, *([self.text()] if self.text() else [])])
 
     @property

@@ -25,7 +25,6 @@ class FileWiring(QObject):
         composer.words_settled.connect(self.typed.count)
         self.typed.changed.connect(composer.show_typed_tokens)
         self.typed.count(composer.text())
-        window.send_text = files.attachments.send
         self._window, self._theme, self._files = window, theme, files
         menu, chats = window.menu, window.chats
         menu.attach.triggered.connect(self.attachments.choose_where_typed)

@@ -10,7 +10,7 @@ from app.controllers.chat import ChatController
 from app.controllers.deletions import Undo
 from app.views.shell.composer import Composer
 from app.views.shell.menu import MenuBar
-from app.views.shell.menu_editing import undo_in_focused_field
+from app.views.shell.menu_editing import FieldKeys, undo_in_focused_field
 from app.views.widgets.banner import Banner, BannerText
 from app.words.formats import fill
 from app.words.notices import action_text
@@ -35,6 +35,7 @@ class KeptWords(QObject):
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
         composer.unsent_changed.connect(chats.keeping.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
+        FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
         chats.message_sent.connect(composer.confirm_sent)
         chats.chat_made.connect(composer.go_on_in)
         chats.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))

@@ -40,6 +40,7 @@ from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
+    from app.views.settings.window import SettingsWindow
     from app.views.shell.speculation_wiring import SpeculationWiring
     from app.views.transcript import TranscriptView
 
@@ -67,7 +68,6 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self._may_close = self._quits = False
         self._kept_words: KeptWords | None = None
         self.chats: ChatController | None = None
-        self.send_text: Callable[[str], bool] = lambda _text: False
         self.models: ModelController | None = None
         self.sidebar = Sidebar(theme, self)
         self.header = Header(theme, self)
@@ -142,8 +142,10 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     # Controllers
 
-    def bind(self, chats: ChatController, models: ModelController) -> None:
-        self.chats, self.models, self.send_text = chats, models, chats.send
+    def bind(
+        self, chats: ChatController, models: ModelController, settings_window: Callable[[], SettingsWindow]
+    ) -> None:
+        self.chats, self.models = chats, models
         self.sidebar_wiring = SidebarWiring(chats, self.sidebar, self.menu, self._theme, self)
         self.sidebar_wiring.sidebar_wanted.connect(lambda: self.show_sidebar(True))
         self._bind_chats(chats)
@@ -153,13 +155,11 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         if self.transcript is not None:
             self.transcript.editing.typed.connect(self._kept_words.note_typing)
-        self.comfort.field_keys.typed.connect(self._kept_words.note_typing)
-        self.comfort.field_keys.undoes_deletion = self._kept_words.undoes_deletion
         self.chat_settings.bind(chats, models)
         chats.options.changed.connect(self._show_pair)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
-        self.comfort.bind(chats, models)
+        self.comfort.bind(chats, models, settings_window)
 
     def _bind_chats(self, chats: ChatController) -> None:
         menu = self.menu
@@ -269,7 +269,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
     # What the person does
 
     def _send(self, text: str) -> None:
-        if not self.send_text(text):
+        if self.chats is None or not self.chats.send(text, self.composer.attached_rows()):
             self.composer.release_sent()
 
     def _ask(self, question: str) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
+from app.controllers.deletions import Deletions
 from app.views.shell.menu import MenuBar
 
 # Entry → the slot of the focused widget that it calls. Undo may mean a deletion; `kept_words.py` decides.
@@ -22,7 +23,7 @@ class EditEntries(QObject):
     def __init__(self, menu: MenuBar) -> None:
         super().__init__(menu)
         self._menu = menu
-        self.can_undo_deletion: Callable[[], bool] = lambda: False
+        self._deletions: Deletions | None = None
         self.pastes_into: QWidget | None = None  # a field, while the focus in its window is on what takes no text
         for name, slot in _SLOTS.items():
             menu.actions[name].triggered.connect(partial(self._act, name, slot))
@@ -30,10 +31,17 @@ class EditEntries(QObject):
         menu.menus["edit"].aboutToShow.connect(self.judge)
         menu.menus["edit"].aboutToHide.connect(self.release)
 
+    def bind(self, deletions: Deletions) -> None:
+        self._deletions = deletions
+
+    @property
+    def _can_undo_deletion(self) -> bool:
+        return self._deletions is not None and self._deletions.can_undo
+
     def judge(self) -> None:
         for name in (*_SLOTS, "paste_plain"):
             self._menu.actions[name].setEnabled(can_act(name, self._for(name)))
-        self._menu.undo.setEnabled(can_act("undo", _focused()) or self.can_undo_deletion())
+        self._menu.undo.setEnabled(can_act("undo", _focused()) or self._can_undo_deletion)
 
     def _act(self, name: str, slot: str, _checked: bool = False) -> None:
         _call(slot, self._for(name))
@@ -52,16 +60,16 @@ class EditEntries(QObject):
 
 
 class FieldKeys(QObject):
-    """Keys of the menus that delete are a field's own while it has the focus; Undo, unless something was deleted since.
+    """Keys of the menus that delete are a field's own while it has the focus; Undo, unless it takes back a deletion.
 
     A field would take Undo before the menu hears of it.
     """
 
     typed = Signal()
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, undoes_deletion: Callable[[], bool], parent: QObject) -> None:
         super().__init__(parent)
-        self.undoes_deletion: Callable[[], bool] = lambda: False
+        self._undoes_deletion = undoes_deletion
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._follow)
@@ -78,7 +86,7 @@ class FieldKeys(QObject):
             self.typed.emit()
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
-        is_undo = event.matches(QKeySequence.StandardKey.Undo) and self.undoes_deletion()
+        is_undo = event.matches(QKeySequence.StandardKey.Undo) and self._undoes_deletion()
         event.setAccepted(deletes_all(event))
         return is_undo or event.isAccepted()
 

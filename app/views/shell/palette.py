@@ -240,17 +240,19 @@ class PaletteCommands(QObject):
         self._preferences = preferences
         self._chats: ChatController | None = None
         self._models: ModelController | None = None
-        self.settings: Callable[[], SettingsWindow] | None = None
+        self._settings_window: Callable[[], SettingsWindow] | None = None
         self._window: SettingsWindow | None = None
 
-    def bind(self, chats: ChatController, models: ModelController) -> None:
-        self._chats, self._models = chats, models
+    def bind(
+        self, chats: ChatController, models: ModelController, settings_window: Callable[[], SettingsWindow]
+    ) -> None:
+        self._chats, self._models, self._settings_window = chats, models, settings_window
 
     def read_settings(self) -> bool:
         """Makes the settings window (a quarter of a second of work) for its places; whether there are new ones."""
-        if self.settings is None or self._window is not None:
+        if self._settings_window is None or self._window is not None:
             return False
-        self._window = self.settings()
+        self._window = self._settings_window()
         return True
 
     def all(self) -> list[Command]:

@@ -7,7 +7,17 @@ is typed and not asked stays, also over a restart.
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import (
+    QCloseEvent,
+    QGuiApplication,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.asides import Asides
@@ -44,7 +54,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._model = TranscriptModel(self)
         self._chat_id = 0
         self._asking = False
-        asides.is_shown = lambda chat_id: self.isVisible() and chat_id == self._chat_id
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
@@ -133,6 +142,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._asking = False
         if chat_id:
             self._chat_id = chat_id
+            self._look()
             if self.edit.text().strip() == text:
                 self.edit.set_text("")
                 self.keep_unsent()
@@ -152,6 +162,17 @@ class QuickAsk(TakesDrops, Translated, QWidget):
 
     # Showing
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._look()
+
+    def _look(self) -> None:
+        self._asides.look_at(self._chat_id if self.isVisible() else 0)
+
     def come_to_front(self) -> None:
         """Pressed once more, its key closes it."""
         if self.isActiveWindow() and self.isVisible():
@@ -161,7 +182,6 @@ class QuickAsk(TakesDrops, Translated, QWidget):
             self._fit()
             self._place()
         self.show()
-        self._asides.see(self._chat_id)
         self.raise_()
         self.activateWindow()
         self.edit.setFocus(Qt.FocusReason.ActiveWindowFocusReason)

@@ -53,12 +53,19 @@ class Editing(QObject):
         super().__init__(parent)
         self._view: QAbstractScrollArea | None = None
         self.sends_with_control = False  # Return alone begins a line then
-        self.attached_of: Callable[[int], AttachedModel] = lambda _message_id: AttachedModel()
+        self._attached_in: Callable[[int], AttachedModel] | None = None
         self.resized.connect(self._on_resized)
 
     def attach(self, view: QAbstractScrollArea, model: TranscriptModel, column: MessageColumn, sight: Sight) -> Editing:
         self._view, self._model, self._column, self._sight = view, model, column, sight
         return self
+
+    def bind_attachments(self, attached_in: Callable[[int], AttachedModel]) -> None:
+        """From now on fields show what is attached in them; `attached_in` has it, by message."""
+        self._attached_in = attached_in
+
+    def attached(self, message_id: int) -> AttachedModel:
+        return AttachedModel() if self._attached_in is None else self._attached_in(message_id)
 
     def page_px(self) -> int:
         return self._view.viewport().height() if self._view is not None else 0

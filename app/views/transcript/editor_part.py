@@ -140,7 +140,7 @@ class EditorPart(Hovered, Translated, QWidget):
         can_attach = self._content.from_user
         self.field.can_attach = can_attach
         self.attach_button.setVisible(can_attach)
-        self.attached.bind(self._context.editing.attached_of(self._message_id) if can_attach else self._nothing)
+        self.attached.bind(self._context.editing.attached(self._message_id) if can_attach else self._nothing)
 
     def _on_attached(self) -> None:
         self._enable()

@@ -43,21 +43,21 @@ class TakesDrops(_Widget):
 
 
 class DropTarget(QObject):
-    """What is dropped on a window, all of it."""
+    """What is dropped on a window, all of it, while `takes_files` says that there is anything that it can go to."""
 
     files_dropped = Signal(list)  # paths
     image_dropped = Signal()  # one that is no file, as from a web page
 
-    def __init__(self, theme: Theme, window: TakesDrops) -> None:
+    def __init__(self, theme: Theme, window: TakesDrops, takes_files: Callable[[], bool] = lambda: True) -> None:
         super().__init__(window)
         self.sign = DropSign(theme, window)
         self._window = window
-        self.takes_files: Callable[[], bool] = lambda: True  # whether there is anything that they can go to
+        self._takes_files = takes_files
         window.setAcceptDrops(True)
         window.drop_target = self
 
     def enters(self, event: QDragMoveEvent) -> bool:
-        if not (takes(event.mimeData()) and self.takes_files()):
+        if not (takes(event.mimeData()) and self._takes_files()):
             return False
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
@@ -67,7 +67,7 @@ class DropTarget(QObject):
     def drops(self, event: QDropEvent) -> bool:
         self.sign.hide()
         data = event.mimeData()
-        if not (takes(data) and self.takes_files()):
+        if not (takes(data) and self._takes_files()):
             return False
         event.setDropAction(Qt.DropAction.CopyAction)
         event.accept()
