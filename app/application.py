@@ -52,6 +52,7 @@ from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.shell.waiting_start import WaitingStart
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
+from app.views.widgets.side_window import bring_to_front
 from app.words.languages import Translation, compiled_sentences
 from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, remove_unfinished
 
@@ -252,12 +253,8 @@ class Application(QObject):
         return True
 
     def come_to_front(self) -> None:
-        window = self.window
-        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
-        window.show()
-        window.raise_()
-        window.activateWindow()
-        window.composer.edit.setFocus()
+        bring_to_front(self.window)
+        self.window.composer.edit.setFocus()
 
     def open_quick_ask(self) -> None:
         """Now, or as soon as the chats are open."""

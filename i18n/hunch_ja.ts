@@ -1774,6 +1774,10 @@
 <context>
     <name>InspectorWiring</name>
     <message>
+        <source>Make the window wider to show the inspector.</source>
+        <translation>インスペクタを表示するには、ウインドウを広げてください。</translation>
+    </message>
+    <message>
         <source>Show or hide the inspector</source>
         <translation>インスペクタの表示を切り替え</translation>
     </message>

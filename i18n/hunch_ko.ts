@@ -1774,6 +1774,10 @@
 <context>
     <name>InspectorWiring</name>
     <message>
+        <source>Make the window wider to show the inspector.</source>
+        <translation>인스펙터를 보려면 창을 넓혀 주세요.</translation>
+    </message>
+    <message>
         <source>Show or hide the inspector</source>
         <translation>인스펙터 보기/가리기</translation>
     </message>

@@ -1774,6 +1774,10 @@
 <context>
     <name>InspectorWiring</name>
     <message>
+        <source>Make the window wider to show the inspector.</source>
+        <translation>请加宽窗口以显示检查器。</translation>
+    </message>
+    <message>
         <source>Show or hide the inspector</source>
         <translation>显示或隐藏检查器</translation>
     </message>

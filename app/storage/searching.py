@@ -80,22 +80,25 @@ class Searching:
         missing = {word.folded for word in words if word.folded not in title}
         best: list[tuple[int, list[str]]] = []
         if missing or any(word.chats is None or chat_id in word.chats for word in words):
-            best = self._best_messages(chat_id, [word.folded for word in words], missing)
+            best = self._best_messages(chat_id, [word.folded for word in words], fold(" ".join(query.split())), missing)
         if missing:
             return []
         return [summary_of(row, tuple(_match(number, texts, query, words) for number, texts in best))]
 
-    def _best_messages(self, chat_id: int, words: Sequence[str], missing: set[str]) -> list[tuple[int, list[str]]]:
-        """The latest messages with the most of the words; takes what they have out of `missing`."""
-        found: list[tuple[int, int, list[str]]] = []  # how many words it lacks, message, texts
+    def _best_messages(
+        self, chat_id: int, words: Sequence[str], phrase: str, missing: set[str]
+    ) -> list[tuple[int, list[str]]]:
+        """The latest messages with the phrase, then with most of the words; takes what they have out of `missing`."""
+        found: list[tuple[int, int, list[str]]] = []  # how much it lacks, message, texts
         whole = 0
         for number, texts in self._texts(chat_id):
             folded = fold("\n".join(texts))
             present = [word for word in words if word in folded]
             if present:
-                found.append((len(words) - len(present), number, texts))
+                has_phrase = phrase in folded
+                found.append((len(words) - len(present) + (not has_phrase), number, texts))
                 missing.difference_update(present)
-                whole += len(present) == len(words)
+                whole += has_phrase
             if whole == MATCHES and not missing:
                 break
         return [(number, texts) for _lacks, number, texts in sorted(found, key=lambda each: each[0])[:MATCHES]]

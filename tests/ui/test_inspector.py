@@ -153,6 +153,7 @@ def test_the_sidebar_that_made_room_comes_back(app: AppHarness) -> None:
     assert window.sidebar.isVisible()
     wiring.set_wanted(True)
     assert (wiring.panel.isVisible(), window.sidebar.isVisible()) == (True, False)
+    assert app.application.settings.sidebar_visible  # the next start has it
     wiring.set_wanted(False)
     assert (wiring.panel.isVisible(), window.sidebar.isVisible()) == (False, True)
     assert app.application.settings.sidebar_visible
@@ -160,6 +161,17 @@ def test_the_sidebar_that_made_room_comes_back(app: AppHarness) -> None:
     wiring.set_wanted(True)
     wiring.set_wanted(False)
     assert not window.sidebar.isVisible()  # it was the person who hid it
+
+
+def test_where_it_has_no_room_that_is_said(app: AppHarness) -> None:
+    window = app.window
+    app.application.settings.text_scale = 2.0
+    window.resize(window.minimumSize())
+    QApplication.processEvents()
+    window.inspector.action.trigger()
+    assert not window.inspector.panel.isVisible()
+    assert not window.inspector.action.isChecked()
+    assert "wider" in window.banner.sentence.text()
 
 
 @pytest.mark.parametrize(("language", "scale"), sampled(["en", "ko", "ja", "zh_CN"], [1.0, 2.0]))

@@ -47,6 +47,12 @@ def window(harness: AppHarness) -> SettingsWindow:
     return window
 
 
+def test_a_minimized_window_comes_back(harness: AppHarness, window: SettingsWindow) -> None:
+    window.showMinimized()
+    harness.application.show_settings()
+    assert not window.isMinimized()
+
+
 @pytest.fixture
 def page(window: SettingsWindow) -> ModelsPage:
     window.show_page("models")

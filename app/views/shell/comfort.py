@@ -27,6 +27,7 @@ from app.views.shell.type_anywhere import TypeAnywhere
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.roles import install_roles
 from app.views.widgets.scrolling import EdgeFade
+from app.views.widgets.side_window import bring_to_front
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -180,11 +181,7 @@ class Comfort(QObject):
         return self.palette.focus_before.widget if self.palette.isVisible() else QApplication.focusWidget()
 
     def show_window(self) -> None:
-        window = self._window
-        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
-        window.show()
-        window.raise_()
-        window.activateWindow()
+        bring_to_front(self._window)
 
     def _step_chat(self, step: int) -> None:
         """To the chat below or above the open one in the sidebar; from a new chat, to the first or last."""

@@ -19,6 +19,7 @@ from app.settings import Settings
 from app.theme import TITLE_PX, Theme
 from app.view_models.transcript import RequestStats
 from app.views.shell.inspector_charts import Chart, PassColumns, PassMeter, PositionBars, Sparkline, TimeSplit
+from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -273,14 +274,21 @@ class InspectorWiring(QObject):
         self._settings.inspector_visible = wanted
         if wanted and self._window.sidebar.isVisibleTo(self._window) and not self._fits():
             self._has_room_of_sidebar = True
-            self._window.show_sidebar(False)
+            self._window.set_sidebar_visible(False)
         self._fit()
+        if wanted and not self._is_shown:
+            self._settings.inspector_visible = False
+            self._give_room_back()
+            self._window.banner.show_info(self._too_narrow)
         if not wanted and self._has_room_of_sidebar:
             self._give_room_back()
 
     def _give_room_back(self) -> None:
         self._has_room_of_sidebar = False
-        self._window.show_sidebar(True)
+        self._window.set_sidebar_visible(self._settings.sidebar_visible)
+
+    def _too_narrow(self) -> BannerText:
+        return BannerText(self.tr("Make the window wider to show the inspector."))
 
     def _fits_both(self) -> bool:
         window = self._window

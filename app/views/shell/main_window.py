@@ -294,9 +294,9 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     def show_sidebar(self, visible: bool) -> None:
         self._settings.sidebar_visible = visible
-        self._set_sidebar_visible(visible)
+        self.set_sidebar_visible(visible)
 
-    def _set_sidebar_visible(self, visible: bool) -> None:
+    def set_sidebar_visible(self, visible: bool) -> None:
         self.sidebar.setVisible(visible)
         self.header.set_sidebar_visible(visible)
 
@@ -305,7 +305,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         fits = self.width() - self.sidebar.width() >= self._theme.px(_CHAT_NEEDS_PX)
         if fits != self._sidebar_fits:
             self._sidebar_fits = fits
-            self._set_sidebar_visible(fits and self._settings.sidebar_visible)
+            self.set_sidebar_visible(fits and self._settings.sidebar_visible)
 
     def _front(self) -> QWidget:
         """The active window: the entries of the app-wide menu bar act on it."""
@@ -317,7 +317,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
     # The window itself
 
     def _restore(self) -> None:
-        self._set_sidebar_visible(self._settings.sidebar_visible)
+        self.set_sidebar_visible(self._settings.sidebar_visible)
         if self._settings.window_geometry:
             self.restoreGeometry(QByteArray.fromBase64(self._settings.window_geometry.encode()))
 

@@ -10,6 +10,7 @@ from app.controllers.speculation import SpeculationParts
 from app.theme import Theme
 from app.view_models.chat_options import Scope
 from app.views.widgets.banner import BannerText
+from app.views.widgets.side_window import bring_to_front
 from app.words.notices import NoticeAction
 
 if TYPE_CHECKING:
@@ -109,9 +110,7 @@ class SpeculationWiring(QObject):
         assert chats is not None
         assert view is not None
         chats.open_at(chat_id, message_id)
-        self._window.show()
-        self._window.raise_()
-        self._window.activateWindow()
+        bring_to_front(self._window)
         row = chats.transcript.row_of(message_id)
         if row is not None:
             # After the chat that was just opened has been laid out at its end.

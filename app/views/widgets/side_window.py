@@ -1,4 +1,4 @@
-"""A window beside the main one."""
+"""A window beside the main one, and how any window comes to the front."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from app.theme import Theme
+
+
+def bring_to_front(window: QWidget) -> None:
+    """Also one that is hidden or minimized."""
+    window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+    window.show()
+    window.raise_()
+    window.activateWindow()
 
 
 class SideWindow(QWidget):
@@ -18,9 +26,7 @@ class SideWindow(QWidget):
         theme.changed.connect(self.update)
 
     def come_to_front(self) -> None:
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        bring_to_front(self)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         close_keys = event.key() == Qt.Key.Key_W and event.modifiers() == Qt.KeyboardModifier.ControlModifier
