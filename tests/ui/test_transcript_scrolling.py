@@ -279,20 +279,25 @@ def test_scrolling_into_unread_messages_keeps_what_is_seen_in_place(open_transcr
             break
 
 
-def test_a_narrower_window_keeps_the_reader_s_place(open_transcript: Opener) -> None:
-    harness = open_transcript(long_chat(30))
-    harness.scroll_to(harness.bottom // 2)
-    first = top_message(harness)
-    harness.view.resize(520, 600)
-    QApplication.processEvents()
-    assert top_message(harness) == first
-    harness.theme.set_scale(2.0)
-    assert top_message(harness) == first
-
-
-def top_message(harness: TranscriptHarness) -> int:
-    shown = [(place.bottom(), part.message_id) for part, place in harness.view.visible_parts.shown()]
-    return min((bottom, number) for bottom, number in shown if bottom > 0)[1]
+def test_the_words_at_the_top_edge_stay_there_whatever_lays_them_out_anew(open_transcript: Opener) -> None:
+    long = [*long_chat(30), reply(1001, PARAGRAPH * 40), question(1003)]
+    harness = open_transcript(long)
+    harness.scroll_to(harness.view.items[-2].top_px + harness.view.items[-2].height_px // 2)
+    before = harness.view.place()
+    assert before is not None
+    for change in (
+        lambda: harness.view.resize(520, 600),
+        lambda: harness.theme.set_scale(2.0),
+        lambda: harness.theme.set_appearance("dark"),
+        lambda: harness.theme.set_scale(1.0),
+        lambda: harness.view.resize(1000, 600),
+    ):
+        change()
+        QApplication.processEvents()
+        after = harness.view.place()
+        assert after is not None
+        assert after.message_id == before.message_id
+        assert abs(after.offset - before.offset) < 100  # characters; a line has about as many
 
 
 def test_keys_scroll(open_transcript: Opener) -> None:

@@ -258,9 +258,7 @@ def test_nothing_is_left_of_a_forgotten_index(path: Path, stores: Stores) -> Non
     assert list(path.parent.glob("chats-search*")) == []
 
 
-def test_a_result_names_messages_with_the_phrase_then_those_with_most_words(
-    stores: Stores, path: Path
-) -> None:
+def test_a_result_names_messages_with_the_phrase_then_those_with_most_words(stores: Stores, path: Path) -> None:
     both = "red apple"
     chat = chat_of(stores, both, "apple", "red", both, "apple pie, red wine", both)
     assert found(path, "red apple", None) == [(chat, (6, 4, 1))]

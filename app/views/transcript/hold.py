@@ -4,6 +4,7 @@ No widgets here; `view.py` asks it where the top edge has to be.
 """
 
 from app.views.transcript.message_column import Anchor, MessageColumn
+from app.views.transcript.reading_places import ReadingPlace
 
 STICK_PX = 48
 
@@ -11,29 +12,23 @@ STICK_PX = 48
 class Hold:
     def __init__(self, column: MessageColumn) -> None:
         self.follows_end = True
-        self.anchor: Anchor | None = None  # what stands at the top edge
+        self.anchor: Anchor | None = None  # what is at the top edge
+        self.place: ReadingPlace | None = None  # the same in the text, kept over changes of width and style
         self._column = column
         self._last_top_px = 0
 
     def follow_end(self) -> None:
-        self.follows_end = True
+        self.follows_end, self.place = True, None
 
     def let_go(self) -> None:
         """Stays with what is at the top edge from now on."""
         self.follows_end = False
 
     def take(self, anchor: Anchor) -> None:
-        self.follows_end, self.anchor = False, anchor
-
-    def find_again(self) -> None:
-        """The same messages have new items."""
-        if self.anchor is not None:
-            anchored = self.anchor.item.message.id
-            item = next((each for each in self._column.items if each.message.id == anchored), None)
-            self.anchor = None if item is None else Anchor(item, 0, 0)
+        self.follows_end, self.anchor, self.place = False, anchor, None
 
     def drop_lost(self) -> None:
-        """The message of the anchor may have been removed."""
+        """The message of the anchor may have been removed, or has another item now."""
         if self.anchor is not None and self.anchor.item not in self._column.items:
             self.anchor = None
 
@@ -50,5 +45,5 @@ class Hold:
 
     def scrolled(self, top_px: int, bottom_px: int, *, up: bool) -> None:
         """Any scroll upwards stops following the end; scrolling back to it starts following again."""
-        self.follows_end = not up and bottom_px - top_px <= STICK_PX
+        self.follows_end, self.place = not up and bottom_px - top_px <= STICK_PX, None
         self.settled(top_px)

@@ -4,6 +4,7 @@ Here: scrolling, sticking to the end, keyboard and menu. Not here: what a messag
 where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
@@ -87,6 +88,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
+        self._laid_out_px = 0  # the width of the column when everything was laid out last
         self.is_settling = False
         self._highlights = Highlights(self._column, self, self.viewport())
         self._highlights.changed.connect(self._settle)
@@ -201,15 +203,22 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._built_in = QLocale()
         self.message_keys.describe()
         focus_again = kept_focus(self.editing, self._column)
-        self._column.make_anew(self._make_item, self.visible_parts.clear)
-        self._hold.find_again()
-        self.arrange(0)
+        self._lay_out(partial(self._column.make_anew, self._make_item, self.visible_parts.clear))
         focus_again()
 
     def _restyle(self) -> None:
         set_ground(self.viewport(), self._theme.palette)
         self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
         self.verticalScrollBar().setSingleStep(self._theme.px(40))
+
+    def _lay_out(self, change: Callable[[], object]) -> None:
+        """Does what gives parts another height; the words at the top edge stay there."""
+        place = self._hold.place or self.place()
+        change()
+        self._hold.drop_lost()
+        self.arrange(0)
+        if place is not None and self._places.show(place):
+            self._hold.place = place
 
     # Geometry
 
@@ -302,7 +311,11 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.arrange(0)
+        if self.column_px() == self._laid_out_px:
+            self.arrange(0)
+        else:
+            self._laid_out_px = self.column_px()
+            self._lay_out(lambda: None)
         self.resized.emit()
 
     # Pointer
