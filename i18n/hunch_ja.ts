@@ -649,8 +649,8 @@
         <translation>ファイルを添付</translation>
     </message>
     <message>
-        <source>A reply is being written. Esc stops it.</source>
-        <translation>回答を書いています。Esc キーで停止できます。</translation>
+        <source>Sends when the reply is complete. Type to keep editing.</source>
+        <translation>回答が終わると送信します。入力すると編集に戻ります。</translation>
     </message>
     <message>
         <source>An attached file is still being read.</source>

@@ -649,8 +649,8 @@
         <translation>파일 첨부</translation>
     </message>
     <message>
-        <source>A reply is being written. Esc stops it.</source>
-        <translation>답변을 쓰는 중이에요. Esc 키로 중지할 수 있어요.</translation>
+        <source>Sends when the reply is complete. Type to keep editing.</source>
+        <translation>답변이 끝나면 보내요. 고치려면 그냥 입력하세요.</translation>
     </message>
     <message>
         <source>An attached file is still being read.</source>

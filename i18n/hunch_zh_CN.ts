@@ -649,8 +649,8 @@
         <translation>添加附件</translation>
     </message>
     <message>
-        <source>A reply is being written. Esc stops it.</source>
-        <translation>正在生成回复，按 Esc 键可停止。</translation>
+        <source>Sends when the reply is complete. Type to keep editing.</source>
+        <translation>回复完成后自动发送。继续输入即可修改。</translation>
     </message>
     <message>
         <source>An attached file is still being read.</source>

@@ -163,13 +163,24 @@ class ChatController(QObject):
 
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
+        rows = self.transcript.messages
+        if self.reading.chat_id:
+            return False
+        return self._ask(self.chat_id, rows[-1].id if rows else None, text, attached, self.visit)
+
+    def send_in(self, chat_id: int, text: str, attached: Sequence[AttachedRow] = ()) -> bool:
+        """Likewise, in a chat that need not be open."""
+        if chat_id == self.chat_id:
+            return self.send(text, attached)
+        return self._ask(chat_id, self._messages.shown_end(chat_id), text, attached, visit=-1)
+
+    def _ask(self, chat_id: int, parent_id: int | None, text: str, attached: Sequence[AttachedRow], visit: int) -> bool:
         text, attachments = storable(text), attachments_of(attached)
-        if not (text or attachments) or self.generating or self.reading.chat_id:
+        if not (text or attachments) or chat_id in self._replies.chats():
             return False
-        if self.changes.is_asking(self.chat_id) or not self.can_reply():
+        if self.changes.is_asking(chat_id) or not self.can_reply():
             return False
-        rows, visit, chat_id = self.transcript.messages, self.visit, self.chat_id
-        question = self.requests_for_replies.question(chat_id, rows[-1].id if rows else None, text, attachments)
+        question = self.requests_for_replies.question(chat_id, parent_id, text, attachments)
 
         if not chat_id:
             self.options.ask()

@@ -105,17 +105,6 @@ def test_escape_stops_only_what_runs(composer: Composer, qtbot: QtBot) -> None:
         QTest.keyClick(composer.edit, Qt.Key.Key_Escape)
 
 
-def test_return_keeps_the_text_while_a_reply_runs(composer: Composer, qtbot: QtBot) -> None:
-    composer.set_generating(True)
-    QTest.keyClicks(composer.edit, "next question")
-    with qtbot.assertNotEmitted(composer.send_requested):
-        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert composer.text() == "next question"
-    qtbot.waitUntil(QToolTip.isVisible)
-    assert QToolTip.text() == "A reply is being written. Esc stops it."
-    QToolTip.hideText()
-
-
 def test_the_round_button_sends_and_stops(composer: Composer, qtbot: QtBot) -> None:
     assert not composer.button.isEnabled()
     composer.set_text("Hi")

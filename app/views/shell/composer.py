@@ -19,9 +19,11 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, Q
 from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
+from app.view_models.transcript import ReplyStatus
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import SPEAKS_UP_AT, ContextRing
+from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
@@ -34,6 +36,7 @@ class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button."""
 
     send_requested = Signal(str)
+    queued_send_requested = Signal(int, str, object)  # chat that is not open, text and rows that waited for its reply
     stop_requested = Signal()
     unsent_changed = Signal(int, str)  # chat, what waits there
     words_settled = Signal(str)  # what is in the field, a moment after the last key or in another chat
@@ -47,11 +50,14 @@ class Composer(Translated, QWidget):
         self._chat_id = 0
         self._unsent: dict[int, str] = {}
         self._waits: set[int] = set()  # the chats of what was sent and is on its way to the disk
+        self._queued: dict[int, list[AttachedRow]] = {}  # chats whose field is sent when their reply is complete
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
         self.ring = ContextRing(theme, self)
         self.attached = AttachmentRow(theme, self)
+        self.queue_note = TextLabel(theme, TextStyle.FINE, self)
+        self.queue_note.hide()
         self.attach_button = IconButton(theme, "paperclip", parent=self)
         self._attachments: AttachedModel | None = None
         self._context = self._attached_tokens = (0, 0)
@@ -73,8 +79,9 @@ class Composer(Translated, QWidget):
         self.edit.height_wanted.connect(self._fit)
         self.edit.height_wanted.connect(self._show_button)
         self.edit.textChanged.connect(self._show_button)
-        self.edit.textChanged.connect(self._keep.start)
-        self.edit.composition_changed.connect(self._keep.start)
+        for changed in (self.edit.textChanged, self.edit.composition_changed):
+            changed.connect(self._keep.start)
+            changed.connect(self._leave_queue)
         self._keep.timeout.connect(self.keep_unsent)
         self.button.clicked.connect(self._on_button)
         self.attach_button.clicked.connect(self.attach_requested)
@@ -98,6 +105,7 @@ class Composer(Translated, QWidget):
         self._column.setSpacing(4)
         self._column.addWidget(self.attached)
         self._column.addLayout(row)
+        self._column.addWidget(self.queue_note)
 
     def text(self) -> str:
         return self.edit.text()
@@ -157,8 +165,11 @@ class Composer(Translated, QWidget):
         self.edit.commit()
         self.keep_unsent()
         self._unsent[self._chat_id] = self.text()
-        self._chat_id = chat_id
+        self._chat_id, queued = chat_id, self._queued.get(chat_id)
         self.set_text(self._unsent.pop(chat_id, ""))
+        if queued is not None:
+            self._queued[chat_id] = queued
+        self._show_queue()
         self._keep.stop()
         self.words_settled.emit(self.text())
 
@@ -214,6 +225,31 @@ class Composer(Translated, QWidget):
         elif text and storable(now).startswith(text):
             self.set_text(now[len(text) :].lstrip())
 
+    # Waiting for a reply
+
+    def _leave_queue(self) -> None:
+        """What is being changed is not sent by itself."""
+        self._queued.pop(self._chat_id, None)
+        self._show_queue()
+
+    def _show_queue(self) -> None:
+        if self.queue_note.isHidden() == (self._chat_id in self._queued):
+            self.queue_note.setVisible(self._chat_id in self._queued)
+            self._fit()
+
+    def end_reply(self, chat_id: int, status: ReplyStatus) -> None:
+        """What waits for this reply is sent where it is complete; else it stays in the field."""
+        if (rows := self._queued.pop(chat_id, None)) is None:
+            return
+        self._show_queue()
+        if status not in (ReplyStatus.DONE, ReplyStatus.LENGTH):
+            return
+        if chat_id == self._chat_id:
+            self._submit()
+        elif chat_id not in self._waits:
+            self._waits.add(chat_id)
+            self.queued_send_requested.emit(chat_id, self._unsent.get(chat_id, "").strip(), rows)
+
     def set_generating(self, generating: bool) -> None:
         self._generating = generating
         self._show_button()
@@ -230,12 +266,14 @@ class Composer(Translated, QWidget):
         self.edit.set_hint(self.tr("Ask anything"))
         self.edit.setAccessibleName(self.tr("Message"))
         self.attach_button.set_name(self.tr("Attach files"))
+        self.queue_note.setText(self.tr("Sends when the reply is complete. Type to keep editing."))
         self._show_button()
 
     def _submit(self) -> None:
         text = self.text().strip()
-        if self._generating and text:
-            self._say(self.tr("A reply is being written. Esc stops it."))
+        if self._generating and self._can_submit(text):
+            self._queued[self._chat_id] = self.attached_rows()
+            self._show_queue()
         elif self._attachments is not None and self._attachments.is_reading:
             self._say(self.tr("An attached file is still being read."))
         elif self._can_submit(text) and self._chat_id in self._waits:

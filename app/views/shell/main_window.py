@@ -16,6 +16,7 @@ from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import STARTER_FOLDER, Settings
 from app.theme import Theme
+from app.view_models.attached import AttachedRow
 from app.view_models.model_list import PairState
 from app.views.link_dialog import ask_to_open
 from app.views.shell.chat_settings import ChatSettingsWiring
@@ -174,6 +175,8 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.composer.stop_requested.connect(chats.stop)
         self.menu.stop.triggered.connect(chats.stop)
         chats.generating_changed.connect(self.composer.set_generating)
+        chats.reply_ended.connect(lambda chat_id, _message, status: self.composer.end_reply(chat_id, status))
+        self.composer.queued_send_requested.connect(self._send_queued)
         chats.context_changed.connect(self.composer.set_context)
         model = chats.transcript
         for signal in (model.was_reset, model.message_inserted, model.messages_removed):
@@ -271,6 +274,10 @@ class MainWindow(TakesDrops, Translated, QWidget):
     def _send(self, text: str) -> None:
         if self.chats is None or not self.chats.send(text, self.composer.attached_rows()):
             self.composer.release_sent()
+
+    def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
+        if self.chats is None or not self.chats.send_in(chat_id, text, attached):
+            self.composer.release_sent(chat_id)
 
     def _ask(self, question: str) -> None:
         """A question of the empty chat; it goes by the field, where it stays if it cannot be sent."""

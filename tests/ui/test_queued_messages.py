@@ -1,0 +1,85 @@
+"""Return while a reply is written: the message is sent when the reply is complete, in whatever chat it was typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import Script
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    """A reply is being written, and a message waits for its end."""
+    with open_app(tmp_path, qtbot) as harness:
+        harness.engine.scripts.append(Script(("One", " two")))
+        harness.engine.gate.hold()
+        harness.window.composer.send("First")
+        qtbot.waitUntil(lambda: harness.chats.generating)
+        QTest.keyClicks(harness.window.composer.edit, "Second")
+        QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+        assert harness.window.composer.queue_note.isVisible()
+        yield harness
+        harness.engine.gate.open()
+
+
+def texts(harness: AppHarness, chat_id: int) -> list[str]:
+    return [message.text for message in harness.application.storage.read.messages.shown_branch(chat_id)]
+
+
+def finish(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: not harness.chats.replies.chats())
+    harness.wait_until_stored(qtbot)
+
+
+def test_it_is_sent_when_the_reply_is_complete(harness: AppHarness, qtbot: QtBot) -> None:
+    chat_id, composer = harness.chats.chat_id, harness.window.composer
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: len(harness.chats.transcript.messages) == 4)
+    finish(harness, qtbot)
+    assert texts(harness, chat_id)[:3] == ["First", "One two", "Second"]
+    assert composer.is_empty
+    assert not composer.queue_note.isVisible()
+
+
+def test_it_goes_to_its_own_chat(harness: AppHarness, qtbot: QtBot) -> None:
+    chat_id = harness.chats.chat_id
+    harness.chats.new_chat()
+    assert not harness.window.composer.queue_note.isVisible()
+    QTest.keyClicks(harness.window.composer.edit, "Elsewhere")
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: len(texts(harness, chat_id)) == 4)
+    finish(harness, qtbot)
+    assert texts(harness, chat_id)[2] == "Second"
+    assert (harness.chats.chat_id, harness.window.composer.text()) == (0, "Elsewhere")
+    harness.chats.open_chat(chat_id)
+    assert harness.window.composer.is_empty
+
+
+def test_it_still_waits_when_its_chat_is_opened_again(harness: AppHarness, qtbot: QtBot) -> None:
+    chat_id = harness.chats.chat_id
+    harness.chats.new_chat()
+    harness.chats.open_chat(chat_id)
+    assert harness.window.composer.queue_note.isVisible()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: len(texts(harness, chat_id)) == 4)
+
+
+@pytest.mark.parametrize("how", ["typed", "stopped"])
+def test_it_stays_where_it_was_changed_or_the_reply_was_stopped(harness: AppHarness, qtbot: QtBot, how: str) -> None:
+    chat_id, composer = harness.chats.chat_id, harness.window.composer
+    if how == "typed":
+        QTest.keyClicks(composer.edit, "!")
+        assert not composer.queue_note.isVisible()
+    else:
+        QTest.keyClick(composer.edit, Qt.Key.Key_Escape)
+    finish(harness, qtbot)
+    assert len(texts(harness, chat_id)) == 2
+    assert composer.text() == ("Second!" if how == "typed" else "Second")
