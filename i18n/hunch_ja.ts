@@ -641,6 +641,10 @@
         <translation>何でも聞いてください</translation>
     </message>
     <message>
+        <source>Ask about Hunch</source>
+        <translation>Hunch について質問する</translation>
+    </message>
+    <message>
         <source>Message</source>
         <translation>メッセージ</translation>
     </message>
@@ -816,6 +820,17 @@
     <message>
         <source>Models found</source>
         <translation>見つかったモデル</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadRing</name>
+    <message>
+        <source>Downloads paused at %1</source>
+        <translation>ダウンロードは %1 で一時停止中</translation>
+    </message>
+    <message>
+        <source>Downloading: %1</source>
+        <translation>ダウンロード中: %1</translation>
     </message>
 </context>
 <context>
@@ -1053,10 +1068,6 @@
         <translation>両方使う</translation>
     </message>
     <message>
-        <source>On its way</source>
-        <translation>ダウンロード中</translation>
-    </message>
-    <message>
         <source>No model is loaded</source>
         <translation>モデルが読み込まれていません</translation>
     </message>
@@ -1087,18 +1098,6 @@
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
         <translation>スターターペアが知っているのは Hunch のことだけです。より大きなモデルと、それに合うドラフトモデルをインストールしてください。</translation>
-    </message>
-    <message>
-        <source>%1 is paused. It goes on in Models.</source>
-        <translation>%1 のダウンロードは一時停止中です。「モデル」で再開できます。</translation>
-    </message>
-    <message>
-        <source>%1 is being downloaded.</source>
-        <translation>%1 をダウンロードしています。</translation>
-    </message>
-    <message>
-        <source>%1 is being downloaded: %2 of %3.</source>
-        <translation>%1 をダウンロードしています：%3 中 %2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -3590,12 +3589,16 @@
         <translation>%1 とそのドラフトを使う</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
-        <translation>ドラフトモデル：%1</translation>
+        <source>Paused</source>
+        <translation>一時停止中</translation>
     </message>
     <message>
-        <source>On its way</source>
+        <source>Downloading</source>
         <translation>ダウンロード中</translation>
+    </message>
+    <message>
+        <source>with the draft %1</source>
+        <translation>ドラフトモデル：%1</translation>
     </message>
 </context>
 <context>

@@ -641,6 +641,10 @@
         <translation>무엇이든 물어보세요</translation>
     </message>
     <message>
+        <source>Ask about Hunch</source>
+        <translation>Hunch에 대해 물어보세요</translation>
+    </message>
+    <message>
         <source>Message</source>
         <translation>메시지</translation>
     </message>
@@ -816,6 +820,17 @@
     <message>
         <source>Models found</source>
         <translation>찾은 모델</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadRing</name>
+    <message>
+        <source>Downloads paused at %1</source>
+        <translation>다운로드가 %1에서 멈춰 있어요</translation>
+    </message>
+    <message>
+        <source>Downloading: %1</source>
+        <translation>다운로드 중: %1</translation>
     </message>
 </context>
 <context>
@@ -1053,10 +1068,6 @@
         <translation>둘 다 사용</translation>
     </message>
     <message>
-        <source>On its way</source>
-        <translation>다운로드 중</translation>
-    </message>
-    <message>
         <source>No model is loaded</source>
         <translation>불러온 모델이 없어요</translation>
     </message>
@@ -1087,18 +1098,6 @@
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
         <translation>스타터 쌍은 Hunch만 알아요. 더 큰 모델과 그에 맞는 초안 모델을 설치해 보세요.</translation>
-    </message>
-    <message>
-        <source>%1 is paused. It goes on in Models.</source>
-        <translation>%1 다운로드가 일시 중지되었어요. 모델에서 계속할 수 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 is being downloaded.</source>
-        <translation>%1 모델을 다운로드하고 있어요.</translation>
-    </message>
-    <message>
-        <source>%1 is being downloaded: %2 of %3.</source>
-        <translation>%1 모델을 다운로드하고 있어요: %3 중 %2.</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -3590,12 +3589,16 @@
         <translation>%1 모델과 초안 모델 사용</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
-        <translation>초안 모델 %1</translation>
+        <source>Paused</source>
+        <translation>일시 정지됨</translation>
     </message>
     <message>
-        <source>On its way</source>
+        <source>Downloading</source>
         <translation>다운로드 중</translation>
+    </message>
+    <message>
+        <source>with the draft %1</source>
+        <translation>초안 모델 %1</translation>
     </message>
 </context>
 <context>

@@ -641,6 +641,10 @@
         <translation>有问题，尽管问</translation>
     </message>
     <message>
+        <source>Ask about Hunch</source>
+        <translation>询问有关 Hunch 的问题</translation>
+    </message>
+    <message>
         <source>Message</source>
         <translation>消息</translation>
     </message>
@@ -816,6 +820,17 @@
     <message>
         <source>Models found</source>
         <translation>找到的模型</translation>
+    </message>
+</context>
+<context>
+    <name>DownloadRing</name>
+    <message>
+        <source>Downloads paused at %1</source>
+        <translation>下载已暂停（%1）</translation>
+    </message>
+    <message>
+        <source>Downloading: %1</source>
+        <translation>正在下载：%1</translation>
     </message>
 </context>
 <context>
@@ -1053,10 +1068,6 @@
         <translation>一并使用</translation>
     </message>
     <message>
-        <source>On its way</source>
-        <translation>正在下载</translation>
-    </message>
-    <message>
         <source>No model is loaded</source>
         <translation>尚未加载模型</translation>
     </message>
@@ -1087,18 +1098,6 @@
     <message>
         <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
         <translation>入门模型对只了解 Hunch。安装一个更大的模型，再配一个草稿模型。</translation>
-    </message>
-    <message>
-        <source>%1 is paused. It goes on in Models.</source>
-        <translation>%1 的下载已暂停，可在“模型”中继续。</translation>
-    </message>
-    <message>
-        <source>%1 is being downloaded.</source>
-        <translation>正在下载 %1。</translation>
-    </message>
-    <message>
-        <source>%1 is being downloaded: %2 of %3.</source>
-        <translation>正在下载 %1：%3 中的 %2。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -3590,12 +3589,16 @@
         <translation>使用 %1 及其草稿模型</translation>
     </message>
     <message>
-        <source>with the draft %1</source>
-        <translation>草稿模型：%1</translation>
+        <source>Paused</source>
+        <translation>已暂停</translation>
     </message>
     <message>
-        <source>On its way</source>
+        <source>Downloading</source>
         <translation>正在下载</translation>
+    </message>
+    <message>
+        <source>with the draft %1</source>
+        <translation>草稿模型：%1</translation>
     </message>
 </context>
 <context>

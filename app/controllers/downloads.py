@@ -83,9 +83,9 @@ class DownloadController(QObject):
         return [self._entry(row) for row in self._rows.values()]
 
     @property
-    def coming(self) -> list[str]:
-        """Main models that were asked for and did not fail."""
-        return [entry.repository for entry in self.entries if entry.state is not DownloadState.FAILED]
+    def coming(self) -> dict[str, DownloadState]:
+        """How far main models are that were asked for and did not fail."""
+        return {entry.repository: entry.state for entry in self.entries if entry.state is not DownloadState.FAILED}
 
     def install(self, repository: str, revision: str = NEWEST, *, draft_for: str = "") -> int:
         return self._install((repository.strip(),), revision, draft_for=draft_for)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import unquote
@@ -22,6 +23,9 @@ class DownloadState(StrEnum):
     PAUSED = "paused"
     FAILED = "failed"
     FINISHED = "finished"  # until it is used or dismissed
+
+
+UNDER_WAY = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.PAUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,12 @@ class DownloadEntry:
     @property
     def repository(self) -> str:
         return self.repositories[0]
+
+
+def share_done(entries: Sequence[DownloadEntry]) -> float:
+    """Of all bytes that these take, as far as their sizes are known."""
+    total_bytes = sum(entry.total_bytes for entry in entries)
+    return min(1.0, sum(entry.done_bytes for entry in entries) / total_bytes) if total_bytes else 0.0
 
 
 def repository_in(text: str) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QLocale
 from pytestqt.qtbot import QtBot
 
 from app.controllers import library
-from app.view_models.downloads import DownloadEntry, DownloadState
+from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
@@ -36,7 +36,7 @@ def best(harness: AppHarness) -> PairOffer:
     return harness.models.library.offers(QLocale().name())[0]
 
 
-def test_the_best_pair_is_installed_where_one_can_watch(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+def test_the_best_pair_is_installed_by_one_click(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
     offer = best(harness)
     assert empty.install_button.isVisible()
     assert offer.main_name in empty.install_button.accessibleName()
@@ -45,9 +45,6 @@ def test_the_best_pair_is_installed_where_one_can_watch(harness: AppHarness, emp
     (entry,) = harness.models.downloads.entries
     assert entry.repositories == (offer.main, offer.draft)
     qtbot.waitUntil(lambda: not empty.install_button.isVisible())
-    window = harness.application.show_settings("")
-    assert window is not None
-    assert window.models.isVisible()
 
 
 def test_what_failed_is_offered_again(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
@@ -65,8 +62,9 @@ def test_what_is_on_its_way_says_how_far_and_is_used_from_here_when_it_is_there(
     offer = best(harness)
     harness.store.gate.hold()
     empty.install_button.click()
-    qtbot.waitUntil(lambda: empty.offer.text() == "On its way")
-    assert offer.main_name in empty.offer_reason.text()
+    qtbot.waitUntil(empty.download.isVisible)
+    assert offer.main in empty.download.name.text()
+    assert not empty.offer.isVisible()
     assert not empty.install_button.isVisible()
     assert empty.offer_button.isVisible()
     harness.store.gate.open()
@@ -76,22 +74,18 @@ def test_what_is_on_its_way_says_how_far_and_is_used_from_here_when_it_is_there(
     qtbot.waitUntil(lambda: harness.models.pair.main_name == offer.main_name)
 
 
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        (DownloadEntry(1, ("org/Big",)), "Big is being downloaded."),
-        (
-            DownloadEntry(1, ("org/Big",), 3, 4_000_000, state=DownloadState.PAUSED),
-            "Big is paused. It goes on in Models.",
-        ),
-        (
-            DownloadEntry(1, ("org/Big",), 1_000_000, 4_000_000, state=DownloadState.RUNNING),
-            "Big is being downloaded: 25% of 4.0 MB.",
-        ),
-    ],
-)
-def test_how_far_it_is_is_said_in_words(empty: EmptyChat, entry: DownloadEntry, said: str) -> None:
-    assert read(empty._progress_of(entry)) == said
+def test_what_is_downloaded_can_be_held_and_taken_up_here(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+    ring = harness.window.sidebar.downloads
+    assert not ring.isVisible()
+    harness.store.gate.hold()
+    empty.install_button.click()
+    qtbot.waitUntil(lambda: empty.download.isVisible() and ring.isVisible())
+    empty.download.go_button.click()
+    qtbot.waitUntil(lambda: empty.download.words.text().startswith("Paused"))
+    assert read(ring.accessibleName()).startswith("Downloads paused at")
+    empty.download.go_button.click()
+    harness.store.gate.open()
+    qtbot.waitUntil(lambda: not ring.isVisible())
 
 
 def test_nothing_is_worked_out_for_what_is_not_shown(

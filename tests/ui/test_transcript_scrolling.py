@@ -285,13 +285,14 @@ def test_the_words_at_the_top_edge_stay_there_whatever_lays_them_out_anew(open_t
     harness.scroll_to(harness.view.items[-2].top_px + harness.view.items[-2].height_px // 2)
     before = harness.view.place()
     assert before is not None
-    for change in (
+    changes: list[Callable[[], None]] = [
         lambda: harness.view.resize(520, 600),
         lambda: harness.theme.set_scale(2.0),
         lambda: harness.theme.set_appearance("dark"),
         lambda: harness.theme.set_scale(1.0),
         lambda: harness.view.resize(1000, 600),
-    ):
+    ]
+    for change in changes:
         change()
         QApplication.processEvents()
         after = harness.view.place()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
+from app.views.link_dialog import ask_to_open
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
@@ -31,6 +35,7 @@ class DownloadRow(Translated, QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._entry: DownloadEntry | None = None
         self.name = NameLabel(theme)
         self.bar = ProgressLine(theme)
@@ -163,6 +168,21 @@ class DownloadRow(Translated, QWidget):
         if not entry.total_bytes:
             return fill(self.tr("Paused at %1"), size(entry.done_bytes))
         return fill(self.tr("Paused at %1 of %2"), size(entry.done_bytes), size(entry.total_bytes))
+
+    def bind(self, models: ModelController) -> None:
+        """Has its buttons act on the download that is shown."""
+
+        def act(on: Callable[[int], object]) -> Callable[[], object]:
+            return lambda: on(self._entry.id) if self._entry is not None else None
+
+        downloads = models.downloads
+        self.pause_requested.connect(act(downloads.pause))
+        self.resume_requested.connect(act(downloads.resume))
+        self.try_now_requested.connect(act(downloads.try_now))
+        self.cancel_requested.connect(act(downloads.cancel))
+        self.dismiss_requested.connect(act(downloads.dismiss))
+        self.use_requested.connect(act(models.use_downloaded))
+        self.page_requested.connect(lambda page: ask_to_open(page, self._theme, self))
 
     def _on_go(self) -> None:
         under_way = self._entry is not None and self._entry.state in _UNDER_WAY

@@ -8,7 +8,6 @@ from app.controllers.downloads import NEWEST
 from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.downloads import repository_in, revision_in
-from app.views.link_dialog import ask_to_open
 from app.views.settings.download_row import DownloadRow
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
@@ -69,13 +68,7 @@ class InstallCard(Translated, Card):
 
     def _download_row(self, key: int) -> DownloadRow:
         row = DownloadRow(self.theme)
-        row.pause_requested.connect(lambda: self._controller.pause(key))
-        row.resume_requested.connect(lambda: self._controller.resume(key))
-        row.try_now_requested.connect(lambda: self._controller.try_now(key))
-        row.cancel_requested.connect(lambda: self._controller.cancel(key))
-        row.dismiss_requested.connect(lambda: self._controller.dismiss(key))
-        row.use_requested.connect(lambda: self._models.use_downloaded(key))
-        row.page_requested.connect(lambda page: ask_to_open(page, self.theme, self))
+        row.bind(self._models)
         self._download_column.addWidget(row)
         return row
 

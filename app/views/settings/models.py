@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
+from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry
 from app.views.settings.hub_card import HubCard
@@ -34,7 +35,7 @@ class ModelsPage(Translated, Page):
         self._models = models
         self.install = InstallCard(theme, models)
         self.recommended = RecommendedCard(theme)
-        self._shown_offers: tuple[list[PairOffer], list[str], PairOffer | None] | None = None
+        self._shown_offers: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
         self.installed = InstalledCard(theme, models)
         self.refresh_button = PillButton(theme, Emphasis.QUIET, "refresh-cw")
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
+from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import PairOffer
 from app.views.settings.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PillButton
@@ -21,9 +22,11 @@ class RecommendedCard(Card):
     install_requested = Signal(object)  # PairOffer
     use_requested = Signal(object)
 
-    def show_offers(self, offers: Sequence[PairOffer], coming: Sequence[str], used: PairOffer | None) -> None:
+    def show_offers(
+        self, offers: Sequence[PairOffer], coming: Mapping[str, DownloadState], used: PairOffer | None
+    ) -> None:
         """`coming`: main models that are being downloaded. `used`: what is loaded."""
-        rows = [OfferRow(self.theme, offer, is_coming=offer.main in coming, is_used=offer == used) for offer in offers]
+        rows = [OfferRow(self.theme, each, coming.get(each.main), is_used=each == used) for each in offers]
         for row in rows:
             row.install_requested.connect(self.install_requested)
             row.use_requested.connect(self.use_requested)
@@ -35,12 +38,18 @@ class OfferRow(QWidget):
     use_requested = Signal(object)
 
     def __init__(
-        self, theme: Theme, offer: PairOffer, *, is_coming: bool, is_used: bool, parent: QWidget | None = None
+        self,
+        theme: Theme,
+        offer: PairOffer,
+        coming: DownloadState | None,
+        *,
+        is_used: bool,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.offer = offer
         self.install_button = PillButton(theme, Emphasis.PLAIN, "" if offer.installed else "download")
-        self._name_button(is_coming=is_coming, is_used=is_used)
+        self._name_button(coming, is_used=is_used)
         self.install_button.clicked.connect(self._on_click)
         name = NameLabel(theme)
         name.setText(offer.main_name)
@@ -69,14 +78,19 @@ class OfferRow(QWidget):
         below = Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag.AlignLeft
         self._row.setAlignment(self.install_button, below)
 
-    def _name_button(self, *, is_coming: bool, is_used: bool) -> None:
+    def _name_button(self, coming: DownloadState | None, *, is_used: bool) -> None:
         """One button takes the pair as far as it goes: to this Mac, and then into memory."""
         here = self.offer.installed
-        state = self.tr("In use") if is_used else self.tr("On its way") if is_coming and not here else ""
+        state = self.tr("In use") if is_used else "" if here else self._state_of(coming)
         self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
         self.install_button.setEnabled(not state)
         name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")
         self.install_button.setAccessibleName(fill(name, self.offer.main_name))
+
+    def _state_of(self, coming: DownloadState | None) -> str:
+        if coming is DownloadState.PAUSED:
+            return self.tr("Paused")
+        return self.tr("Downloading") if coming is not None else ""
 
     def _on_click(self) -> None:
         (self.use_requested if self.offer.installed else self.install_requested).emit(self.offer)

@@ -47,6 +47,7 @@ class Composer(Translated, QWidget):
         super().__init__(parent)
         self._theme = theme
         self._generating = False
+        self._only_about_hunch = False
         self._chat_id = 0
         self._unsent: dict[int, str] = {}
         self._waits: set[int] = set()  # the chats of what was sent and is on its way to the disk
@@ -106,6 +107,11 @@ class Composer(Translated, QWidget):
         self._column.addWidget(self.attached)
         self._column.addLayout(row)
         self._column.addWidget(self.queue_note)
+
+    def show_for(self, starter: bool) -> None:
+        """The starter pair knows only Hunch."""
+        self._only_about_hunch = starter
+        self._retranslate()
 
     def text(self) -> str:
         return self.edit.text()
@@ -263,7 +269,7 @@ class Composer(Translated, QWidget):
         self.ring.set_usage(used, limit_tokens or (model_tokens if tells else 0))
 
     def _retranslate(self) -> None:
-        self.edit.set_hint(self.tr("Ask anything"))
+        self.edit.set_hint(self.tr("Ask about Hunch") if self._only_about_hunch else self.tr("Ask anything"))
         self.edit.setAccessibleName(self.tr("Message"))
         self.attach_button.set_name(self.tr("Attach files"))
         self.queue_note.setText(self.tr("Sends when the reply is complete. Type to keep editing."))

@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout
 
 from app.controllers.models import ModelController
 from app.theme import RADIUS_CARD, Theme
-from app.view_models.downloads import DownloadEntry, DownloadState
+from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
+from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
@@ -19,10 +20,9 @@ from app.views.widgets.labels import TextLabel, TextStyle, style_font
 from app.views.widgets.mark import Mark
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, percent, size
+from app.words.formats import fill
 
 _WIDTH = 560
-_UNDER_WAY = (DownloadState.WAITING, DownloadState.RUNNING, DownloadState.PAUSED)
 
 
 class EmptyChat(Translated, QScrollArea):
@@ -38,8 +38,8 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_reason = TextLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
+        self.download = DownloadRow(theme)
         self._pair: PairOffer | None = None  # the best for this machine, unless it is on its way
-        self._coming: DownloadEntry | None = None
         self._models: ModelController | None = None
         self._arrange()
         for button in self.questions:
@@ -60,27 +60,35 @@ class EmptyChat(Translated, QScrollArea):
     def bind(self, models: ModelController) -> None:
         """Offers the best pair for this machine, to be installed or used; or tells how far it is on its way."""
         self._models = models
+        self.download.bind(models)
         models.models_changed.connect(self._offer_best)
         models.downloads.changed.connect(self._offer_best)
 
     def _offer_best(self) -> None:
         """Nothing while the card is hidden: finding the best pair takes ten milliseconds."""
         if self._models is not None and not self._card.isHidden():
-            under_way = (each for each in self._models.downloads.entries if each.state in _UNDER_WAY)
-            self._coming, self._pair = next(under_way, None), None
-            if self._coming is None:
+            under_way = (each for each in self._models.downloads.entries if each.state in UNDER_WAY)
+            coming, self._pair = next(under_way, None), None
+            self._show_download(coming)
+            if coming is None:
                 self._pair = next(iter(self._models.library.offers(QLocale().name())), None)
         self._describe_offer()
 
+    def _show_download(self, coming: DownloadEntry | None) -> None:
+        """In place of the offer, with its own buttons."""
+        if coming is not None:
+            self.download.show_entry(coming)
+        self.download.setVisible(coming is not None)
+        for label in (self.offer, self.offer_reason):
+            label.setVisible(coming is None)
+
     def _on_click(self) -> None:
-        """A pair is installed where that can be watched."""
         if self._models is None or self._pair is None:
             return
         if self._pair.installed:
             self._models.use_offer(self._pair)
         else:
             self._models.install_pair(self._pair.main, self._pair.draft)
-            self.models_requested.emit()
 
     def _arrange(self) -> None:
         self.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -128,6 +136,8 @@ class EmptyChat(Translated, QScrollArea):
         words.setSpacing(2)
         words.addWidget(self.offer)
         words.addWidget(self.offer_reason)
+        words.addWidget(self.download)
+        self.download.hide()
         buttons = Flow()
         buttons.addWidget(self.install_button)
         buttons.addWidget(self.offer_button)
@@ -153,10 +163,6 @@ class EmptyChat(Translated, QScrollArea):
         here = self._pair is not None and self._pair.installed
         self.install_button.setText(self.tr("Use both") if here else self.tr("Install both"))
         self.install_button.set_icon("" if here else "download")
-        if self._coming is not None:
-            self.offer.setText(self.tr("On its way"))
-            self.offer_reason.setText(self._progress_of(self._coming))
-            return
         if not self._has_model:
             self.offer.setText(self.tr("No model is loaded"))
             self.offer_reason.setText(self.tr("Install one from the Hub, or choose one that is on this machine."))
@@ -179,16 +185,6 @@ class EmptyChat(Translated, QScrollArea):
         self.offer_reason.setText(
             self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )
-
-    def _progress_of(self, coming: DownloadEntry) -> str:
-        """Seldom another one: that of Models tells more."""
-        name = coming.repository.rpartition("/")[2]
-        if coming.state is DownloadState.PAUSED:
-            return fill(self.tr("%1 is paused. It goes on in Models."), name)
-        if not coming.total_bytes:
-            return fill(self.tr("%1 is being downloaded."), name)
-        done = percent(coming.done_bytes / coming.total_bytes)
-        return fill(self.tr("%1 is being downloaded: %2 of %3."), name, done, size(coming.total_bytes))
 
 
 class QuestionButton(PaintedButton):

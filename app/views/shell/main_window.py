@@ -205,6 +205,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
+        models.downloads.changed.connect(lambda: self.sidebar.downloads.show_entries(models.downloads.entries))
 
     # What the controllers say
 
@@ -244,6 +245,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.header.chip.set_pair(pair)
         self.composer.ring.set_room(*self.models.context_room())
         starter = self._settings.main_folder == STARTER_FOLDER
+        self.composer.show_for(starter and pair.state != PairState.NO_MODEL)
         self.empty_chat.show_for(starter, has_model=pair.state != PairState.NO_MODEL)
         self.picker.show_pair()
 

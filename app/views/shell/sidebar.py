@@ -15,6 +15,7 @@ from app.controllers.chat import ChatController
 from app.theme import Theme
 from app.view_models.conversation_list import ConversationListModel, ConversationRow
 from app.views.shell.chat_list import ChatList
+from app.views.shell.download_ring import DownloadRing
 from app.views.shell.menu import MenuBar
 from app.views.shell.trash_window import TrashMenu, TrashWindow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
@@ -48,6 +49,7 @@ class Sidebar(Translated, QWidget):
         self.new_button = PillButton(theme, Emphasis.QUIET, "pencil", self)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY, self)
         self.models_button = PillButton(theme, Emphasis.QUIET, "box", self)
+        self.downloads = DownloadRing(theme, self)
         self.settings_button = IconButton(theme, "settings", parent=self)
         self._delay = QTimer(self, singleShot=True, interval=_SEARCH_DELAY_MS)
         self._is_searching = False  # what is listed is not the answer yet
@@ -65,6 +67,7 @@ class Sidebar(Translated, QWidget):
         top.addWidget(self.hide_button)
         foot = QHBoxLayout()
         foot.addWidget(self.models_button, 1)
+        foot.addWidget(self.downloads)
         foot.addWidget(self.settings_button)
         self.nothing.setVisible(False)
         self._column = QVBoxLayout(self)
@@ -79,7 +82,8 @@ class Sidebar(Translated, QWidget):
     def _connect(self) -> None:
         self.new_button.clicked.connect(self.new_chat_requested)
         self.hide_button.clicked.connect(self.hide_requested)
-        self.models_button.clicked.connect(self.models_requested)
+        for button in (self.models_button, self.downloads):
+            button.clicked.connect(self.models_requested)
         self.settings_button.clicked.connect(self.settings_requested)
         self.search.words_changed.connect(self._on_words)
         self.search.left.connect(self.leave_search)
