@@ -661,6 +661,10 @@
         <translation>添付ファイルをまだ読み込んでいます。</translation>
     </message>
     <message>
+        <source>This is %1 tokens more than the model can read. Shorten it.</source>
+        <translation>モデルが読める長さを %1 トークン超えています。短くしてください。</translation>
+    </message>
+    <message>
         <source>What you have sent is still being saved.</source>
         <translation>送信したメッセージをまだ保存しています。</translation>
     </message>

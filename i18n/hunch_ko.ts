@@ -661,6 +661,10 @@
         <translation>첨부한 파일을 아직 읽고 있어요.</translation>
     </message>
     <message>
+        <source>This is %1 tokens more than the model can read. Shorten it.</source>
+        <translation>모델이 읽을 수 있는 것보다 토큰이 %1개 많아요. 줄여 주세요.</translation>
+    </message>
+    <message>
         <source>What you have sent is still being saved.</source>
         <translation>보낸 메시지를 아직 저장하고 있어요.</translation>
     </message>

@@ -661,6 +661,10 @@
         <translation>附件仍在读取中。</translation>
     </message>
     <message>
+        <source>This is %1 tokens more than the model can read. Shorten it.</source>
+        <translation>超出模型可读长度 %1 个 token，请缩短内容。</translation>
+    </message>
+    <message>
         <source>What you have sent is still being saved.</source>
         <translation>已发送的消息仍在保存中。</translation>
     </message>

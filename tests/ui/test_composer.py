@@ -105,6 +105,23 @@ def test_escape_stops_only_what_runs(composer: Composer, qtbot: QtBot) -> None:
         QTest.keyClick(composer.edit, Qt.Key.Key_Escape)
 
 
+def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, qtbot: QtBot) -> None:
+    composer.set_text("word " * 1300)
+    composer.set_context(0, 1000)
+    composer.show_typed_tokens(900)
+    assert composer.button.isEnabled()
+    composer.show_typed_tokens(1300)
+    assert not composer.button.isEnabled()
+    with qtbot.assertNotEmitted(composer.send_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(QToolTip.isVisible)
+    assert QToolTip.text() == "This is 300 tokens more than the model can read. Shorten it."
+    QToolTip.hideText()
+    composer.set_text("word")  # the count is of what was there before
+    with qtbot.waitSignal(composer.send_requested):
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+
+
 def test_the_round_button_sends_and_stops(composer: Composer, qtbot: QtBot) -> None:
     assert not composer.button.isEnabled()
     composer.set_text("Hi")

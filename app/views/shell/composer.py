@@ -27,6 +27,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
+from app.words.formats import count, fill
 
 _GROWS_TO = 0.4  # of the window's height
 _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
@@ -155,11 +156,13 @@ class Composer(Translated, QWidget):
         """What is attached counts before it is sent; `limit_tokens` where no reply has told one yet."""
         self._attached_tokens = tokens, limit_tokens
         self.set_context(*self._context)
+        self._show_button()
 
     def show_typed_tokens(self, tokens: int) -> None:
         """So does what is typed."""
         self._typed_tokens = tokens
         self.set_context(*self._context)
+        self._show_button()
 
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -282,11 +285,23 @@ class Composer(Translated, QWidget):
             self._show_queue()
         elif self._attachments is not None and self._attachments.is_reading:
             self._say(self.tr("An attached file is still being read."))
+        elif excess := self._excess_tokens:
+            self._say(fill(self.tr("This is %1 tokens more than the model can read. Shorten it."), count(excess)))
         elif self._can_submit(text) and self._chat_id in self._waits:
             self._say(self.tr("What you have sent is still being saved."))
         elif self._can_submit(text) and not self._generating:
             self._waits.add(self._chat_id)
             self.send_requested.emit(text)
+
+    @property
+    def _excess_tokens(self) -> int:
+        """What the message alone is too long by, whatever the chat has before it."""
+        attached, model_tokens = self._attached_tokens
+        limit_tokens = self._context[1] or model_tokens
+        if not limit_tokens or attached + self._typed_tokens <= limit_tokens:
+            return 0
+        typed = min(self._typed_tokens, len(self.text().encode("utf-8", "replace")))  # it may be of a longer text
+        return max(0, attached + typed - limit_tokens)
 
     def _say(self, words: str) -> None:
         """Why nothing is sent."""
@@ -313,7 +328,8 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._generating else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
-        self.button.setEnabled(self._generating or self._can_submit("" if self.is_empty else "x"))
+        can_submit = self._can_submit("" if self.is_empty else "x") and not self._excess_tokens
+        self.button.setEnabled(self._generating or can_submit)
 
     def _fit(self) -> None:
         most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)
