@@ -20,9 +20,9 @@ from PySide6.QtGui import QDesktopServices
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
+from app.controllers.deletions import KeptCaches
 from app.controllers.files import FileControllers
-from app.controllers.kept_caches import KeptCaches
-from app.controllers.left import left_words
+from app.controllers.keeping import left_words
 from app.controllers.library import open_catalog
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair

@@ -13,22 +13,18 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.asides import Asides
-from app.controllers.changes import Changes
-from app.controllers.chat_lists import folder_of, list_chats
+from app.controllers.chat_lists import Folders, Places, Unseen, folder_of, list_chats
 from app.controllers.chat_options import ChatOptions
 from app.controllers.deletions import Deletions
-from app.controllers.folders import Folders
-from app.controllers.keeping import Keeping
+from app.controllers.keeping import Changes, Keeping
 from app.controllers.message_changes import MessageChanges
 from app.controllers.messages import storable
 from app.controllers.models import ModelController
-from app.controllers.places import Places
 from app.controllers.replies import Replies
 from app.controllers.reply_requests import ReplyRequests
 from app.controllers.shown_branch import ShownBranch
 from app.controllers.titles import Titles
 from app.controllers.trash_reading import TrashReading
-from app.controllers.unseen import Unseen
 from app.settings import Settings
 from app.storage import Asked, ChatSummary, Question, Storage, StoredMessage, Stores, exchange
 from app.storage.codec import LONGEST_TITLE

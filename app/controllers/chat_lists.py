@@ -1,10 +1,19 @@
-"""What the list of chats shows: all of them by folder and day, or what a search finds."""
+"""The list of chats: what it shows, its folders, marks for unseen replies, and where the reader was in each chat."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from app.storage import ChatSummary, Listing, Storage
+from PySide6.QtCore import QObject, Signal
+
+from app.controllers.deletions import Deletions
+from app.controllers.keeping import Changes
+from app.controllers.messages import storable
+from app.controllers.replies import Replies
+from app.storage import ChatSummary, Listing, ReplyStatus, Storage
+from app.storage.codec import LONGEST_TITLE
+from app.view_models.conversation_list import ConversationListModel
+from app.words.chat_groups import folder_names
 
 
 def folder_of(storage: Storage, chat_id: int) -> int | None:
@@ -25,3 +34,149 @@ def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing
     else:
         storage.stop_search()
         done(storage.read.chats.listing(limit))
+
+
+# Folders of chats: making, naming, opening, moving, deleting, and undoing that.
+
+
+class Folders(QObject):
+    made = Signal(int)  # folder; it is listed now, and waits for a name
+    deleted = Signal(str)  # name; undo brings it back
+
+    def __init__(
+        self,
+        storage: Storage,
+        changes: Changes,
+        deletions: Deletions,
+        listed: ConversationListModel,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._changes = changes
+        self._deletions = deletions
+        self._listed = listed
+
+    def make(self, parent_id: int | None = None, chat_id: int = 0) -> None:
+        """A new folder, with a chat in it if one is named."""
+        taken = {folder.name for folder in self._listed.tree.folders.values()}
+        name = next(name for name in folder_names() if name not in taken)
+
+        def made(folder_id: int) -> None:
+            self._listed.refresh()
+            self.made.emit(folder_id)
+
+        self._changes.write(lambda stores: stores.folders.make(name, parent_id, chat_id), made)
+
+    def rename(self, folder_id: int, name: str) -> None:
+        if name := storable(name)[:LONGEST_TITLE]:
+            self._changes.write(lambda stores: stores.folders.rename(folder_id, name), self._refresh)
+
+    def set_opened(self, folder_id: int, opened: bool) -> None:
+        """Shown at once: looking needs no room on the disk."""
+        self._listed.set_opened(folder_id, opened)
+        self._storage.write(
+            lambda stores: stores.folders.set_opened(folder_id, opened), self._refresh, lambda _problem: None
+        )
+
+    def folder_of(self, chat_id: int) -> int | None:
+        return folder_of(self._storage, chat_id)
+
+    def open_around(self, chat_id: int) -> None:
+        """Opens every folder that a chat stands in."""
+        folder_id = self.folder_of(chat_id)
+        while folder_id is not None and folder_id in self._listed.tree.folders:
+            self.set_opened(folder_id, True)
+            folder_id = self._listed.tree.parent(folder_id)
+
+    def move_chat(self, chat_id: int, folder_id: int | None) -> None:
+        self._changes.write(lambda stores: stores.folders.put_chat(chat_id, folder_id), self._refresh)
+
+    def move_folder(self, folder_id: int, parent_id: int | None) -> None:
+        self._changes.write(lambda stores: stores.folders.move(folder_id, parent_id), self._refresh)
+
+    def contents(self, folder_id: int) -> tuple[int, int]:
+        """How many chats and how many folders are in it, at any depth."""
+        folders = self._storage.read.folders
+        return folders.chats_below(folder_id), folders.folders_below(folder_id)
+
+    def delete(self, folder_id: int, with_chats: bool) -> None:
+        """What is in it goes one level up, or, `with_chats`, to the Trash."""
+        folder = self._listed.tree.folders.get(folder_id)
+        if folder is not None:
+            self._deletions.delete_folder(folder_id, with_chats, lambda: self._on_deleted(folder.name))
+
+    def _on_deleted(self, name: str) -> None:
+        self._listed.refresh()
+        self.deleted.emit(name)
+
+    def _refresh(self, _done: None) -> None:
+        self._listed.refresh()
+
+
+# Where the reader was in each chat, kept when the chat is left or the app is quit. None: at its end.
+
+
+Place = tuple[int, float]  # a message, and how far into it
+
+
+class Places:
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._known: dict[int, Place | None] = {}  # of this run, whatever the disk has said yet
+
+    def of(self, chat_id: int) -> Place | None:
+        if chat_id not in self._known:
+            self._known[chat_id] = self._storage.read.states.place(chat_id) if chat_id else None
+        return self._known[chat_id]
+
+    def put(self, chat_id: int, place: Place | None) -> None:
+        """A refusal is not told: nothing that anybody wrote is lost by it."""
+        if chat_id and place != self.of(chat_id):
+            self._known[chat_id] = place
+            self._storage.write(lambda stores: stores.states.put_place(chat_id, place), _ignore, _ignore)
+
+
+def _ignore(_outcome: object) -> None:
+    """For what nobody waits for."""
+
+
+# Which chats have a reply that ended while another chat was open: marked on disk, until the chat is opened.
+
+
+# What the person or the end of the app has cut short is not news.
+_NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
+
+
+class Unseen(QObject):
+    def __init__(
+        self,
+        storage: Storage,
+        replies: Replies,
+        listed: ConversationListModel,
+        is_in_sight: Callable[[int], bool],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._listed = listed
+        self._is_in_sight = is_in_sight
+        replies.stored_end.connect(self._on_ended)
+
+    def _on_ended(self, chat_id: int, status: ReplyStatus) -> None:
+        if status not in _NO_NEWS and not self._is_in_sight(chat_id):
+            self._mark(chat_id, True)
+
+    def see(self, chat_id: int) -> None:
+        """The chat is open now."""
+        summary = self._storage.read.chats.summary(chat_id)
+        if summary is not None and summary.unseen:
+            self._mark(chat_id, False)
+
+    def _mark(self, chat_id: int, unseen: bool) -> None:
+        """A refusal is not told: it is a mark, no word is lost, and the next chance comes."""
+        self._storage.write(
+            lambda stores: stores.chats.set_unseen(chat_id, unseen),
+            lambda _done: self._listed.refresh(),
+            lambda _problem: None,
+        )

@@ -1,24 +1,31 @@
-"""Draft choices for a main model, and installed models as list entries. Pure functions."""
+"""Which drafts a main model may have: installed ones with their checks, pairs of the catalog; and list entries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry
 from engine import (
     RECOMMENDED_SHARE,
+    Catalog,
+    CatalogPair,
+    DraftError,
     DraftVocabularyDiffers,
     EngineError,
+    ForwardTimes,
     InstalledModel,
     ModelAbout,
     ModelInfo,
+    ModelLibrary,
     ModelSource,
     PairCheck,
     draft_problem,
     is_made_for,
     may_share_tokens,
     memory_fit,
+    model_memory_bytes,
 )
 
 CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for, unless somebody asked for another
@@ -126,3 +133,77 @@ def _is_good(main: ModelInfo, draft: ModelInfo) -> bool:
     if draft.drafter is not None:
         return is_made_for(main, draft)
     return draft.parameters <= main.parameters * RECOMMENDED_SHARE
+
+
+# What is known of the main model and possible drafts before they are loaded: how their files compare.
+
+
+class PairChecks:
+    def __init__(self, store: ModelLibrary) -> None:
+        self._store = store
+        self._checks: dict[tuple[str, ...], PairCheck] = {}
+        self._asked: set[tuple[str, ...]] = set()
+
+    def known(self, main: ModelInfo, draft: ModelInfo) -> PairCheck | None:
+        return self._checks.get(_key(main, draft))
+
+    def ask(self, main: ModelInfo, draft: ModelInfo) -> None:
+        """Have the files of the two compared, unless that is done or under way."""
+        if (key := _key(main, draft)) not in self._asked:
+            self._asked.add(key)
+            self._store.check_pair(main.folder, draft.folder)
+
+    def take(self, check: PairCheck, main: ModelInfo | None, draft: ModelInfo | None) -> None:
+        """An answer; `main` and `draft` as they are known now, None where they are gone."""
+        if main is not None and draft is not None:
+            self._checks[_key(main, draft)] = check
+        else:  # they may come back
+            self._asked = {key for key in self._asked if (key[0], key[2]) != (check.main, check.draft)}
+
+    def forget_failures(self) -> None:
+        """What could not be read is asked for again, because the library was looked through anew."""
+        for key, check in list(self._checks.items()):
+            if check.error is not None and not isinstance(check.error, DraftError):
+                del self._checks[key]
+                self._asked.discard(key)
+
+
+def _key(main: ModelInfo, draft: ModelInfo) -> tuple[str, ...]:
+    """Other files in the same folders are another pair."""
+    return main.folder, main.vocabulary_digest, draft.folder, draft.vocabulary_digest
+
+
+# Pairs of the catalog for this machine, as values for a card. Pure.
+
+
+def pair_offers(
+    catalog: Catalog,
+    language: str,
+    installed: Iterable[InstalledModel],
+    memory_bytes: int | None = None,
+    measured: Sequence[ForwardTimes] = (),
+) -> list[PairOffer]:
+    """`measured`: what forwards take on this machine."""
+    here = {model.repository for model in installed if model.info is not None}
+    memory = model_memory_bytes() if memory_bytes is None else memory_bytes
+    offers = [_offer(pair, here) for pair in catalog.pairs_for(memory, language)]
+    return [replace(offer, predicted=catalog.predicted(offer.main, offer.draft, measured)) for offer in offers]
+
+
+def _offer(pair: CatalogPair, here: set[str]) -> PairOffer:
+    halves = (pair.main, pair.draft)
+    missing = [half for half in halves if half.repository not in here]
+    return PairOffer(
+        main=pair.main.repository,
+        draft=pair.draft.repository,
+        main_name=pair.main.name,
+        draft_name=pair.draft.name,
+        drafter=pair.draft.kind,
+        download_bytes=sum(half.download_bytes for half in missing),
+        fit=pair.fit,
+        languages=pair.main.languages,
+        gain_times=pair.gain.times if pair.gain else None,
+        gain_on=pair.gain.on if pair.gain else "",
+        gain_machine=pair.gain.machine if pair.gain else "",
+        installed=not missing,
+    )

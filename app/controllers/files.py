@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from app.bridge import EngineBridge
-from app.controllers.attachments import AttachmentController
+from app.controllers.attachments import AttachmentController, TypedTokens
 from app.controllers.chat import ChatController
 from app.controllers.exports import ExportController
 from app.controllers.imports import ImportController
 from app.controllers.models import ModelController
-from app.controllers.typed_tokens import TypedTokens
 from app.storage import Storage
 from app.system.worker import Deliver
 from engine import ChatEngine

@@ -1,17 +1,23 @@
-"""What is kept without being asked for: unsent words, attachments, edits. What the disk refuses is tried again.
+"""Changes to what is stored: those that a person asked for (`Changes`), and what is kept unasked (`Keeping`).
 
-A refusal is not told at once: sending and saving tell it, and the window does before it closes over it.
+What a person asked for is done, or refused with a call that tries it again. Unsent words, attachments and edits are
+kept unasked; the disk's refusal is tried again, and told when the person sends, saves or closes the window.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.storage import Storage, Stores
+from app.controllers.replies import Replies
+from app.storage import NotStored, Storage, Stores
+from app.storage.left_words import Left
 
 RETRY_INTERVAL_MS = 2000
 _PATIENCE_S = 1.0  # with the disk, at the end
@@ -96,3 +102,92 @@ class Keeping(QObject):
         if self._latest.get(what) is change:
             self._refused[what] = change
             self._retry.start()
+
+
+# Changes to what is stored, as the controllers ask for them: done, or refused with a call that tries again.
+
+
+T = TypeVar("T")
+
+ASIDE = -1  # in place of a chat's number: what is asked beside the open chat; 0 stands for a new one
+
+
+class Changes(QObject):
+    not_stored = Signal(object, object)  # NotStored, a call that tries again
+
+    def __init__(self, storage: Storage, parent: QObject) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._asking: set[int] = set()  # the chats with a question on its way to the disk
+        self._waiting: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)  # until that is answered
+
+    def write(self, change: Callable[[Stores], T], done: Callable[[T], None]) -> None:
+        self._storage.write(change, done, lambda problem: self._refuse(problem, lambda: self.write(change, done)))
+
+    def is_asking(self, chat_id: int) -> bool:
+        """Whether a question of that chat is on its way to the disk."""
+        return chat_id in self._asking
+
+    def when_free(self, chat_id: int, act: Callable[[], object]) -> None:
+        """Calls it, now or when the chat's question has come to the disk."""
+        self._waiting[chat_id].append(act)
+        self._go_on(chat_id)
+
+    def _go_on(self, chat_id: int) -> None:
+        while self._waiting[chat_id] and chat_id not in self._asking:
+            self._waiting[chat_id].pop(0)()
+
+    def ask(
+        self,
+        change: Callable[[Stores], T],
+        done: Callable[[T], None],
+        refused: Callable[[], None] = lambda: None,
+        again: Callable[[], object] | None = None,
+        *,
+        chat_id: int,
+        gone: Callable[[], None] = lambda: None,
+    ) -> None:
+        """For what a reply follows: one at a time in each chat, so that Return pressed twice asks once.
+
+        `gone`: `chat_id` had gone to the Trash before its turn came, so nothing was changed.
+        """
+
+        def change_it(stores: Stores) -> Callable[[], None]:
+            if chat_id > 0 and stores.chats.summary(chat_id) is None:
+                return gone
+            outcome = change(stores)
+            return lambda: done(outcome)
+
+        def stored(tell: Callable[[], None]) -> None:
+            self._asking.discard(chat_id)
+            tell()
+            self._go_on(chat_id)
+
+        def not_stored(problem: NotStored) -> None:
+            self._asking.discard(chat_id)
+            refused()
+            try_again = again or partial(self.ask, change, done, refused, chat_id=chat_id, gone=gone)
+            self._refuse(problem, lambda: self.when_free(chat_id, try_again))
+            self._go_on(chat_id)
+
+        self._asking.add(chat_id)
+        self._storage.write(change_it, stored, not_stored)
+
+    def _refuse(self, problem: NotStored, again: Callable[[], object]) -> None:
+        self.not_stored.emit(problem, again)
+
+
+# What is still on the screen alone when the app has closed its database: what was typed, attached, and written.
+
+
+def left_words(keeping: Keeping, replies: Replies) -> Left:
+    """Once the storage is closed: what was asked of it is done, refused, or beyond its time."""
+    of_kind: dict[str, dict[int, Any]] = {kind: {} for kind in ("unsent", "attachments", "edit", "attached")}
+    for (kind, number), value in keeping.left().items():
+        if value is not None:
+            of_kind[kind][number] = value
+    typed, attached = of_kind["edit"], of_kind["attached"]
+    edits = attached | {
+        number: replace(edit, attachments=attached.get(number, edit).attachments) for number, edit in typed.items()
+    }
+    return Left(of_kind["unsent"], of_kind["attachments"], edits, replies.left())

@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
-from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, model_entry
-from app.controllers.pair_offers import pair_offers
+from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, model_entry, pair_offers
 from app.settings import Settings
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState

@@ -1,17 +1,48 @@
-"""Converts stored messages to transcript rows and to request messages. Pure functions."""
+"""Converts stored messages to transcript rows and to request messages, attachments included. Pure functions."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from app.controllers.attached_text import prompt_of
-from app.storage import StoredMessage
+from app.storage import Attachment, AttachmentKind, StoredMessage
 from app.view_models.drafted_text import DraftedText
 from app.view_models.transcript import TranscriptMessage
 from engine import Message, MessageRole
 
 TITLE_LENGTH = 60
+
+
+# How attachments stand in a prompt. Pure functions.
+
+
+_PASTED = "pasted text"  # part of the prompt, which is not translated
+_FENCE = "```"
+_FENCES = re.compile("```+")  # as it begins with letters, megabytes are searched at once
+
+
+def prompt_of(text: str, attachments: Iterable[Attachment]) -> str:
+    """The attachments, each with its name and between fences that its text does not have, then the message."""
+    return "\n\n".join([*(block_of(each) for each in attachments), *([text] if text else [])])
+
+
+def block_of(attachment: Attachment) -> str:
+    if attachment.kind is AttachmentKind.NOTE:
+        return f"Attachment that is not here: {_name(attachment)}"
+    fence = max((_FENCE, *(found + "`" for found in _FENCES.findall(attachment.text))), key=len)
+    return f"Attachment: {_name(attachment)}\n{fence}\n{attachment.text.rstrip()}\n{fence}"
+
+
+def title_of(attachments: Iterable[Attachment]) -> str:
+    """For a chat that begins without words: the name of a file, or how a pasted text begins."""
+    first = next(iter(attachments), None)
+    return "" if first is None else first.name or first.text.strip()[:500]
+
+
+def _name(attachment: Attachment) -> str:
+    """On one line, whatever the file is called."""
+    return " ".join("".join(filter(str.isprintable, attachment.name)).split()) or _PASTED
 
 
 def transcript_row(stored: StoredMessage) -> TranscriptMessage:

@@ -11,6 +11,7 @@ from app.bridge import EngineBridge
 from app.controllers.discover import DiscoverController
 from app.controllers.downloads import NEWEST, DownloadController
 from app.controllers.draft_choices import (
+    PairChecks,
     best_draft,
     draft_choice,
     draft_order,
@@ -19,7 +20,6 @@ from app.controllers.draft_choices import (
 )
 from app.controllers.library import LibraryController
 from app.controllers.model_sources import ModelSources
-from app.controllers.pair_checks import PairChecks
 from app.controllers.pair_loading import PairLoading, StarterPair
 from app.settings import Settings
 from app.storage.pair_records import PairRecords

@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge import EngineBridge
 from app.controllers.loaded_pair import IsOff, LoadedPair
 from app.controllers.residence import Residence
-from app.controllers.starter_setting import as_setting, from_setting
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import DraftState, PairState, PairView
 from engine import (
@@ -37,6 +36,19 @@ from engine import (
     TextDelta,
     model_name,
 )
+
+# Folders as settings keep them: the pair that comes with the app by name, because its path may change.
+
+
+def from_setting(stored: str, starter: Path) -> str:
+    if stored != STARTER_FOLDER:
+        return stored
+    return str(starter) if starter.is_dir() else ""
+
+
+def as_setting(folder: str, starter: Path) -> str:
+    """The starter folder is stored by name, because its path may change with an update."""
+    return STARTER_FOLDER if folder == str(starter) else folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ import logging
 import sqlite3
 from dataclasses import replace
 
-from app.controllers.attached_text import title_of
 from app.controllers.chat_options import ChatOptions
-from app.controllers.messages import request_messages, title_from
+from app.controllers.messages import request_messages, title_from, title_of
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.storage import Attachments, Question, Storage, StoredMessage, Stores

@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.controllers.attached_text import block_of, prompt_of
 from app.controllers.attachments import MOST_FILES, AttachmentController
 from app.controllers.message_changes import Then
+from app.controllers.messages import block_of, prompt_of
 from app.storage import Attachment, AttachmentKind
 from app.view_models.attached import AttachedRow
 from app.views.shell.attachment_dialog import AttachmentDialog

@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.controllers.generation import OPTIONS, known, resolve
+from app.controllers.chat_options import OPTIONS, known, resolve
 from app.settings import STARTER_TEMPERATURE, Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState

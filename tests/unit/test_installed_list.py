@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.controllers.draft_choices import good_pairs, model_entry
-from app.controllers.pair_offers import pair_offers
+from app.controllers.draft_choices import good_pairs, model_entry, pair_offers
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown
 from app.view_models.model_list import ModelEntry
 from app.views.settings.model_facts import context_text, facts
