@@ -1,0 +1,62 @@
+"""What is set aside, looked at and freed, in a process of its own: in that of the tests a collection takes seconds.
+
+Called with what brings garbage that was set aside back into sight.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication
+
+from app.system.qt_application import GuiThreadGarbage
+
+
+class Knot:
+    """Holds itself, and a QObject."""
+
+    def __init__(self) -> None:
+        self.self = self
+        self.qt = QObject()
+
+
+def is_looked_at(thing: object) -> bool:
+    return any(each is thing for each in gc.get_objects())
+
+
+def look_again_after_more_imports(garbage: GuiThreadGarbage) -> None:
+    later: list[object] = [[]]
+    garbage.collect()
+    assert is_looked_at(later), "it is set aside though nothing was imported"
+    sys.modules["one.more"] = sys
+    garbage.collect()  # more may follow
+    assert is_looked_at(later), "it is set aside while imports go on"
+    garbage.collect()
+    assert not is_looked_at(later), "it is never set aside"
+
+
+def look_again_behind_another_program(app: QApplication) -> None:
+    app.applicationStateChanged.emit(Qt.ApplicationState.ApplicationInactive)
+
+
+def main(way: str) -> None:
+    app = QApplication([])
+    garbage = GuiThreadGarbage(app)
+    knot, before = Knot(), list[object]()
+    gone = weakref.ref(knot)
+    garbage.collect()
+    garbage.collect()
+    assert not is_looked_at(before), "what was there is looked at again"
+    del knot
+    gc.collect()
+    assert gone() is not None, "it was not set aside"
+    look_again_after_more_imports(garbage) if way == "imports" else look_again_behind_another_program(app)
+    assert gone() is None, "it is kept for ever"
+    assert gc.get_freeze_count() > 0
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
