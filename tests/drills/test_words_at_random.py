@@ -17,8 +17,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers.message_changes import Then
-from app.storage import Database, EditKind, Stores
+from app.storage import Database, EditKind
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.full_disk import fill_up, make_room
 
 pytestmark = pytest.mark.expect_log("was not stored: SQLITE_FULL")
 
@@ -132,20 +133,13 @@ class Person:
             self._free = None
 
     def fill_up(self) -> None:
-        self._change(_fill_up)
+        self._change(fill_up)
 
     def make_room(self) -> None:
-        self._change(lambda stores: stores.database.execute("PRAGMA max_page_count = 1000000"))
+        self._change(make_room)
 
     def _change(self, change: object) -> None:
         self._harness.application.storage.write(change, lambda _: None, lambda _: None)  # type: ignore[arg-type]
-
-
-def _fill_up(stores: Stores) -> None:
-    stores.database.execute("PRAGMA max_page_count = 1")
-    pages = stores.database.row("PRAGMA page_count")
-    assert pages is not None
-    stores.database.execute(f"PRAGMA max_page_count = {pages[0]}")
 
 
 def live(folder: Path, qtbot: QtBot, seed: int) -> None:

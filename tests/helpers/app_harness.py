@@ -18,7 +18,9 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
+from app.views.settings.window import SettingsWindow
 from app.views.shell.main_window import MainWindow
+from app.views.transcript.view import TranscriptView
 from engine import EngineError, InstalledModel, ModelInfo, ModelLibrary, Sink
 from tests.helpers.fake_engine import DRAFT, MAIN, FakeEngine, model_info
 from tests.helpers.fake_model_store import FakeModelStore
@@ -71,6 +73,17 @@ class AppHarness:
     @property
     def window(self) -> MainWindow:
         return self.application.window
+
+    @property
+    def transcript(self) -> TranscriptView:
+        """Once something was asked, or a chat opened."""
+        assert self.window.transcript is not None
+        return self.window.transcript
+
+    def show_settings(self, page: str = "") -> SettingsWindow:
+        window = self.application.show_settings(page)
+        assert window is not None
+        return window
 
     @property
     def chats(self) -> ChatController:

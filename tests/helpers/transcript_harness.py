@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QApplication
 
 from app.theme import Theme
@@ -71,6 +73,9 @@ class TranscriptHarness:
     def place_of(self, message_id: int, kind: PartKind) -> int:
         """Where the first part of that kind of a message is on the screen."""
         return next(as_widget_y(part) for part in self.parts(kind) if part.message_id == message_id)
+
+
+Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
 
 
 def as_widget_y(part: Part) -> int:

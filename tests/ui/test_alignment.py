@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
-from app.markup.alignment import Alignment, BlockStarts, whole_clusters
+from app.markup.alignment import Alignment, BlockStarts
 from app.markup.block import BlockKind
 from app.markup.blocks import split
 from app.markup.copying import length_of
@@ -77,22 +77,6 @@ def test_every_character_comes_from_the_same_one_in_the_source(qtbot: QtBot) -> 
         assert found >= 0.95 * len(words), (kind, found, words)
 
 
-def test_blocks_begin_where_their_words_stand(qtbot: QtBot) -> None:
-    starts = [start for _, _, start in shown(REPLY)]
-    assert starts == sorted(starts)
-    for word in ("A *heading", "The draft", "one item", "인용한", "def f(x)", "name |", "Last words"):
-        assert any(REPLY.startswith(word, start) for start in starts), word
-
-
-def test_a_stretch_of_the_source_has_its_places(qtbot: QtBot) -> None:
-    source = "The draft **guesses** a few."
-    (_, document, start) = shown(source)[0]
-    alignment = Alignment(document, source, start)
-    (place,) = alignment.places_of(source.index("draft"), source.index(" a few"))
-    assert document.toPlainText()[place[0] : place[1]] == "draft guesses"
-    assert list(alignment.places_of(10, 12)) == []  # the asterisks are not shown
-
-
 def test_repeated_words_are_told_apart(qtbot: QtBot) -> None:
     source = "one two one two one\n\none two one\n\n```\none\none\n```\n\none"
     for _, document, start in shown(source):
@@ -118,29 +102,3 @@ def test_a_word_behind_a_link_is_not_taken_from_its_address(qtbot: QtBot, source
     _, document, start = shown(source)[0]
     alignment, place = Alignment(document, source, start), document.toPlainText().index("fast, then")
     assert alignment.source_at(place) == source.index("fast**, then")
-
-
-@pytest.mark.parametrize(("outwards", "expected"), [(True, "e\u0301"), (False, "")])
-def test_a_character_is_marked_whole_or_not_at_all(qtbot: QtBot, outwards: bool, expected: str) -> None:
-    document = QTextDocument("cafe\u0301 s")
-    first, last = whole_clusters(document.begin(), 4, 5, outwards=outwards)
-    assert document.toPlainText()[first:last] == expected
-
-
-def test_a_family_of_emoji_is_one_character(qtbot: QtBot) -> None:
-    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
-    document = QTextDocument(f"a {family} b")
-    first, last = whole_clusters(document.begin(), 4, 8, outwards=True)
-    assert (first, last) == (2, 10)
-    first, last = whole_clusters(document.begin(), 0, 5, outwards=False)
-    assert (first, last) == (0, 2)
-
-
-def test_a_growing_text_is_not_read_again(qtbot: QtBot) -> None:
-    starts = BlockStarts()
-    text = "One.\n\nTwo.\n\nThree."
-    blocks = split(text)
-    assert starts.start_of(blocks, 2, text, 0) == text.index("Three")
-    grown = split("Three. And more.")
-    longer = text + " And more."
-    assert starts.start_of([*blocks[:2], *grown], 2, longer, 0) == text.index("Three")

@@ -37,12 +37,11 @@ def notes(tmp_path: Path) -> list[Path]:
 
 
 def field_of(app: AppHarness, row: int, kind: EditKind = EditKind.EDIT) -> EditorPart:
-    assert app.window.transcript is not None
     message = app.chats.transcript.messages[row]
     app.chats.edits.begin(message.id, kind)
-    app.window.transcript.editing.focus(message.id)
+    app.transcript.editing.focus(message.id)
     QApplication.processEvents()
-    shown = [part for part in app.window.transcript.findChildren(EditorPart) if part.isVisible()]
+    shown = [part for part in app.transcript.findChildren(EditorPart) if part.isVisible()]
     (part,) = [part for part in shown if part._message_id == message.id]
     return part
 
@@ -63,8 +62,7 @@ def test_files_come_into_a_sent_message_by_drop_paste_and_button_and_others_go(
     app.ask(qtbot, "What is in it?")
     part = field_of(app, 0)
     wait_for(part, app, qtbot, "first.txt")
-    assert app.window.transcript is not None
-    assert not [each for each in app.window.transcript.findChildren(AttachmentsPart) if each.isVisible()]
+    assert not [each for each in app.transcript.findChildren(AttachmentsPart) if each.isVisible()]
     copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     data, field = files(notes[1]), part.field.viewport()
     QApplication.sendEvent(field, QDragEnterEvent(QPoint(5, 5), copy, data, left, none))
@@ -183,8 +181,7 @@ def test_the_ring_counts_fields_of_an_earlier_run_before_they_are_seen(
         part.field.insertFromMimeData(files(notes[1]))
         wait_for(part, app, qtbot, "second.txt")
         second = part.attached.rows[0].tokens or 0
-        assert app.window.transcript is not None
-        app.window.transcript.go_to(None)
+        app.transcript.go_to(None)
     with open_app(tmp_path / "profile", qtbot) as app:
         app.chats.open_chat(1)
         qtbot.waitUntil(lambda: used_tokens(app) == before + second)

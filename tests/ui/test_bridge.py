@@ -48,10 +48,6 @@ def arrived(bridge: EngineBridge) -> list[Event]:
     return events
 
 
-def test_merge_joins_neighbouring_text_and_keeps_the_latest_numbers() -> None:
-    assert merged([delta("a", generated=1), delta("b", generated=2)]) == [delta("ab", generated=2)]
-
-
 def test_merge_keeps_kinds_and_requests_apart() -> None:
     thought = delta("t", kind=SpanKind.THINKING)
     events: list[Event] = [thought, delta("a"), delta("x", request=2), delta("b"), delta("y", request=2)]

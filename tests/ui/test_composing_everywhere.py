@@ -5,33 +5,20 @@ A field is anything visible that takes input methods. New pages and fields are w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.widgets.composing import Composing
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
+from tests.helpers.composing import compose
 
 _TYPED = (QLineEdit, QPlainTextEdit, QTextEdit)
 Field = QLineEdit | QPlainTextEdit | QTextEdit
-
-
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
-
-
-def compose(field: QWidget, preedit: str, commit: str = "") -> None:
-    event = QInputMethodEvent(preedit, [])
-    event.setCommitString(commit)
-    QApplication.sendEvent(field, event)
 
 
 def fields(window: QWidget) -> list[Field]:
@@ -95,8 +82,7 @@ def test_the_chat_window(harness: AppHarness) -> None:
 @pytest.mark.parametrize("page", ["models", "discover", "speculation", "chat"])
 def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
     harness.models.choose_speculation("fixed", 4)
-    window = harness.application.show_settings(page)
-    assert window is not None
+    window = harness.show_settings(page)
     qtbot.waitUntil(window.isActiveWindow)
     assert walk(window) >= 2  # the search, and what is on the page
     assert window.isVisible()

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.message_changes import Then
 from app.storage.trash import Trash
 from app.view_models.transcript import ReplyStatus
-from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
+from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import Script
 
 REPLY = "".join(Script().pieces)
@@ -49,16 +49,6 @@ def versions(harness: ControllerHarness) -> list[tuple[int, int]]:
     return [(row.sibling, row.siblings) for row in harness.rows]
 
 
-def test_regenerate_makes_another_version_and_keeps_the_first(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "two")
-    harness.say("Question")
-    assert harness.chat.regenerate(harness.rows[1].id)
-    harness.wait_until_quiet()
-    assert (harness.texts, versions(harness)) == (["Question", "two"], [(1, 1), (2, 2)])
-    harness.chat.show_version(harness.rows[1].id, -1)
-    assert (harness.texts, versions(harness)) == (["Question", "one"], [(1, 1), (1, 2)])
-
-
 def test_version_comes_with_all_that_followed_it(harness: ControllerHarness) -> None:
     will_say(harness, "one", "one more", "two")
     harness.say("Question")
@@ -87,63 +77,12 @@ def test_regenerate_while_generating_stops_the_old_and_starts_the_new(harness: C
     assert (harness.rows[1].id, harness.rows[1].status) == (old, ReplyStatus.STOPPED)
 
 
-def test_edit_of_a_question_asks_again_and_keeps_the_old_branch(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "two")
-    harness.say("First wording")
-    assert edit(harness, harness.rows[0].id, "Second wording")
-    harness.wait_until_quiet()
-    assert (harness.texts, versions(harness)) == (["Second wording", "two"], [(2, 2), (1, 1)])
-    assert harness.titles() == ["Second wording"]
-    assert [m.content for m in harness.engine.requests[-1].messages] == ["Second wording"]
-    harness.chat.show_version(harness.rows[0].id, -1)
-    assert harness.texts == ["First wording", "one"]
-
-
-def test_edit_of_a_reply_asks_nothing(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "three")
-    harness.say("Question")
-    assert edit(harness, harness.rows[1].id, "my own")
-    assert (harness.texts, versions(harness)[1], len(harness.engine.requests)) == (["Question", "my own"], (2, 2), 1)
-    harness.say("And?")
-    assert [m.content for m in harness.engine.requests[-1].messages] == ["Question", "my own", "And?"]
-
-
-def test_delete_message_takes_what_follows_and_undo_brings_it_back(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "two")
-    harness.say("Question")
-    harness.say("And?")
-    delete(harness, harness.rows[1].id)
-    assert harness.texts == ["Question"]
-    harness.chat.undo_delete()
-    assert harness.texts == ["Question", "one", "And?", "two"]
-
-
-def test_delete_of_a_version_shows_its_neighbour(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "two")
-    harness.say("Question")
-    harness.chat.regenerate(harness.rows[1].id)
-    harness.wait_until_quiet()
-    delete(harness, harness.rows[1].id)
-    assert (harness.texts, versions(harness)[1]) == (["Question", "one"], (1, 1))
-
-
 def test_deleted_message_is_not_sent_again(harness: ControllerHarness) -> None:
     will_say(harness, "one", "two")
     harness.say("Question")
     delete(harness, harness.rows[1].id)
     harness.say("And?")
     assert [m.content for m in harness.engine.requests[-1].messages] == ["Question\n\nAnd?"]
-
-
-def test_delete_chat_with_undo(harness: ControllerHarness) -> None:
-    harness.say("Question")
-    said, chat_id = recorded(harness.chat.chat_deleted), harness.chat.chat_id
-    harness.chat.delete_chat(chat_id)
-    assert (said, harness.titles(), harness.rows, harness.chat.chat_id) == ([(chat_id, "Question")], [], [], 0)
-    harness.chat.undo_delete()
-    assert (harness.titles(), harness.texts[0], harness.chat.chat_id) == (["Question"], "Question", chat_id)
-    harness.chat.undo_delete()
-    assert harness.titles() == ["Question"]
 
 
 def test_delete_of_a_generating_chat_stops_it_and_undo_keeps_its_text(harness: ControllerHarness) -> None:
@@ -215,20 +154,6 @@ def test_what_was_emptied_with_the_trash_cannot_be_undone_and_nothing_is_listed_
     assert harness.titles() == ["Two"]
 
 
-def test_duplicate_copies_all_versions_and_opens_the_copy(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "two")
-    harness.say("Question")
-    harness.chat.regenerate(harness.rows[1].id)
-    harness.wait_until_quiet()
-    original = harness.chat.chat_id
-    harness.chat.duplicate_chat(original)
-    assert harness.chat.chat_id != original
-    assert (harness.texts, versions(harness)) == (["Question", "two"], [(1, 1), (2, 2)])
-    harness.say("Only in the copy")
-    harness.chat.open_chat(original)
-    assert harness.texts == ["Question", "two"]
-
-
 def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: ControllerHarness) -> None:
     harness.say("Question")
     original = harness.chat.chat_id
@@ -237,27 +162,3 @@ def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: Contro
     harness.settle()
     assert (harness.chat.chat_id, harness.texts) == (0, [])
     assert len(harness.titles()) == 2
-
-
-def test_pinned_chats_come_first(harness: ControllerHarness) -> None:
-    harness.say("Older")
-    older = harness.chat.chat_id
-    harness.chat.new_chat()
-    harness.say("Newer")
-    assert harness.titles() == ["Newer", "Older"]
-    harness.chat.pin_chat(older, True)
-    assert [row.text for row in harness.chat.conversations.rows] == ["Pinned", "Older", "Today", "Newer"]
-
-
-def test_search_finds_titles_and_messages(harness: ControllerHarness) -> None:
-    will_say(harness, "草稿模型先猜测。", "Nothing special.")
-    harness.say("这是什么?")
-    harness.chat.new_chat()
-    harness.say("Weather")
-    harness.chat.conversations.set_query("猜测")
-    harness.qtbot.waitUntil(lambda: harness.titles() == ["这是什么?"])
-    assert "猜测" in next(row.snippet for row in harness.chat.conversations.rows if row.chat_id)
-    harness.chat.conversations.set_query("weather")
-    harness.qtbot.waitUntil(lambda: harness.titles() == ["Weather"])
-    harness.chat.conversations.set_query("")
-    harness.qtbot.waitUntil(lambda: len(harness.titles()) == 2)

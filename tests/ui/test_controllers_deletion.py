@@ -17,7 +17,6 @@ from engine import (
     ModelFailed,
     ModelNotFound,
     ModelRole,
-    ModelSource,
     ModelVerified,
     Request,
 )
@@ -35,15 +34,6 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
     with open_harness(tmp_path, qtbot, models=models, installed=[installed(info) for info in ALL]) as harness:
         harness.load_pair()
         yield harness
-
-
-def test_only_our_own_models_can_be_deleted(tmp_path: Path, qtbot: QtBot) -> None:
-    store = [installed(MAIN, source) for source in ModelSource]
-    with open_harness(tmp_path, qtbot, installed=store) as harness:
-        harness.models.refresh()
-        harness.qtbot.waitUntil(lambda: bool(harness.models.models))
-        deletable = {model.source for model in harness.models.models if model.can_delete}
-        assert deletable == {ModelSource.OWN}
 
 
 def test_delete_of_the_loaded_pair_unloads_it(harness: ControllerHarness) -> None:
@@ -96,13 +86,6 @@ def test_a_main_model_that_is_writing_is_not_deleted(harness: ControllerHarness)
     harness.engine.gate.open()
 
 
-def test_delete_that_fails_is_told(harness: ControllerHarness) -> None:
-    harness.store.undeletable.add(OTHER.folder)
-    harness.models.delete(OTHER.folder)
-    harness.qtbot.waitUntil(lambda: bool(harness.notices))
-    assert harness.notices[0].sentence == f"Hunch may not write to {OTHER.folder}."
-
-
 @pytest.mark.parametrize("folder", [MAIN.folder, DRAFT.folder])
 def test_a_loaded_model_that_cannot_be_deleted_stays_loaded(harness: ControllerHarness, folder: str) -> None:
     harness.store.undeletable.add(folder)
@@ -110,17 +93,6 @@ def test_a_loaded_model_that_cannot_be_deleted_stays_loaded(harness: ControllerH
     harness.models.delete(folder)
     harness.qtbot.waitUntil(lambda: bool(harness.notices))
     assert (harness.models.pair, harness.settings.main_folder, harness.settings.draft_folder) == before
-
-
-def test_a_model_that_is_deleted_while_it_loads_is_not_waited_for(harness: ControllerHarness) -> None:
-    harness.engine.gate.hold()
-    harness.models.choose_main(OTHER.folder)
-    assert (harness.models.pair.state, harness.models.pair.main_folder) == (PairState.LOADING, OTHER.folder)
-    harness.models.delete(OTHER.folder)
-    assert harness.models.pair.main_folder != OTHER.folder
-    harness.engine.gate.open()
-    harness.qtbot.waitUntil(lambda: "Other-1B" not in [model.name for model in harness.models.models])
-    assert harness.notices == []
 
 
 @pytest.mark.parametrize("refuses", [True, False])

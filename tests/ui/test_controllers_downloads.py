@@ -242,15 +242,6 @@ def test_a_row_leads_to_the_terms_of_a_gated_model(harness: ControllerHarness) -
     assert tell(harness, DownloadFailed(FIRST, MAIN, AccessDenied(MAIN, gated=False), 0)).page == ""
 
 
-def test_a_deleted_model_takes_its_finished_row_with_it(
-    harness: ControllerHarness, downloads: DownloadController
-) -> None:
-    harness.models.install(MAIN)
-    tell(harness, DownloadFinished(FIRST, MAIN, "/models/Big-8B"))
-    harness.bridge.event_arrived.emit(ModelDeleted("/models/Big-8B", 1))
-    assert downloads.entries == []
-
-
 def test_a_half_that_is_deleted_leaves_the_other_half_its_row(
     harness: ControllerHarness, downloads: DownloadController
 ) -> None:
@@ -338,12 +329,6 @@ def test_cancelling_one_of_two_pairs_leaves_the_draft_to_the_other(
     downloads.cancel(second)
     harness.bridge.event_arrived.emit(progress(SECOND, DRAFT, 6, 20))
     assert downloads.entries == []
-
-
-def test_a_half_that_comes_already_is_no_second_row(harness: ControllerHarness) -> None:
-    row = harness.models.install_pair(MAIN, DRAFT)
-    assert harness.models.install(MAIN) == row
-    assert harness.store.asked == [MAIN, DRAFT]
 
 
 def test_of_a_pair_only_what_is_missing_is_fetched(harness: ControllerHarness, downloads: DownloadController) -> None:

@@ -18,7 +18,6 @@ from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
 from app.storage import ReplyStatus
 from app.theme import Theme
-from app.view_models.downloads import DownloadState
 from app.view_models.model_list import DraftGroup, DraftState, PairState
 from app.views.shell.picker import Picker
 from app.views.widgets.option_list import Option, OptionList
@@ -32,7 +31,6 @@ from engine import (
     DrafterKind,
     ForwardTimes,
     HubAccess,
-    HubUnreachable,
     LoadAborted,
     ModelDamaged,
     ModelFailed,
@@ -42,15 +40,13 @@ from engine import (
     ModelNotFound,
     ModelReady,
     ModelRole,
-    ModelSource,
     ModelUnloaded,
-    Speculation,
     load_catalog,
 )
 from tests.architecture.project import ROOT
-from tests.helpers.controller_harness import ControllerHarness, open_harness, recorded
+from tests.helpers.controller_harness import ControllerHarness, open_harness
 from tests.helpers.fake_engine import DRAFT, MAIN, model_info
-from tests.helpers.fake_model_store import TOTAL_BYTES, installed
+from tests.helpers.fake_model_store import installed
 from tests.helpers.reply_words import pair_reason
 
 MIDDLE = model_info("/models/Middle-4B", parameters=4_000_000_000)
@@ -68,13 +64,6 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[ControllerHarness]:
     with open_harness(tmp_path, qtbot, models=models, installed=store) as harness:
         harness.load_pair()
         yield harness
-
-
-def test_start_loads_the_last_pair(harness: ControllerHarness) -> None:
-    pair = harness.models.pair
-    assert (pair.main_name, pair.draft_name, pair.speculation.mode) == ("Main-8B", "Draft-1B", "auto")
-    assert (pair.state, pair.draft_state, pair_reason(pair)) == (PairState.READY, DraftState.ACTIVE, "")
-    assert harness.engine.loads == [(MAIN.folder, DRAFT.folder)]
 
 
 def test_start_without_a_choice_loads_the_starter_pair(tmp_path: Path, qtbot: QtBot) -> None:
@@ -102,13 +91,6 @@ def test_starter_main_comes_with_its_own_draft(tmp_path: Path, qtbot: QtBot) -> 
         assert (harness.settings.main_folder, harness.settings.draft_folder) == ("starter", "starter")
 
 
-def test_start_with_nothing_to_load_says_so(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_harness(tmp_path, qtbot) as harness:
-        harness.models.start()
-        harness.wait_for_pair()
-        assert (harness.models.pair.state, harness.models.can_reply, harness.notices) == (PairState.NO_MODEL, False, [])
-
-
 def test_main_that_is_gone_is_told_and_not_replaced(tmp_path: Path, qtbot: QtBot) -> None:
     """What the person chose never turns silently into something else."""
     with open_harness(tmp_path, qtbot) as harness:
@@ -117,16 +99,6 @@ def test_main_that_is_gone_is_told_and_not_replaced(tmp_path: Path, qtbot: QtBot
         assert "/models/Gone" in pair_reason(harness.models.pair)
         assert [notice.title for notice in harness.notices] == ["Model not found"]
         assert harness.settings.main_folder == "/models/Gone"
-
-
-def test_draft_changes_without_loading_main_again(harness: ControllerHarness) -> None:
-    harness.models.choose_draft(MIDDLE.folder)
-    harness.qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.ACTIVE)
-    assert harness.models.pair.draft_name == "Middle-4B"
-    harness.models.choose_draft(None)
-    assert (harness.models.pair.draft_state, harness.models.pair.draft_name) == (DraftState.NONE, "")
-    assert (len(harness.engine.loads), harness.engine.drafts) == (1, [MIDDLE.folder, None])
-    assert harness.settings.draft_folder == ""
 
 
 def test_draft_of_another_family_is_refused_with_the_reason(harness: ControllerHarness) -> None:
@@ -162,28 +134,6 @@ def test_an_aborted_load_is_not_reported(harness: ControllerHarness) -> None:
     assert harness.models.pair.main_name == "Middle-4B"
 
 
-def test_every_model_is_listed_as_draft_with_its_reason(harness: ControllerHarness, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: all(each.group is not DraftGroup.COMPARING for each in harness.models.drafts_for_main()))
-    choices = [(choice.group, choice.model.name, choice.error) for choice in harness.models.drafts_for_main()]
-    recommended, compatible, _, refused = DraftGroup
-    assert choices[:2] == [(recommended, "Draft-1B", None), (compatible, "Middle-4B", None)]
-    assert {name for group, name, error in choices if group is refused and error} == {
-        "Broken",
-        "Main-8B",
-        "Other-1B",
-        "Other-9B",
-    }
-
-
-def test_models_say_what_they_are(harness: ControllerHarness) -> None:
-    by_name = {model.name: model for model in harness.models.models}
-    assert (by_name["Main-8B"].is_main, by_name["Draft-1B"].is_draft) == (True, True)
-    assert by_name["Main-8B"].source is ModelSource.OWN
-    error = by_name["Broken"].error
-    assert isinstance(error, ModelDamaged)
-    assert "truncated" in error.detail
-
-
 def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtBot) -> None:
     names = ("Qwen-13B", "qwen-2B", "Alpha", "Qwen-2B-4bit")
     models = [installed(model_info(f"/models/{name}")) for name in names]
@@ -191,61 +141,6 @@ def test_models_are_listed_as_people_read_their_names(tmp_path: Path, qtbot: QtB
         harness.models.refresh()
         qtbot.waitUntil(lambda: bool(harness.models.models))
         assert [model.name for model in harness.models.models] == ["Alpha", "qwen-2B", "Qwen-2B-4bit", "Qwen-13B"]
-
-
-def test_install_shows_progress_and_ends_as_a_model(harness: ControllerHarness) -> None:
-    harness.store.gate.hold()
-    done = recorded(harness.models.downloads.installed)
-    download = harness.models.install(" org/New-2B ")
-    assert harness.models.downloads.entries[0].state is DownloadState.WAITING
-    harness.store.gate.let_through(2)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes == TOTAL_BYTES // 2)
-    assert (harness.models.downloads.entries[0].id, harness.models.downloads.entries[0].state) == (
-        download,
-        DownloadState.RUNNING,
-    )
-    assert harness.models.install("org/New-2B") == download
-    harness.store.gate.open()
-    harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
-    assert done == [("org/New-2B", "/models/New-2B")]
-    assert [entry.state for entry in harness.models.downloads.entries] == [DownloadState.FINISHED]
-
-
-def test_pause_keeps_and_resume_goes_on(harness: ControllerHarness) -> None:
-    harness.store.gate.hold()
-    download = harness.models.install("org/New-2B")
-    harness.store.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes > 0)
-    harness.models.downloads.pause(download)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.PAUSED)
-    assert harness.models.downloads.entries[0].done_bytes == TOTAL_BYTES // 4
-    harness.models.downloads.resume(download)
-    assert len(harness.models.downloads.entries) == 1
-    harness.store.gate.open()
-    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FINISHED)
-
-
-def test_cancel_takes_the_download_away(harness: ControllerHarness) -> None:
-    harness.store.gate.hold()
-    download = harness.models.install("org/New-2B")
-    harness.store.gate.let_through(1)
-    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].done_bytes > 0)
-    harness.models.downloads.cancel(download)
-    assert harness.models.downloads.entries == []
-    harness.store.gate.open()
-    harness.models.install("org/Later")
-    harness.qtbot.waitUntil(lambda: "Later" in [model.name for model in harness.models.models])
-    assert "New-2B" not in [model.name for model in harness.models.models]
-
-
-def test_failed_download_says_why_and_can_be_tried_again(harness: ControllerHarness) -> None:
-    harness.store.failures["org/New-2B"] = HubUnreachable("org/New-2B", "https://hub.test", "timed out")
-    download = harness.models.install("org/New-2B")
-    harness.qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
-    assert harness.models.downloads.entries[0].error is harness.store.failures["org/New-2B"]
-    harness.store.failures.clear()
-    harness.models.downloads.resume(download)
-    harness.qtbot.waitUntil(lambda: "New-2B" in [model.name for model in harness.models.models])
 
 
 def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
@@ -262,34 +157,14 @@ def test_no_hub_gets_the_token_of_another(harness: ControllerHarness) -> None:
     assert harness.store.hub == own
 
 
-def test_folders_and_hub_are_kept_and_passed_on(harness: ControllerHarness) -> None:
+def test_a_folder_is_added_once_and_the_hub_is_told_what_may_go_to_it_in_the_clear(harness: ControllerHarness) -> None:
     sources = harness.models.sources
-    sources.add_folder("/shared/models")
-    sources.add_folder("/shared/models")
+    for _ in range(2):
+        sources.add_folder("/shared/models")
     assert (harness.store.folders, harness.settings.model_folders) == (("/shared/models",), ("/shared/models",))
-    sources.remove_folder("/shared/models")
-    assert harness.store.folders == ()
-    sources.set_endpoint(" http://hub.test ")
-    sources.set_token(" secret ")
-    assert (harness.store.hub, harness.settings.hub_token) == (HubAccess("http://hub.test", "secret"), "secret")
     sources.set_endpoint("hub.test:8080")
-    assert harness.settings.hub_endpoint == "https://hub.test:8080"
-    sources.set_endpoint("")
-    assert harness.store.hub == HubAccess()
     sources.allow_token_in_clear(True)
-    assert harness.settings.hub_token_in_clear
-    assert harness.store.hub.token_in_clear
-
-
-def test_speculation_is_part_of_the_pair(harness: ControllerHarness) -> None:
-    said = recorded(harness.models.pair_changed)
-    harness.settings.speculation_tokens = 5
-    assert said == [()]
-    harness.models.choose_speculation("off", 4)
-    assert (harness.models.pair.speculation.mode, harness.models.pair.draft_state) == ("off", DraftState.PARKED)
-    harness.models.choose_speculation("fixed", 6)
-    assert harness.models.pair.speculation == Speculation.fixed(6)
-    assert harness.models.pair.draft_state is DraftState.ACTIVE
+    assert harness.store.hub == HubAccess("https://hub.test:8080", token_in_clear=True)
 
 
 def drafter_for(main: ModelInfo, main_layers: int = 36) -> ModelInfo:

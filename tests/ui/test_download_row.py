@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -60,23 +60,6 @@ def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
     assert told[3] == "1.0 GB"  # it is whole
 
 
-def test_large_text_puts_figures_below_names_and_breaks_long_ones(row: DownloadRow) -> None:
-    long = FileProgress("models--org--Main-8B/" + 60 * "f" + ".safetensors", GB, 4 * GB, 25e6, 120.0)
-    row.show_entry(replace(PAIR, files=(long,)))
-    click(row.files_button)
-    name, figures = row.files.findChildren(TextLabel)
-    assert figures.geometry().left() > name.geometry().right()
-    theme = row.window().findChild(Theme)
-    assert theme is not None
-    theme.set_scale(2.0)
-    row.window().resize(700, 500)
-    QApplication.processEvents()
-    assert figures.geometry().top() > name.geometry().bottom()
-    assert name.text() == long.name
-    assert name.height() >= 2 * name.fontMetrics().height()
-    assert row.width() <= 700
-
-
 @pytest.mark.parametrize(("busy", "why"), [(False, "Connection lost"), (True, "The hub is busy")])
 def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
     row: DownloadRow, qtbot: QtBot, busy: bool, why: str
@@ -98,20 +81,6 @@ def test_a_half_that_waits_is_told_below_the_pace_of_the_other(row: DownloadRow,
         click(row.try_button)
     row.show_entry(PAIR)
     assert not row.problem.isVisible()
-
-
-def test_a_failure_leaves_no_bar_and_says_why(row: DownloadRow, qtbot: QtBot) -> None:
-    row.show_entry(PAIR)
-    error = HubUnreachable("org/Main-8B", "https://hub.test", "no route")
-    row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error))
-    assert not row.bar.isVisible()
-    assert not row.go_button.isVisible()
-    assert "hub.test" in read(row.words.text())
-    assert row.try_button.text() == "Try again"
-    with qtbot.waitSignal(row.resume_requested):
-        click(row.try_button)
-    with qtbot.waitSignal(row.cancel_requested):
-        click(row.cancel_button)
 
 
 def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: DownloadRow, qtbot: QtBot) -> None:

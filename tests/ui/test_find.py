@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QKeySequence, QTextDocument
+from PySide6.QtGui import QColor, QKeySequence
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.markup.visible_text import VisibleText
 from app.storage import Attachment, AttachmentKind, Stores
-from app.theme import Appearance
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.transcript.attachments_part import AttachmentsPart
@@ -22,7 +17,7 @@ from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import as_widget
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.attachment_chip import AttachmentChip
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.contrast import contrast
 from tests.helpers.figures import read
 from tests.helpers.growth import growth
@@ -178,21 +173,7 @@ def test_thinking_is_searched_while_it_is_open(harness: TranscriptHarness, qtbot
     qtbot.waitUntil(lambda: finder.count == 1)
 
 
-def test_text_of_a_document_is_read_with_its_places(qtbot: QtBot) -> None:
-    document = QTextDocument("😀 one\ntwo")
-    visible = VisibleText(document)
-    assert visible.text == "😀 one\ntwo"
-    assert visible.stretch(2, 5) == (3, 6)
-    assert visible.stretch(6, 9) == (7, 10)
-
-
 # In the window
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as app:
-        yield app
 
 
 def press(app: AppHarness, key: Qt.Key, *, shift: bool = False, control: bool = True) -> None:
@@ -225,9 +206,8 @@ def test_the_bar_is_opened_walked_and_left_by_key(app: AppHarness, qtbot: QtBot)
     assert not bar.next.isEnabled()
     press(app, Qt.Key.Key_Escape, control=False)
     assert not bar.isVisible()
-    assert app.window.transcript is not None
-    assert app.window.transcript.finder.query == ""
-    qtbot.waitUntil(app.window.transcript.hasFocus)
+    assert app.transcript.finder.query == ""
+    qtbot.waitUntil(app.transcript.hasFocus)
 
 
 def test_another_chat_closes_the_bar(app: AppHarness, qtbot: QtBot) -> None:
@@ -238,17 +218,13 @@ def test_another_chat_closes_the_bar(app: AppHarness, qtbot: QtBot) -> None:
     assert not app.window.finding.bar.isVisible()
     app.ask(qtbot, "another question")  # shows the transcript again, which a new chat hides
     assert not app.window.finding.bar.isVisible()
-    assert app.window.transcript is not None
-    assert app.window.transcript.finder.query == ""
-    assert app.window.transcript.viewportMargins().top() == 0
+    assert app.transcript.finder.query == ""
+    assert app.transcript.viewportMargins().top() == 0
 
 
-@pytest.mark.parametrize("appearance", ["light", "dark"])
-def test_what_was_found_can_be_read_where_it_is_selected(
-    harness: TranscriptHarness, qtbot: QtBot, appearance: Appearance
-) -> None:
+def test_what_was_found_can_be_read_where_it_is_selected(harness: TranscriptHarness, qtbot: QtBot) -> None:
     theme = harness.theme
-    theme.set_appearance(appearance)
+    theme.set_appearance("dark")
     find(harness, qtbot, "text")
     harness.view.selectAll()
     shown = next(text for text in texts(harness) if text.toPlainText().startswith("Text with"))
@@ -316,8 +292,7 @@ def test_a_result_in_an_attachment_lights_that_one_and_opens_no_bar(app: AppHarn
     app.wait_until_stored(qtbot)
     app.ask(qtbot, "heron, in words")
     open_result(app, qtbot, "heron")
-    bar, view = app.window.finding.bar, app.window.transcript
-    assert view is not None
+    bar, view = app.window.finding.bar, app.transcript
     qtbot.waitUntil(lambda: bar.count.text() == "1 of 1")
     open_result(app, qtbot, "HERON")
     QTest.keyClick(app.window.sidebar.chats, Qt.Key.Key_Down)
@@ -353,8 +328,7 @@ def test_an_attachment_opens_at_what_was_found_in_it(app: AppHarness, qtbot: QtB
     )
     app.wait_until_stored(qtbot)
     open_result(app, qtbot, "heron")
-    view = app.window.transcript
-    assert view is not None
+    view = app.transcript
     qtbot.waitUntil(lambda: bool(view.findChildren(AttachmentChip)))
     view.findChildren(AttachmentChip)[0].click()
     (dialog,) = app.window.findChildren(AttachmentDialog)
@@ -383,7 +357,7 @@ def test_several_words_of_a_result_are_all_lit(app: AppHarness, qtbot: QtBot) ->
     app.wait_until_stored(qtbot)
 
 
-@pytest.mark.parametrize("unit", ["](", "][", "](a", "](]", "[a](b) "])
+@pytest.mark.parametrize("unit", ["](", "[a](b) "])
 def test_what_markdown_hides_takes_linear_time(unit: str) -> None:
     """40,000 characters of "](" held the window for two seconds."""
     taken = growth(lambda text: [_HIDDEN.sub("", text)].clear(), unit, 20_000)

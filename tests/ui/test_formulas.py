@@ -42,7 +42,7 @@ def setup(qtbot: QtBot) -> FormulaSetup:
 def test_a_hostile_formula_keeps_to_the_budget_and_shows_its_source_whole(
     setup: FormulaSetup, tex: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.markup.formula.MOST_S", 0.4)  # the drill spends all of it on each
+    monkeypatch.setattr("app.markup.formula.MOST_S", 0.2)  # the drill spends all of it on each
     setup.draw(tex)
     source = setup.source_of(tex)
     assert source is None or source == tex

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QStyleFactory, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
@@ -17,16 +16,10 @@ from app.views.widgets.buttons import ChoiceButton, PillButton
 from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.fields import LineField, Switch
 from app.views.widgets.held_keys import Menu
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 
 KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
 Make = Callable[[Theme, list[object]], QWidget]
-
-
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
 
 
 def repeat(widget: QWidget, key: Qt.Key, times: int = 3) -> None:
@@ -104,27 +97,3 @@ def test_every_menu_of_the_window_is_one_of_ours(harness: AppHarness) -> None:
     menus = [widget for widget in QApplication.allWidgets() if isinstance(widget, QMenu)]
     assert len(menus) > 5
     assert [widget for widget in menus if not isinstance(widget, Menu)] == []
-
-
-@pytest.mark.parametrize("points", [10.0, 20.0, 40.0])
-def test_a_menu_measures_its_words_as_it_paints_them(qtbot: QtBot, points: float) -> None:
-    """With more room than it asked for, an entry looks the same."""
-    menu = Menu()
-    qtbot.addWidget(menu)
-    menu.setStyle(QStyleFactory.create("fusion"))
-    font = menu.font()
-    font.setPointSizeF(points)
-    menu.setFont(font)
-    entry = menu.addAction("A folder within another")
-
-    def last_inked() -> int:
-        menu.resize(menu.sizeHint())
-        place = menu.actionGeometry(entry).adjusted(4, 4, -4, -4)
-        picture = menu.grab(place).toImage()
-        ground = picture.pixel(picture.width() - 1, 0)
-        rows, columns = range(picture.height()), range(picture.width())
-        return max(x for x in columns if any(picture.pixel(x, y) != ground for y in rows))
-
-    asked = last_inked()
-    menu.setMinimumWidth(2 * menu.width())
-    assert last_inked() == asked

@@ -10,20 +10,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.settings.sampling import PromptField, SamplingPage
 from app.views.shell.chat_list import RenameField
 from tests.helpers.app_harness import AppHarness, open_app
-
-
-def compose(field: QWidget, preedit: str, commit: str = "") -> None:
-    event = QInputMethodEvent(preedit, [])
-    event.setCommitString(commit)
-    QApplication.sendEvent(field, event)
+from tests.helpers.composing import compose
 
 
 def two_chats(harness: AppHarness, qtbot: QtBot) -> tuple[int, int]:
@@ -128,7 +121,7 @@ def test_korean_is_searched_for_while_it_is_composed(tmp_path: Path, qtbot: QtBo
         harness.wait_until_quiet(qtbot)
         rows, search = harness.chats.conversations, harness.window.sidebar.search
         harness.window.menu.find.trigger()
-        bar, finder = harness.window.finding.bar, harness.window.transcript.finder  # type: ignore[union-attr]
+        bar, finder = harness.window.finding.bar, harness.transcript.finder
         for field in (bar.field, search):
             field.setFocus()
             compose(field, "", "번")
@@ -160,8 +153,7 @@ def test_search_finds_what_is_composed_once_it_is_committed(tmp_path: Path, qtbo
 
 def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.application.show_settings("chat")
-        assert window is not None
+        window = harness.show_settings("chat")
         prompt = window.findChild(PromptField)
         assert prompt is not None
         prompt.setFocus()
@@ -173,8 +165,7 @@ def test_the_system_prompt_keeps_what_is_composed_when_its_window_closes(tmp_pat
 
 def test_a_settings_field_keeps_what_is_composed_when_it_loses_the_focus(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.application.show_settings("chat")
-        assert window is not None
+        window = harness.show_settings("chat")
         page = window.findChild(SamplingPage)
         assert page is not None
         seed = page.fields["seed"]

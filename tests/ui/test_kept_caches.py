@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -14,12 +13,6 @@ from app.storage import Database
 from app.storage.storage import Storage
 from app.storage.trash import KEPT_S
 from tests.helpers.app_harness import AppHarness, open_app
-
-
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as app:
-        yield app
 
 
 def ask_in_new_chat(app: AppHarness, qtbot: QtBot, text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -14,28 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.storage import Database, EditKind, Stores
+from app.storage import Database, EditKind
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.full_disk import fill_up, make_room
 
 LONG = "precious " * 600
-
-
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
-
-
-def fill_up(stores: Stores) -> None:
-    """From here on SQLite refuses every change that needs room."""
-    stores.database.execute("PRAGMA max_page_count = 1")
-    pages = stores.database.row("PRAGMA page_count")
-    assert pages is not None
-    stores.database.execute(f"PRAGMA max_page_count = {pages[0]}")
-
-
-def make_room(stores: Stores) -> None:
-    stores.database.execute("PRAGMA max_page_count = 1000000")
 
 
 def change(harness: AppHarness, qtbot: QtBot, what: object) -> None:
@@ -185,12 +167,6 @@ def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtb
     harness.window.composer.keep_unsent()
     harness.wait_until_stored(qtbot)
     assert unsent(harness) == {harness.chats.chat_id: "and more"}
-
-
-def test_a_folder_of_the_menu_stands_at_the_top(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.menu.new_folder.trigger()
-    harness.wait_until_stored(qtbot)
-    assert [folder.parent_id for folder in harness.application.storage.read.folders.all()] == [None]
 
 
 @pytest.mark.expect_log("was not stored: SQLITE_FULL")

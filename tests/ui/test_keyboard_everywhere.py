@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,12 +22,6 @@ from tests.helpers.focus_walk import describe, focusable, reached, unnamed, unre
 PAGES = ["general", "models", "discover", "speculation", "chat", "appearance", "advanced"]
 
 
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
-
-
 def check(window: QWidget, qtbot: QtBot) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
@@ -38,23 +32,12 @@ def check(window: QWidget, qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
-    window = harness.application.show_settings(page)
-    assert window is not None
-    QApplication.processEvents()
-    check(window, qtbot)
-
-
-@pytest.mark.parametrize("page", PAGES)
 def test_tab_goes_through_the_settings_from_the_top(tmp_path: Path, qtbot: QtBot, page: str) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
         harness.application.settings.model_folders = (str(tmp_path),)  # its row is made later than those below
-        window = harness.application.show_settings(page)
-        assert window is not None
+        window = harness.show_settings(page)
         window.resize(1100, 900)
-        window.activateWindow()
-        qtbot.waitUntil(window.isActiveWindow)
-        QApplication.processEvents()
+        check(window, qtbot)
         shown = window.pages[page]
         seen = [each for each in reached(window) if shown.isAncestorOf(each)]
         content = shown.widget() if isinstance(shown, Page) else shown
@@ -66,7 +49,7 @@ def test_tab_goes_through_the_settings_from_the_top(tmp_path: Path, qtbot: QtBot
 
 def test_tab_leaves_the_table_of_requests(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
-    test_settings(harness, qtbot, "speculation")
+    check(harness.show_settings("speculation"), qtbot)
 
 
 def test_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:
@@ -79,17 +62,6 @@ def test_a_chat(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.resize(1500, 900)
     harness.window.inspector.set_wanted(True)
     check(harness.window, qtbot)
-
-
-def test_in_the_chat_window_tab_goes_from_the_sidebar_to_the_header_to_the_foot(
-    harness: AppHarness, qtbot: QtBot
-) -> None:
-    window = harness.window
-    seen = reached(window)
-    start = seen.index(window.sidebar.new_button)
-    seen = seen[start:] + seen[:start]
-    places = [seen.index(each) for each in (window.sidebar.new_button, window.header.chip, window.composer.edit)]
-    assert places == sorted(places)
 
 
 def test_tab_goes_through_the_window_part_by_part(harness: AppHarness, qtbot: QtBot) -> None:
@@ -131,8 +103,7 @@ def open_quick_ask(harness: AppHarness) -> QWidget:
 
 
 def open_reset(harness: AppHarness) -> QWidget:
-    window = harness.application.show_settings("advanced")
-    assert window is not None
+    window = harness.show_settings("advanced")
     return window.advanced.ask_to_reset()
 
 

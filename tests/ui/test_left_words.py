@@ -15,7 +15,7 @@ from app.storage import Database, EditKind, Stores
 from app.storage.left_words import Left, LeftWords, places_to_leave
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
-from tests.ui.test_kept_words import fill_up
+from tests.helpers.full_disk import fill_up
 
 LONG = "precious " * 6000  # more than SQLite's free pages take
 EDITED, REPLIED = LONG + "edited", LONG + "replied"

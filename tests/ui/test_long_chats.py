@@ -18,7 +18,7 @@ from app.views.transcript.reading_places import ReadingPlace
 from tests.drills.test_many_messages import fill
 from tests.helpers.app_harness import AppHarness, open_app
 
-MANY = 4500
+MANY = 3000
 
 
 @pytest.fixture
@@ -76,8 +76,7 @@ def test_the_end_is_there_at_once_and_the_rest_comes_before_it(
 
 def test_the_reader_stays_where_they_are(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     view.verticalScrollBar().setValue(view.verticalScrollBar().maximum() - 3000)
     place = view.place()
     shown = {part.message_id: geometry.top() for part, geometry in view.visible_parts.shown()}
@@ -93,8 +92,7 @@ def test_it_goes_to_a_kept_place_when_that_has_come(harness: AppHarness, qtbot: 
     place = ReadingPlace(40, 3.0)
     harness.chats.places.put(1, place)
     harness.chats.open_chat(1)
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     assert view.place() == place  # also where it is left before that
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
     here = view.place()
@@ -174,8 +172,7 @@ def test_what_a_search_found_far_above_is_gone_to(harness: AppHarness, qtbot: Qt
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
     harness.wait_until_stored(qtbot)
     assert ids(harness) == list(range(1, MANY + 1))
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     place = view.place()
     assert place is not None
     assert place.message_id == 40
@@ -183,8 +180,7 @@ def test_what_a_search_found_far_above_is_gone_to(harness: AppHarness, qtbot: Qt
 
 def test_its_rows_are_freed_a_few_at_a_time(harness: AppHarness, qtbot: QtBot) -> None:
     open_whole(harness, qtbot)
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     items = [weakref.ref(item) for item in view.items]
 
     def are_left() -> int:
@@ -197,8 +193,7 @@ def test_its_rows_are_freed_a_few_at_a_time(harness: AppHarness, qtbot: QtBot) -
 
 def test_finding_goes_on_in_what_comes(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     view.finder.find("message 12 ")
     qtbot.waitUntil(lambda: not (harness.chats.transcript.has_earlier or view.finder.is_reading))
     assert view.finder.count == 1
@@ -206,8 +201,7 @@ def test_finding_goes_on_in_what_comes(harness: AppHarness, qtbot: QtBot) -> Non
 
 def test_the_focus_stays_on_its_message(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     view.message_keys.highlights.focus(AT_ONCE - 2)
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
     assert view.message_keys.highlights.focused_message() == MANY - 1

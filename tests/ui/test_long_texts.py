@@ -113,15 +113,6 @@ def test_five_megabytes_of_nothing_that_may_be_copied_are_left_out_at_once(unit:
     assert safe_code(text)[0] == ("" if unit < " " or unit > "~" else text)
 
 
-def test_what_is_copied_of_very_many_lines_is_what_they_are(qtbot: QtBot) -> None:
-    field, text = LongText(), "A draft guesses, the main model.\n" * 150_000
-    qtbot.addWidget(field)
-    field.set_text(text)
-    field.selectAll()
-    assert_is_quick(field.copy)  # .2 s; with the HTML that Qt makes, 3
-    assert QApplication.clipboard().text() == text
-
-
 def test_very_many_lines_are_edited_as_any(qtbot: QtBot) -> None:
     field = LongText()
     qtbot.addWidget(field)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -18,7 +17,7 @@ from app.views.settings.download_row import DownloadRow
 from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.buttons import PillButton
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.double_click import double_click
 
 
@@ -103,16 +102,9 @@ def test_a_button_that_stays_what_it_is_takes_both_clicks(window: QWidget) -> No
     assert len(clicks) == 2
 
 
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as app:
-        yield app
-
-
 def footer_of(app: AppHarness, message_id: int) -> MessageFooter:
     """Of a message that the focus is on, so that its icons are shown."""
-    view = app.window.transcript
-    assert view is not None
+    view = app.transcript
     row = app.chats.transcript.row_of(message_id)
     assert row is not None
     view.message_keys.show(row)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.views.shell.menu import MenuBar
 from app.views.shell.shortcuts import ShortcutTable, plain_words, shortcut_text, show_shortcuts
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.fields import WholeField
@@ -21,26 +19,11 @@ from app.views.widgets.labels import TextLabel
 from tests.helpers.app_harness import AppHarness, open_app
 
 
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
-
-
 def test_no_two_entries_share_a_key(harness: AppHarness) -> None:
     """Of those that other parts of the window add as well: Qt hears none of two that share one."""
     keys = Counter(shortcut_text(action) for action in harness.window.actions() if shortcut_text(action))
     assert [key for key, number in keys.items() if number > 1] == []
     assert len(keys) > len([action for action in harness.window.menu.actions.values() if shortcut_text(action)])
-
-
-@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh_CN"])
-def test_every_entry_has_words(harness: AppHarness, language: str) -> None:
-    harness.application.settings.language = language
-    QApplication.processEvents()
-    menu = harness.window.menu
-    words = [action.text() for action in menu.actions.values()] + [each.title() for each in menu.menus.values()]
-    assert all(words)
 
 
 def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> None:
@@ -66,23 +49,6 @@ def test_entries_follow_what_can_be_done(harness: AppHarness, qtbot: QtBot) -> N
     assert [menu.bigger.isEnabled(), menu.smaller.isEnabled()] == [True, False]
 
 
-def test_the_text_grows_and_shrinks_by_the_sizes_of_the_settings(harness: AppHarness) -> None:
-    menu, settings = harness.window.menu, harness.application.settings
-
-    def sizes(name: str) -> list[float]:
-        found = []
-        while menu.actions[name].isEnabled():
-            menu.actions[name].trigger()
-            found.append(settings.text_scale)
-        return found
-
-    assert sizes("smaller") == [0.85]
-    assert sizes("bigger") == [1.0, 1.15, 1.3, 1.5, 1.75, 2.0]
-    settings.text_scale = 1.2  # of the file of another version
-    menu.smaller.trigger()
-    assert settings.text_scale == 1.15
-
-
 def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot) -> None:
     menu, edit = harness.window.menu, harness.window.composer.edit
     harness.window.composer.take_focus()
@@ -101,8 +67,7 @@ def test_the_edit_menu_knows_the_focused_field(harness: AppHarness, qtbot: QtBot
 
 
 def test_the_edit_menu_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> None:
-    window = harness.application.show_settings("chat")
-    assert window is not None
+    window = harness.show_settings("chat")
     number = window.sampling.fields["top_k"]
     assert isinstance(number, WholeField)
     qtbot.waitUntil(window.isActiveWindow)
@@ -115,13 +80,6 @@ def test_the_edit_menu_reaches_a_number(harness: AppHarness, qtbot: QtBot) -> No
     harness.window.menu.actions["paste"].trigger()
     number.interpretText()
     assert number.value() == 40
-
-
-def test_paste_and_match_style_pastes_words(harness: AppHarness) -> None:
-    harness.window.sidebar.search.setFocus()
-    QApplication.clipboard().setText("whales")
-    harness.window.menu.paste_plain.trigger()
-    assert harness.window.sidebar.search.text() == "whales"
 
 
 def test_chats_are_stepped_through(harness: AppHarness, qtbot: QtBot) -> None:
@@ -194,8 +152,7 @@ def test_the_sheet_scrolls_by_page_keys_at_once(harness: AppHarness, qtbot: QtBo
 
 def test_the_sheet_is_opened_once(harness: AppHarness, qtbot: QtBot) -> None:
     """Also over another window than the one whose menus they are."""
-    other = harness.application.show_settings()
-    assert other is not None
+    other = harness.show_settings()
     qtbot.waitUntil(other.isActiveWindow)
     for _ in range(2):
         harness.window.menu.shortcuts.trigger()
@@ -252,8 +209,7 @@ def test_all_windows_come_to_the_front_the_active_one_last(
 
     monkeypatch.setattr(QWidget, "raise_", note)
     with open_app(tmp_path, qtbot) as harness:
-        settings = harness.application.show_settings()
-        assert settings is not None
+        settings = harness.show_settings()
         qtbot.waitUntil(settings.isActiveWindow)
         raised.clear()
         harness.window.menu.all_to_front.trigger()
@@ -279,8 +235,7 @@ def test_the_message_menu_acts_on_the_message_in_focus_or_else_on_the_latest(har
     assert entries["Continue"].isEnabled()
     entries["Copy as Plain Text"].trigger()
     assert QApplication.clipboard().text() == answer.text
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     view.message_keys.show(0)
     entries = message_entries(harness)
     assert "Continue" not in entries
@@ -300,8 +255,7 @@ def test_the_message_menu_acts_on_the_message_in_focus_or_else_on_the_latest(har
 
 def test_the_selection_is_looked_for(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Which whales swim?")
-    view, bar, edit = harness.window.transcript, harness.window.finding.bar, harness.window.composer.edit
-    assert view is not None
+    view, bar, edit = harness.transcript, harness.window.finding.bar, harness.window.composer.edit
     harness.window.menu.use_selection.trigger()
     assert not bar.isVisible()
     view.message_keys.show(0)
@@ -332,8 +286,7 @@ def test_the_key_of_delete_chat_leaves_fields_alone(harness: AppHarness, qtbot: 
     locked.setFocus()
     QTest.keyClick(locked, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
     assert harness.chats.chat_id == chat
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     view.setFocus()
     QTest.keyClick(view, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: harness.chats.chat_id == 0)
@@ -358,24 +311,3 @@ def test_undo_after_a_deletion_brings_it_back_also_from_a_field(harness: AppHarn
     QTest.keyClick(harness.window.sidebar.search, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert harness.window.sidebar.search.text() == ""
     assert harness.chats.conversations.row_of(chat) is None
-
-
-def test_macs_have_their_own_keys_and_entries(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    def bar() -> MenuBar:
-        window = QWidget()
-        qtbot.addWidget(window)
-        return MenuBar(window)
-
-    assert "all_to_front" not in bar().actions
-    monkeypatch.setattr("app.views.shell.menu.IS_MAC", True)
-    mac = bar()
-    assert [key.toString() for key in mac.sidebar.shortcuts()] == ["Meta+Ctrl+S", "Ctrl+\\"]
-    assert mac.all_to_front.text() == "Bring All to Front"
-
-
-def test_the_sheet_has_the_keys_of_what_has_the_focus(harness: AppHarness) -> None:
-    sheet = show_shortcuts(harness.application.theme, harness.window.menu, harness.window)
-    words = [label.text() for label in sheet.findChildren(TextLabel)]
-    for key in ("F2", "Del", "Left / Right", "Return", "Shift+F10"):
-        assert words.count(key) == 2, key
-    QTest.keyClick(sheet, Qt.Key.Key_Escape)

@@ -114,8 +114,7 @@ def chats_of(profile: Path) -> None:
         stores.messages.add_user(stores.chats.create("kept"), None, "kept words")
 
 
-@pytest.mark.parametrize("put", [fifo, folder, endless])
-@pytest.mark.parametrize("is_damaged", [False, True], ids=["sound", "damaged"])
+@pytest.mark.parametrize(("put", "is_damaged"), [(fifo, True), (folder, False), (endless, False)])
 def test_what_is_in_the_place_of_a_file_of_sqlite_is_put_aside(
     tmp_path: Path, qtbot: QtBot, put: Callable[[Path], None], is_damaged: bool
 ) -> None:

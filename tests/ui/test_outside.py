@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,12 +33,6 @@ from app.views.transcript import message_keys
 from engine import FinishReason, OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
-
-
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
 
 
 @pytest.fixture
@@ -142,7 +135,8 @@ def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_b
     harness.engine.gate.hold()
     ask(quick, "Quickly")
     qtbot.waitUntil(lambda: quick.writing)
-    quick.close()
+    QTest.keyClick(quick.edit, Qt.Key.Key_Escape)
+    assert not quick.isVisible()
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
     qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
@@ -193,17 +187,6 @@ def test_the_window_closes_while_a_quick_question_is_answered(
     with closing(Database(harness.paths.database)) as database:
         assert [row["text"] for row in database.rows("SELECT text FROM messages WHERE role = 'user'")] == ["Quickly"]
         assert database.rows("SELECT id FROM messages WHERE status = 'streaming'") == []
-
-
-def test_closing_it_ends_no_reply(harness: AppHarness, quick: QuickAsk, qtbot: QtBot) -> None:
-    harness.engine.gate.hold()
-    ask(quick, "Slowly")
-    qtbot.waitUntil(lambda: quick.writing)
-    QTest.keyClick(quick.edit, Qt.Key.Key_Escape)
-    assert not quick.isVisible()
-    harness.engine.gate.open()
-    qtbot.waitUntil(lambda: not quick.writing)
-    assert quick._model.messages[-1].status is ReplyStatus.DONE
 
 
 def test_without_a_model_the_words_stay(tmp_path: Path, qtbot: QtBot) -> None:

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.storage.pair_records import PairRecord, PairRecords
 from app.system.machine import machine_name
+from app.system.paths import Paths
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import DRAFT, MAIN, Script, model_info
 
@@ -15,14 +16,13 @@ OTHER = model_info("/models/Other-Draft-1B", parameters=700_000_000)
 MODELS = {model.folder: model for model in (MAIN, DRAFT, OTHER)}
 
 
-def records(app: AppHarness) -> PairRecords:
-    return PairRecords(app.paths.pairs, machine_name())
+def records(paths: Paths) -> PairRecords:
+    return PairRecords(paths.pairs, machine_name())
 
 
-def tune(folder: Path, qtbot: QtBot) -> None:
+def tune(folder: Path) -> None:
     """As an earlier run left it: the best length for the pair is 4."""
-    with open_app(folder, qtbot, models=MODELS) as app:
-        records(app).put_tuning(MAIN.folder, DRAFT.folder, PairRecord(None, (), "fixed", 4, 1.4))
+    records(Paths.for_user(folder)).put_tuning(MAIN.folder, DRAFT.folder, PairRecord(None, (), "fixed", 4, 1.4))
 
 
 def choose_draft(app: AppHarness, folder: str, qtbot: QtBot) -> None:
@@ -32,7 +32,7 @@ def choose_draft(app: AppHarness, folder: str, qtbot: QtBot) -> None:
 
 
 def test_a_tuned_pair_that_was_turned_off_is_off_after_a_restart(tmp_path: Path, qtbot: QtBot) -> None:
-    tune(tmp_path, qtbot)
+    tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         assert (app.models.pair.speculation.mode, app.models.pair.speculation.tokens) == ("fixed", 4)
         app.application.speculation.switch.set_off(True)
@@ -46,7 +46,7 @@ def test_a_tuned_pair_that_was_turned_off_is_off_after_a_restart(tmp_path: Path,
 
 
 def test_leaving_a_tuned_pair_turns_no_other_on(tmp_path: Path, qtbot: QtBot) -> None:
-    tune(tmp_path, qtbot)
+    tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         choose_draft(app, OTHER.folder, qtbot)
         app.application.speculation.switch.set_off(True)
@@ -56,7 +56,7 @@ def test_leaving_a_tuned_pair_turns_no_other_on(tmp_path: Path, qtbot: QtBot) ->
 
 
 def test_another_way_that_was_chosen_for_a_tuned_pair_stays(tmp_path: Path, qtbot: QtBot) -> None:
-    tune(tmp_path, qtbot)
+    tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         app.models.choose_speculation("fixed", 7)
         choose_draft(app, OTHER.folder, qtbot)
@@ -72,7 +72,7 @@ def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtb
     with open_app(tmp_path, qtbot, models=MODELS) as app:
         app.ask(qtbot, "One?")
         choose_draft(app, DRAFT.folder, qtbot)
-        before = records(app).get(MAIN.folder, DRAFT.folder).gain
+        before = records(app.paths).get(MAIN.folder, DRAFT.folder).gain
         assert before is not None
         app.engine.scripts.append(Script(("a",) * 12))
         app.engine.gate.hold()
@@ -82,13 +82,13 @@ def test_a_reply_that_two_drafts_shared_is_no_gain_of_either(tmp_path: Path, qtb
         app.models.choose_draft(OTHER.folder)
         app.engine.gate.open()
         app.wait_until_quiet(qtbot)
-        assert records(app).get(MAIN.folder, OTHER.folder).gain is None
+        assert records(app.paths).get(MAIN.folder, OTHER.folder).gain is None
         app.ask(qtbot, "Three?")
-        assert records(app).get(MAIN.folder, OTHER.folder).gain is not None
+        assert records(app.paths).get(MAIN.folder, OTHER.folder).gain is not None
 
 
 def test_a_pair_that_was_only_tuned_shows_its_gain_in_the_list_of_drafts(tmp_path: Path, qtbot: QtBot) -> None:
-    tune(tmp_path, qtbot)
+    tune(tmp_path)
     with open_app(tmp_path, qtbot, models=MODELS) as app:
 
         def gain() -> float | None:
@@ -96,4 +96,4 @@ def test_a_pair_that_was_only_tuned_shows_its_gain_in_the_list_of_drafts(tmp_pat
 
         assert gain() == 1.4
         app.ask(qtbot, "One?")
-        assert gain() == records(app).get(MAIN.folder, DRAFT.folder).gain != 1.4  # of the reply
+        assert gain() == records(app.paths).get(MAIN.folder, DRAFT.folder).gain != 1.4  # of the reply

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QStackedWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 
 from app.settings import Settings
@@ -22,29 +21,18 @@ from app.views.settings.download_row import DownloadRow
 from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.settings.models import ModelsPage
 from app.views.settings.window import SettingsWindow
-from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from app.views.widgets.labels import TextLabel
-from app.words.requests import RequestColumn
 from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
-from tests.helpers.samples import sampled
 
 REPOSITORY = "mlx-community/Tiny-4bit"
 
 
 @pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
-
-
-@pytest.fixture
 def window(harness: AppHarness) -> SettingsWindow:
-    window = harness.application.show_settings()
-    assert window is not None
-    return window
+    return harness.show_settings()
 
 
 def test_a_minimized_window_comes_back(harness: AppHarness, window: SettingsWindow) -> None:
@@ -73,27 +61,6 @@ def download(page: ModelsPage) -> DownloadRow:
 def install(page: ModelsPage) -> None:
     QTest.keyClicks(page.install.repository, REPOSITORY)
     QTest.keyClick(page.install.repository, Qt.Key.Key_Return)
-
-
-@pytest.mark.parametrize(("language", "scale"), sampled(["en", "ko", "ja", "zh_CN"], [1.0, 2.0]))
-def test_no_page_is_cut_off_at_the_side(
-    harness: AppHarness, window: SettingsWindow, qtbot: QtBot, language: str, scale: float
-) -> None:
-    harness.application.settings.language, harness.application.settings.text_scale = language, scale
-    window.resize(window.minimumSize())
-    for name in ("general", "models", "speculation", "chat", "appearance", "advanced"):
-        window.show_page(name)
-        qtbot.waitUntil(lambda: _fits(window))
-
-
-def _fits(window: SettingsWindow) -> bool:
-    stack = window.findChild(QStackedWidget)
-    assert stack is not None
-    page = stack.currentWidget()
-    assert isinstance(page, Page)
-    content = page.widget()
-    assert content is not None
-    return content.width() <= page.viewport().width()
 
 
 def test_language_changes_every_page_at_once(harness: AppHarness, window: SettingsWindow) -> None:
@@ -180,13 +147,6 @@ def test_back_to_the_defaults_leaves_the_system_prompt(harness: AppHarness, wind
     assert field.value() == settings.temperature
 
 
-def test_install_is_offered_only_for_a_repository(page: ModelsPage) -> None:
-    QTest.keyClicks(page.install.repository, "no repository")
-    assert not page.install.install_button.isEnabled()
-    page.install.repository.setText(REPOSITORY)
-    assert page.install.install_button.isEnabled()
-
-
 def test_a_download_shows_bytes_and_ends_among_the_installed(
     harness: AppHarness, page: ModelsPage, qtbot: QtBot
 ) -> None:
@@ -234,16 +194,6 @@ def test_a_cancelled_download_leaves_the_page(harness: AppHarness, page: ModelsP
     install(page)
     click(download(page).cancel_button)
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
-    harness.store.gate.open()
-
-
-def test_two_downloads_stand_side_by_side(harness: AppHarness, page: ModelsPage) -> None:
-    harness.store.gate.hold()
-    for name in ("a/one", "b/two"):
-        harness.models.install(name)
-    QApplication.processEvents()
-    names = [row.name.text() for row in page.findChildren(DownloadRow) if not row.isHidden()]
-    assert names == ["a/one", "b/two"]
     harness.store.gate.open()
 
 
@@ -316,8 +266,7 @@ def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) ->
         assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
     harness.application.settings.save()
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.application.show_settings("models")
-        assert window is not None
+        window = harness.show_settings("models")
         hub = window.models.hub
         assert (hub.endpoint.text(), hub.token.text()) == ("https://hub.example", "hf_secret")
         harness.store.hubs.clear()
@@ -343,8 +292,7 @@ def test_a_token_that_could_not_be_read_for_a_moment_stays_when_its_empty_field_
     with monkeypatch.context() as disk:
         disk.setattr(Path, "read_bytes", refused)
         with open_app(tmp_path, qtbot) as harness:
-            window = harness.application.show_settings("models")
-            assert window is not None
+            window = harness.show_settings("models")
             assert window.models.hub.token.text() == ""
             disk.undo()
             window.models.hub.token.editingFinished.emit()
@@ -366,18 +314,6 @@ def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHar
     hub.mirrors.editingFinished.emit()
     assert settings.hub_mirrors == ()
     assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
-
-
-def test_the_table_follows_a_running_request(harness: AppHarness, window: SettingsWindow, qtbot: QtBot) -> None:
-    window.show_page("speculation")
-    assert not window.speculation.table.isVisible()
-    harness.ask(qtbot, "Hello")
-    table = window.speculation.table
-    assert table.isVisible()
-    model = table.model()
-    assert model.rowCount() == 1
-    figures = (RequestColumn.ACCEPT_RATE, RequestColumn.TOKENS_PER_PASS)
-    assert [model.index(0, column).data() for column in figures] == ["63%", "4.3"]
 
 
 def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(

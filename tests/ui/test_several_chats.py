@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import ProgressPart
-from app.words.replies import details_text
-from engine import DraftingState, RequestStats
+from engine import DraftingState
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 
 LINE_PX = 34  # with the gap below it
 
 
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
-
-
 def progress(harness: AppHarness) -> str:
     """What stands in place of the first word; nothing else is done meanwhile."""
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     widgets = [part.widget for part, _ in view.visible_parts.shown() if part.kind is PartKind.PROGRESS]
     return next((widget.accessibleName() for widget in widgets if isinstance(widget, ProgressPart)), "")
 
@@ -79,14 +68,6 @@ def test_a_reply_that_waits_says_for_how_many(harness: AppHarness, qtbot: QtBot)
     qtbot.waitUntil(lambda: last_status(harness) == ReplyStatus.STOPPED)
 
 
-def test_in_company_the_footer_says_why_nothing_is_drafted() -> None:
-    shared = RequestStats(
-        generated_tokens=30, rounds=30, shared_rounds=29, decode_s=1.0, drafting=DraftingState.BATCHED
-    )
-    assert "several replies at once" in details_text(shared)
-    assert "several replies at once" not in details_text(replace(shared, drafting=DraftingState.OFF))
-
-
 def test_in_company_the_chip_says_so_until_nobody_is_left(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.scripts.append(Script(drafting=DraftingState.BATCHED))
     harness.engine.gate.hold()
@@ -105,8 +86,7 @@ def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> 
     with open_app(tmp_path, qtbot) as harness:
         harness.engine.scripts.extend(Script(pieces=(f"{word} paragraph\n\n" * 80,)) for word in ("one", "two"))
         harness.ask(qtbot, "Long?")
-        long_chat, view = harness.chats.chat_id, harness.window.transcript
-        assert view is not None
+        long_chat, view = harness.chats.chat_id, harness.transcript
         view.verticalScrollBar().setValue(700)
         QApplication.processEvents()
         left, bottom = view.verticalScrollBar().value(), view.verticalScrollBar().maximum()
@@ -117,8 +97,7 @@ def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> 
         harness.chats.open_chat(long_chat)
         assert abs(view.verticalScrollBar().value() - left) <= LINE_PX
     with open_app(tmp_path, qtbot) as harness:
-        view = harness.window.transcript
-        assert view is not None
+        view = harness.transcript
         harness.chats.open_chat(long_chat)
         assert abs(view.verticalScrollBar().value() - left) <= LINE_PX
         view.jump_to_end()

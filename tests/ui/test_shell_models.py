@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAccessible, QFontMetrics, QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QFontMetrics
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem
+from PySide6.QtWidgets import QStyle
 from pytestqt.qtbot import QtBot
 
-from app.controllers.draft_choices import CHAT_TOKENS
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftState
 from app.views.widgets.labels import details_in_lines
@@ -83,12 +82,6 @@ def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness) -> 
     assert all(reasons.values())
 
 
-def test_another_main_model_is_loaded_at_once(harness: AppHarness, qtbot: QtBot) -> None:
-    click(harness.window.picker.panel.mains, SMALLER.folder)
-    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
-    qtbot.waitUntil(lambda: harness.window.picker.panel.mains.checked == SMALLER.folder)
-
-
 def test_the_draft_is_dropped_and_chosen_again_without_loading_the_main_model(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
@@ -145,35 +138,6 @@ def test_escape_closes_the_picker(harness: AppHarness) -> None:
     assert not harness.window.picker.panel.isVisible()
 
 
-def test_the_picker_fits_the_window_after_larger_text(harness: AppHarness) -> None:
-    window, picker, settings = harness.window, harness.window.picker.panel, harness.application.settings
-    widths = []
-    for scale in (1.0, 2.0, 1.0):
-        picker.close()
-        settings.text_scale = scale
-        QApplication.processEvents()
-        window.picker.open()
-        assert picker.frameGeometry().right() < window.frameGeometry().right()
-        widths.append(picker.width())
-    assert widths[0] == widths[2] < widths[1]
-
-
-def test_in_the_smallest_window_no_word_of_the_picker_is_cut_off_with_the_largest_text(harness: AppHarness) -> None:
-    """It goes beyond the window's foot then, as far as the screen."""
-    picker = harness.window.picker.panel
-    picker.close()
-    harness.application.settings.text_scale = 2.0
-    harness.window.resize(harness.window.minimumSize())
-    harness.window.move(0, 0)
-    QApplication.processEvents()
-    harness.window.picker.open()
-    QApplication.processEvents()
-    hint = picker.speculation.explanation
-    assert hint.isVisible()
-    assert hint.height() >= hint.heightForWidth(hint.width())
-    assert picker.geometry().bottom() <= picker.screen().availableGeometry().bottom() + 1
-
-
 def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBot) -> None:
     """Below it a line appears once the pair has been compared."""
     listed = OptionList(Theme())
@@ -189,24 +153,6 @@ def test_the_chosen_option_stays_whole_where_its_list_gets_less_room(qtbot: QtBo
     qtbot.waitUntil(is_whole)
     listed.resize(500, 200)
     qtbot.waitUntil(is_whole)
-
-
-@pytest.mark.parametrize("height", range(150, 300, 25))
-def test_a_list_that_opens_at_its_chosen_option_cuts_none_at_its_top(qtbot: QtBot, height: int) -> None:
-    listed = OptionList(Theme())
-    qtbot.addWidget(listed)
-    listed.resize(500, height)
-    listed.set_options([Option(f"Model {number}", str(number), "4.3 MB") for number in range(24)], "15")
-    listed.show()
-    listed.show_checked()
-
-    def is_as_it_should_be() -> None:
-        first = listed.visualRect(listed.indexAt(QPoint(0, 0)))
-        assert listed.verticalScrollBar().value() > 0
-        assert first.top() == 0
-        assert listed.viewport().rect().contains(listed.visualRect(listed.currentIndex()))
-
-    qtbot.waitUntil(is_as_it_should_be)
 
 
 @pytest.mark.parametrize(("then", "chosen"), [(["A", "B"], ["A"]), (["B", "A"], [])], ids=["stays", "moves"])
@@ -235,15 +181,6 @@ def press(listed: OptionList, key: Qt.Key) -> str:
     QTest.keyClick(listed, key)
     assert listed.viewport().rect().intersects(listed.visualRect(listed.currentIndex()))
     return str(listed.currentIndex().data())
-
-
-def test_every_option_is_reached_by_key_and_headings_are_stepped_over(harness: AppHarness) -> None:
-    drafts = harness.window.picker.panel.drafts
-    drafts.setFocus()
-    seen = [press(drafts, Qt.Key.Key_Home), *(press(drafts, Qt.Key.Key_Down) for _ in range(5))]
-    assert set(seen) == {"No draft", "Draft-1B", "Main-4B", "Main-8B", "Stranger-1B", "Broken"}
-    assert press(drafts, Qt.Key.Key_End) == seen[-1]
-    assert [press(drafts, Qt.Key.Key_Up) for _ in range(5)] == seen[-2::-1]
 
 
 def test_a_long_list_of_refused_models_is_read_by_key(harness: AppHarness) -> None:
@@ -395,15 +332,6 @@ def go_to(listed: OptionList, name: str) -> None:
         QTest.keyClick(listed, Qt.Key.Key_Down)
 
 
-def test_a_draft_says_what_it_takes_and_brought(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.models.records.put_gain(MAIN.folder, DRAFT.folder, 1.62)
-    harness.window.picker.open()
-    details = {option.text: option.detail for option in options(harness.window.picker.panel.drafts)}
-    needed = size(memory_fit(DRAFT, CHAT_TOKENS).needed_bytes)
-    assert details["Draft-1B"] == f"{needed} more memory · 1.6× last time · 4\u2011bit"
-    assert "last time" not in details["Main-4B"]
-
-
 def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_needs(
     harness: AppHarness, qtbot: QtBot
 ) -> None:
@@ -432,35 +360,6 @@ def test_main_models_that_can_be_used_come_first_and_others_say_what_to_do(harne
     (reason,) = [option.reason for option in listed if option.text == "Broken"]
     assert notice.hint
     assert reason.endswith(notice.hint)
-
-
-def test_long_details_have_room(harness: AppHarness) -> None:
-    """What a draft may bring stands last, and is not cut off."""
-    drafts = harness.window.picker.panel.drafts
-    delegate, shown = drafts.itemDelegate(), QStyleOptionViewItem()
-    heights = []
-    for detail in ("short", "a detail that is far longer than a line of the list has room for, " * 2):
-        drafts.set_options([Option("Draft", "draft", detail)], "")
-        heights.append(delegate.sizeHint(shown, drafts.model().index(0, 0)).height())
-    assert heights[1] > heights[0]
-
-
-class UntoldList(OptionList):
-    """As in the app's first picker: laid out within a resize of its own, it is told of no further one."""
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        pass
-
-
-def test_rows_have_room_for_their_words_beside_a_scroll_bar(qtbot: QtBot) -> None:
-    """The bar comes while the list is laid out, and takes of its width."""
-    listed = UntoldList(Theme())
-    qtbot.addWidget(listed)
-    listed.resize(300, 300)
-    listed.set_options([Option(f"M{at}", f"/m/{at}", "i" * (30 + at) + " 4-bit") for at in range(60)], "")
-    listed.show()
-    bar = listed.verticalScrollBar()  # asked for a row's place, the list would lay out what is pending
-    qtbot.waitUntil(lambda: 0 < bar.maximum() == listed.content_height() - listed.viewport().height())
 
 
 def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:

@@ -7,13 +7,11 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QStyle, QStyleOptionFrame, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -28,7 +26,6 @@ from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_langua
 from engine import NoModelLoaded
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.controller_harness import recorded
-from tests.helpers.samples import sampled
 
 ROOT = SOURCES.parent
 # Names and notations that are the same in every language.
@@ -84,8 +81,7 @@ def pages(harness: AppHarness) -> Iterator[QWidget]:
 
 
 def windows(harness: AppHarness) -> tuple[QWidget, SettingsWindow]:
-    settings = harness.application.show_settings()
-    assert settings is not None
+    settings = harness.show_settings()
     return harness.window, settings
 
 
@@ -224,43 +220,6 @@ def test_what_stands_in_the_banner_and_the_chat_list_follows_a_switch(harness: A
     harness.application.settings.language = "ko"
     QApplication.processEvents()
     assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델이 없어요", "오늘")
-
-
-@pytest.mark.parametrize(("language", "scale"), sampled(list(LANGUAGES), [1.0, 2.0]))
-def test_no_button_is_cut_off(harness: AppHarness, qtbot: QtBot, language: str, scale: float) -> None:
-    harness.application.settings.language = language
-    harness.application.settings.text_scale = scale
-    checked = 0
-    for page in pages(harness):
-        buttons = [button for button in page.findChildren(PillButton) if button.isVisible()]
-        checked += len(buttons)
-        # Layouts come round a little later; what is cut off stays so.
-        qtbot.waitUntil(partial(_all_whole, buttons))
-    assert checked > 10
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_labels_are_as_high_as_their_words(harness: AppHarness, qtbot: QtBot, language: str) -> None:
-    harness.application.settings.language = language
-    harness.application.settings.text_scale = 1.5
-    settings = windows(harness)[1]
-    for page in ("general", "models", "speculation", "chat", "appearance", "advanced"):
-        settings.show_page(page)
-        QApplication.processEvents()
-        qtbot.waitUntil(lambda: _too_low(settings) == [])
-
-
-def _all_whole(buttons: list[PillButton]) -> bool:
-    return [button.text() for button in buttons if button.width() < button.sizeHint().width()] == []
-
-
-def _too_low(window: QWidget) -> list[str]:
-    labels = [label for label in window.findChildren(QLabel) if label.isVisible() and label.text()]
-    return [
-        label.text()
-        for label in labels
-        if label.height() < min(label.heightForWidth(label.width()), QFontMetrics(label.font()).height())
-    ]
 
 
 def test_the_questions_of_the_empty_chat_are_ones_that_the_starter_pair_was_taught(harness: AppHarness) -> None:

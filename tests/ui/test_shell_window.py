@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,25 +13,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.storage import ChatStore, Database, MessageStore, Stores
+from app.storage import ChatStore, Database, MessageStore
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.chat_list import RenameField
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.inspector import InspectorPanel
 from app.views.shell.picker import Picker
-from engine import ModelTooLarge, OutOfMemory
+from engine import OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
-from tests.helpers.fake_engine import DRAFT, MAIN, Script
+from tests.helpers.fake_engine import MAIN, Script
+from tests.helpers.full_disk import fill_up, make_room
 from tests.helpers.reply_words import footer_of, notice_of
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
-
-
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
 
 
 def press(widget: QWidget, key: Qt.Key, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -45,8 +39,7 @@ def test_a_question_typed_gets_its_reply(harness: AppHarness, qtbot: QtBot) -> N
     assert [row.from_user for row in rows] == [True, False]
     assert "accepted" in footer_of(rows[1]).details
     assert harness.window.header.title.text() == "How does drafting work?"
-    assert harness.window.transcript is not None
-    assert harness.window.transcript.isVisible()
+    assert harness.transcript.isVisible()
     assert not harness.window.empty_chat.isVisible()
 
 
@@ -149,31 +142,8 @@ def test_shortcuts(harness: AppHarness, qtbot: QtBot) -> None:
     assert harness.chats.chat_id == 0
     assert window.empty_chat.isVisible()
     press(window, Qt.Key.Key_Comma, CONTROL)
-    settings = harness.application.show_settings()
-    assert settings is not None
+    settings = harness.show_settings()
     assert settings.isVisible()
-
-
-def test_deleting_a_chat_can_be_undone(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Precious")
-    chat_id = harness.chats.chat_id
-    harness.window.sidebar.chats.delete_requested.emit(chat_id)
-    qtbot.waitUntil(lambda: harness.chats.conversations.row_of(chat_id) is None)
-    assert "Precious" in harness.window.banner.sentence.text()
-    QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: harness.chats.conversations.row_of(chat_id) is not None)
-    assert harness.window.header.title.text() == "Precious"
-
-
-def test_a_chat_is_renamed_in_place(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Before")
-    harness.window.menu.rename.trigger()
-    field = harness.window.sidebar.chats.findChild(RenameField)
-    assert field is not None
-    QTest.keyClicks(field, "After")
-    press(field, Qt.Key.Key_Return)
-    harness.wait_until_stored(qtbot)
-    assert harness.window.header.title.text() == "After"
 
 
 def test_a_click_on_a_chat_leads_into_the_field_and_a_double_click_into_its_name(
@@ -235,47 +205,14 @@ def test_the_list_is_walked_and_opened_by_key(harness: AppHarness, qtbot: QtBot)
     assert harness.window.header.title.text() == "First"
 
 
-def test_search_filters_and_escape_brings_all_back(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "Lisbon")
-    harness.window.menu.new_chat.trigger()
-    harness.ask(qtbot, "Porto")
-    search = harness.window.sidebar.search
-    QTest.keyClicks(search, "Lisb")
-    qtbot.waitUntil(lambda: [row.title for row in harness.chats.conversations.rows if row.chat_id] == ["Lisbon"])
-    QTest.keyClicks(search, "xx")
-    qtbot.waitUntil(harness.window.sidebar.nothing.isVisible)
-    press(search, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: len([row for row in harness.chats.conversations.rows if row.chat_id]) == 2)
-    assert not harness.window.sidebar.nothing.isVisible()
-
-
-def test_unsent_text_waits_in_its_chat(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.ask(qtbot, "First")
-    first = harness.chats.chat_id
-    QTest.keyClicks(harness.window.composer.edit, "half a thought")
-    harness.window.menu.new_chat.trigger()
-    assert harness.window.composer.text() == ""
-    harness.chats.open_chat(first)
-    assert harness.window.composer.text() == "half a thought"
-
-
 def test_a_failed_reply_can_be_tried_again_from_the_transcript(harness: AppHarness, qtbot: QtBot) -> None:
     harness.engine.scripts.append(Script(pieces=(), error=OutOfMemory("metal")))
     harness.ask(qtbot, "Big")
     failed = harness.chats.transcript.messages[-1]
     assert failed.status is ReplyStatus.FAILED
-    assert harness.window.transcript is not None
-    harness.window.transcript.notice_action_requested.emit(failed.id, notice_of(failed).action)
+    harness.transcript.notice_action_requested.emit(failed.id, notice_of(failed).action)
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[-1].status is ReplyStatus.DONE
-
-
-def test_a_model_that_cannot_load_is_said_with_a_way_out(tmp_path: Path, qtbot: QtBot) -> None:
-    refusal = ModelTooLarge(MAIN.folder, 48_000_000_000, 16_000_000_000)
-    with open_app(tmp_path, qtbot, models={MAIN.folder: refusal, DRAFT.folder: DRAFT}) as harness:
-        banner = harness.window.banner
-        qtbot.waitUntil(banner.isVisible)
-        assert "could not be loaded" in harness.window.header.chip.accessibleName()
 
 
 def test_closing_while_a_reply_runs_keeps_what_was_written(tmp_path: Path, qtbot: QtBot) -> None:
@@ -370,9 +307,7 @@ def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarn
     assert window.composer.text() == words
     assert "no room left" in window.banner.sentence.text()
     assert harness.chats.transcript.messages == []
-    storage.write(
-        lambda stores: stores.database.execute("PRAGMA max_page_count = 100000"), lambda _: None, lambda _: None
-    )
+    storage.write(make_room, lambda _: None, lambda _: None)
     harness.wait_until_stored(qtbot)
     assert window.banner.button.text() == "Try again"
     harness.application.settings.not_saved.emit()  # of the same disk: it takes the button from nobody
@@ -390,9 +325,7 @@ def test_what_was_sent_after_all_is_no_longer_offered_to_be_sent_again(harness: 
     window.composer.set_text("precious " * 600)
     press(window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(window.banner.isVisible)
-    storage.write(
-        lambda stores: stores.database.execute("PRAGMA max_page_count = 100000"), lambda _: None, lambda _: None
-    )
+    storage.write(make_room, lambda _: None, lambda _: None)
     press(window.composer.edit, Qt.Key.Key_Return)
     harness.wait_until_quiet(qtbot)
     assert len(harness.chats.transcript.messages) == 2
@@ -416,13 +349,6 @@ def test_the_window_asks_before_it_drops_what_the_disk_has_not_taken(tmp_path: P
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()
         harness.close()
-
-
-def fill_up(stores: Stores) -> None:
-    stores.database.execute("PRAGMA max_page_count = 1")
-    pages = stores.database.row("PRAGMA page_count")
-    assert pages is not None
-    stores.database.execute(f"PRAGMA max_page_count = {pages[0]}")
 
 
 @pytest.mark.expect_log("the database cannot be opened")

@@ -5,79 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect
-from PySide6.QtGui import QAccessible, QColor, QFontMetrics, QImage
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QAccessible, QFontMetrics
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.storage import ReplyStatus
-from app.theme import Theme
 from app.view_models.model_list import DraftState, PairState, PairView
-from app.view_models.request_table import RequestTableModel
-from app.views.settings.request_table import RequestTable
 from app.views.shell.header import Header
-from app.views.widgets.banner import BannerText
-from app.views.widgets.dialog import Dialog, DialogText
-from app.words.formats import in_menu, percent
+from app.words.formats import in_menu
 from app.words.languages import LANGUAGES
 from app.words.pairs import name_beside
 from app.words.requests import RequestColumn, all_state_words, cell_text, second_line
 from engine import DraftingState, RequestStats
 from tests.architecture.project import ROOT
-from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.app_harness import AppHarness
 from tests.helpers.transcript_harness import STATS
-
-
-@pytest.fixture
-def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as harness:
-        yield harness
-
-
-def place_in(window: QWidget, widget: QWidget) -> QRect:
-    return QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
-
-
-def ink_left(image: QImage, ground: QColor, rows: QRect) -> int:
-    """The first column in these rows that differs from the ground."""
-    for x in range(rows.left(), rows.right()):
-        if any(_differs(image.pixelColor(x, y), ground) for y in range(rows.top(), rows.bottom())):
-            return x
-    return -1
-
-
-def _differs(one: QColor, other: QColor) -> bool:
-    return max(abs(one.red() - other.red()), abs(one.green() - other.green()), abs(one.blue() - other.blue())) > 60
-
-
-def test_a_percentage_has_no_space() -> None:
-    assert percent(1.0) == "100%"
-
-
-def test_the_composer_does_not_shift_when_the_app_has_opened(tmp_path: Path, qtbot: QtBot) -> None:
-    with AppHarness(tmp_path) as harness:
-        harness.application.show()
-        QApplication.processEvents()
-        at_first = place_in(harness.window, harness.window.composer)
-        qtbot.waitUntil(lambda: harness.application.is_open)
-        QApplication.processEvents()
-        assert place_in(harness.window, harness.window.composer).left() == at_first.left()
-        harness.ask(qtbot, "Hello")
-        assert place_in(harness.window, harness.window.composer).left() == at_first.left()
-
-
-def test_title_and_chip_hold_to_their_edges(harness: AppHarness, qtbot: QtBot) -> None:
-    header = harness.window.header
-    places = set()
-    for title in ("A", "A longer title", "A title that is much longer than the others are"):
-        header.set_title(title)
-        QApplication.processEvents()
-        places.add((header.title.x(), header.chip.geometry().right()))
-    assert len(places) == 1
 
 
 def test_large_text_in_a_small_window_leaves_the_header_its_names(harness: AppHarness, qtbot: QtBot) -> None:
@@ -96,72 +41,6 @@ def test_large_text_in_a_small_window_leaves_the_header_its_names(harness: AppHa
     qtbot.waitUntil(lambda: all(button.isVisible() for button in aside))
 
 
-def test_a_banner_grows_with_the_text(harness: AppHarness, qtbot: QtBot) -> None:
-    banner = harness.window.banner
-    harness.window.resize(720, 700)
-    banner.show_warning(lambda: BannerText("A sentence that is long. " * 8, button="Do it"))
-    QApplication.processEvents()
-    low = banner.height()
-    harness.application.settings.text_scale = 2.0
-    layout = banner.layout()
-    assert layout is not None
-    qtbot.waitUntil(lambda: banner.height() > 2 * low)
-    qtbot.waitUntil(lambda: banner.height() >= layout.totalHeightForWidth(banner.width()))
-
-
-@pytest.mark.parametrize("scale", [1.0, 2.0])
-def test_the_picker_has_one_left_edge(harness: AppHarness, scale: float) -> None:
-    """Headings, ticks, segments and the icons of the buttons begin in one column, give or take their own air."""
-    harness.application.settings.text_scale = scale
-    window = harness.window
-    window.resize(1400, 760)
-    window.picker.open()
-    picker = window.picker.panel
-    QApplication.processEvents()
-    image, ground = picker.grab().toImage(), harness.application.theme.palette.surface
-    parts = [picker.main_heading, picker.search_button]
-    lefts = [ink_left(image, ground, place_in(picker, part)) for part in parts]
-    chosen = picker.mains.visualRect(picker.mains.currentIndex())  # the chosen one, with its tick
-    tick = QRect(picker.mains.viewport().mapTo(picker, chosen.topLeft()), chosen.size())
-    lefts.append(ink_left(image, ground, tick))
-    segments = place_in(picker, picker.speculation.modes).left()
-    lefts.append(segments)
-    picker.close()
-    assert max(lefts) - min(lefts) <= 4 * scale, lefts
-
-
-def test_what_scrolls_out_of_the_composer_fades(harness: AppHarness) -> None:
-    """A letter at the edge is fainter than one in the middle."""
-    composer = harness.window.composer
-    composer.edit.setReadOnly(True)  # without a blinking cursor
-    composer.set_text("\n".join(["MMMM"] * 80))
-    bar = composer.edit.verticalScrollBar()
-    bar.setValue(bar.maximum() // 2)
-    QApplication.processEvents()
-    image = composer.edit.grab(QRect(0, 0, 60, composer.edit.height())).toImage()
-    ground = harness.application.theme.palette.surface
-    strengths = [
-        max(abs(image.pixelColor(x, y).lightness() - ground.lightness()) for x in range(image.width()))
-        for y in range(image.height())
-    ]
-    middle = max(strengths[len(strengths) // 3 : 2 * len(strengths) // 3])
-    assert middle > 100
-    assert max(strengths[:2]) < middle / 3
-    assert max(strengths[-2:]) < middle / 3
-
-
-def test_drafts_stand_apart_from_main_models(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        harness.window.picker.open()
-        model = harness.window.picker.panel.mains.model()
-        shown = [model.index(row, 0).data() for row in range(model.rowCount())]
-        harness.window.picker.panel.close()
-    drafts = [entry.name for entry in harness.models.models if entry.drafts_for and not entry.is_main]
-    if drafts:
-        assert shown.index("Used as drafts") < min(shown.index(name) for name in drafts)
-    assert shown[0] == "Main-8B"
-
-
 def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) -> None:
     """Through Qt's own interface, as a screen reader asks."""
     harness.ask(qtbot, "Hello")
@@ -175,45 +54,23 @@ def test_painted_widgets_say_what_they_are(harness: AppHarness, qtbot: QtBot) ->
     assert palette.role() == QAccessible.Role.Dialog
 
 
-def test_columns_are_narrow_again_after_large_text(qapp: QApplication) -> None:
-    theme = Theme()
-    table = RequestTable(theme, RequestTableModel())
-    widths = [table.columnWidth(column) for column in RequestColumn]
-    for scale in (2.0, 1.0):
-        theme.set_scale(scale)
-    assert [table.columnWidth(column) for column in RequestColumn] == widths
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_every_state_of_a_request_is_read_whole(harness: AppHarness, qtbot: QtBot, language: str) -> None:
+def test_every_state_of_a_request_is_read_whole(harness: AppHarness, qtbot: QtBot) -> None:
     """And a settings window of the usual size has room for every column beside it."""
     harness.ask(qtbot, "Hello")
-    harness.application.settings.language = language
-    settings = harness.application.show_settings()
-    assert settings is not None
-    settings.show_page("speculation")
-    QApplication.processEvents()
+    settings = harness.show_settings("speculation")
     table = settings.speculation.table
-    seen, least = all_state_words(), QFontMetrics(table.font()).horizontalAdvance
-    assert max(map(least, seen)) <= table.columnWidth(RequestColumn.STATE) - 14
-    assert table.horizontalScrollBar().maximum() == 0
-    for column, stats in ((RequestColumn.STATE, RequestStats()), (RequestColumn.STATE, STATS)):
-        assert {cell_text(column, ReplyStatus.DONE, stats), second_line(column, stats)} <= seen | {""}
-
-
-def test_a_row_that_comes_moves_no_column(harness: AppHarness, qtbot: QtBot) -> None:
-    """A scroll bar of its own came for as long as the page took to give the table more room."""
-    harness.ask(qtbot, "Hello")
-    settings = harness.application.show_settings()
-    assert settings is not None
-    settings.show_page("speculation")
-    QApplication.processEvents()
-    table, widths = settings.speculation.table, set()
-    table.horizontalHeader().sectionResized.connect(lambda *_: widths.add(table.viewport().width()))
-    before = table.viewport().width()
-    harness.ask(qtbot, "Once more")
-    qtbot.waitUntil(lambda: table.height() == table.sizeHint().height())
-    assert (table.model().rowCount(), widths - {before}) == (2, set())
+    for language in LANGUAGES:
+        harness.application.settings.language = language
+        QApplication.processEvents()
+        seen, least = all_state_words(), QFontMetrics(table.font()).horizontalAdvance
+        assert max(map(least, seen)) <= table.columnWidth(RequestColumn.STATE) - 14, language
+        assert table.horizontalScrollBar().maximum() == 0, language
+        for stats in (RequestStats(), STATS):
+            shown = {
+                cell_text(RequestColumn.STATE, ReplyStatus.DONE, stats),
+                second_line(RequestColumn.STATE, stats),
+            }
+            assert shown <= seen | {""}
 
 
 def test_a_request_that_waits_does_not_say_that_drafting_is_off() -> None:
@@ -287,31 +144,6 @@ def test_long_names_do_not_widen_the_menus(harness: AppHarness, qtbot: QtBot) ->
         texts = [action.text() for action in menu.actions()]
         assert any(text.strip().startswith(beginning) for text in texts), texts
         assert menu.sizeHint().width() < 800
-
-
-class PlaceWhenShown(QObject):
-    """Where a window is as it is about to be shown; what is moved later, X11 may be told too late."""
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        self.place = QRect()
-        window.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget):
-            self.place = watched.geometry()
-        return False
-
-
-@pytest.mark.skipif(sys.platform == "darwin", reason="a sheet, which the system places")
-def test_a_dialog_is_in_its_place_before_it_is_shown(harness: AppHarness) -> None:
-    window = harness.window
-    dialog = Dialog(harness.application.theme, window, lambda: DialogText("Title", "Sentence " * 30, act="Close"))
-    shown = PlaceWhenShown(dialog)
-    dialog.open()
-    assert shown.place == dialog.geometry()
-    assert dialog.geometry().center().x() == pytest.approx(window.geometry().center().x(), abs=1)
-    assert dialog.y() > window.geometry().y()
 
 
 _LETTERS = """

@@ -88,14 +88,11 @@ def show(harness: TranscriptHarness, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", WHOLE)
-def test_nothing_is_loaded_or_opened(harness: TranscriptHarness, text: str) -> None:
+def test_nothing_is_loaded_or_opened_and_every_link_is_one_of_the_web_or_of_mail(
+    harness: TranscriptHarness, text: str
+) -> None:
     with WATCH.nothing():
         show(harness, text)
-
-
-@pytest.mark.parametrize("text", WHOLE)
-def test_every_link_is_one_of_the_web_or_of_mail(harness: TranscriptHarness, text: str) -> None:
-    show(harness, text)
     for part, _ in harness.view.visible_parts.shown():
         document = part.selectable.document_of() if part.selectable else None
         if document is None:
@@ -114,23 +111,6 @@ def test_clicks_everywhere_open_nothing(harness: TranscriptHarness) -> None:
         for y in range(4, harness.view.height(), 16):
             for x in range(30, harness.view.width(), 90):
                 QTest.mouseClick(harness.view.windowHandle(), Qt.MouseButton.LeftButton, pos=QPoint(x, y))
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        "file:///etc/passwd",
-        "javascript:alert(1)",
-        "data:text/html,x",
-        "//host/x",
-        "\\\\host\\share",
-        "https://",
-        "x:y",
-        "",
-    ],
-)
-def test_these_are_not_even_asked_about(harness: TranscriptHarness, link: str) -> None:
-    assert ask_to_open(link, harness.theme, harness.view) is None
 
 
 def test_the_question_shows_letters_that_only_look_alike(harness: TranscriptHarness) -> None:

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
-from app.markup.blocks import Splitter
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.transcript.parts import as_widget
 from app.views.transcript.reading_places import ReadingPlace
-from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
+from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
-Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
 CODE = "\n".join(f"value_{number} = {number}" for number in range(900))
 TABLE = "| a | b |\n| --- | --- |\n" + "| cell | other |\n" * 60
-
-
-@pytest.fixture
-def open_transcript(qtbot: QtBot) -> Opener:
-    def open_one(messages: list[TranscriptMessage]) -> TranscriptHarness:
-        harness = TranscriptHarness(messages)
-        qtbot.addWidget(harness.view)
-        return harness
-
-    return open_one
 
 
 def mixed(number: int) -> TranscriptMessage:
@@ -34,7 +19,7 @@ def mixed(number: int) -> TranscriptMessage:
     return reply(number, text)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.41, 0.63, 0.87])
+@pytest.mark.parametrize("share", [0.0, 0.41, 0.87])
 def test_coming_back_shows_the_same_pixels(open_transcript: Opener, share: float) -> None:
     chat = [*long_chat(12), mixed(100), question(101, "word " * 900), mixed(102)]
     harness = open_transcript(chat)
@@ -100,14 +85,14 @@ def test_a_place_in_a_message_that_is_gone_is_the_end(open_transcript: Opener) -
     assert harness.value == harness.bottom
 
 
-@pytest.mark.parametrize("offset", [-1e9, -1.5, 0.0, 1e9, 12.25])
-def test_any_offset_is_somewhere_in_the_message(open_transcript: Opener, offset: float) -> None:
+def test_any_offset_is_somewhere_in_the_message(open_transcript: Opener) -> None:
     harness = open_transcript([*long_chat(10), mixed(100), *[question(200 + n) for n in range(30)]])
-    harness.view.go_to(ReadingPlace(100, offset))
-    assert 0 <= harness.value <= harness.bottom
+    for offset in (-1e9, -1.5, 0.0, 1e9, 12.25):
+        harness.view.go_to(ReadingPlace(100, offset))
+        assert 0 <= harness.value <= harness.bottom
 
 
-@pytest.mark.parametrize("number", [0, 3, 250, 399])
+@pytest.mark.parametrize("number", [3, 399])
 def test_a_found_word_of_a_long_reply_is_in_sight(open_transcript: Opener, number: int) -> None:
     text = "\n\n".join(f"some **bold** and `code` number{n}end {PARAGRAPH}" for n in range(400))
     harness = open_transcript([*long_chat(10), reply(100, text), *long_chat(30)[50:]])
@@ -115,7 +100,7 @@ def test_a_found_word_of_a_long_reply_is_in_sight(open_transcript: Opener, numbe
     assert is_in_sight(harness, f"number{number}end")
 
 
-@pytest.mark.parametrize("number", [2, 450, 899])
+@pytest.mark.parametrize("number", [450, 899])
 def test_a_found_word_in_code_is_in_sight(open_transcript: Opener, number: int) -> None:
     text = f"Look:\n\n```py\n{CODE}\n```\n\n{PARAGRAPH}"
     harness = open_transcript([*long_chat(10), reply(100, text), *long_chat(30)[50:]])
@@ -146,26 +131,3 @@ def test_a_message_that_is_not_shown_is_not_found(open_transcript: Opener) -> No
     harness = open_transcript(long_chat(20))
     assert not harness.view.show_message(9999)
     assert harness.value == harness.bottom
-
-
-SOURCES = [
-    f"# One\n\n{PARAGRAPH}\n\n- a\n- b\n\n  ```py\n  x = 1\n  ```\n- c\n\n$$x$$\n\n> quote\n\n{TABLE}\n\nend here",
-    f"text\n\n```\n{CODE}\n```\n\nafter\n\n" + "- item\n" * 300,
-    "word " * 3000,
-]
-
-
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("step", [90, 1000, 100_000])
-def test_blocks_know_where_they_begin(source: str, step: int) -> None:
-    splitter = Splitter()
-    for start in range(0, len(source), step):
-        splitter.append(source[start : start + step])
-    splitter.finish()
-    starts = [block.start for block in splitter.blocks]
-    assert starts == sorted(starts)
-    for block in splitter.blocks:
-        first = block.text or next(token.content for token in block.tokens if token.content)
-        line = first.strip().split("\n")[0]
-        if not (block.joined and block.tokens and block.tokens[0].type == "table_open"):
-            assert line[:20] in source[block.start : block.start + len(line) + 40]

@@ -15,9 +15,7 @@ from tests.helpers.transcript_harness import TranscriptHarness, reply
 CODE = "> Words:\n>\n> ```py\n> x = 1\n> ```\n>\n> | a | b |\n> |---|---|\n> | 1 | 2 |\n>\n> more\n"
 ONLY_CODE = "> ```\n> x = 1\n> ```\n"
 NESTED = "> one\n> > two\n> >\n> > ```\n> > x\n> > ```\n> > - three\n> >\n> >   ```\n> >   y\n> >   ```\n>\n> four\n"
-IN_ITEM = "- item\n  > words\n  >\n  > ```\n  > x\n  > ```\n  > end\n"
 TWO = "> ```\n> x\n> ```\n\nbetween\n\n> ```\n> y\n> ```\n"
-AFTER_ITEM = "- item\n- > ```\n  > x\n  > ```\n"
 
 
 def opened(qtbot: QtBot, text: str, scale: float = 1.0, *, grown: bool = False) -> TranscriptHarness:
@@ -58,9 +56,7 @@ def span(harness: TranscriptHarness, kinds: set[PartKind]) -> tuple[int, int]:
 QUOTED = {PartKind.TEXT, PartKind.CODE, PartKind.TABLE}
 
 
-@pytest.mark.parametrize("grown", [False, True])
-@pytest.mark.parametrize("scale", [1.0, 1.5])
-@pytest.mark.parametrize("text", [CODE, ONLY_CODE])
+@pytest.mark.parametrize(("text", "scale", "grown"), [(CODE, 1.0, True), (CODE, 1.5, False), (ONLY_CODE, 1.0, False)])
 def test_a_quote_has_one_bar_from_its_top_to_its_bottom(qtbot: QtBot, text: str, scale: float, grown: bool) -> None:
     """There was none beside code and tables, nor between these and the words."""
     harness = opened(qtbot, text, scale, grown=grown)
@@ -80,27 +76,6 @@ def test_each_quote_of_several_has_its_own(qtbot: QtBot) -> None:
     assert inner[0] < between[0].x() < between[1].x()
 
 
-def test_a_quote_in_an_item_has_its_bar_beside_its_own_words(qtbot: QtBot) -> None:
-    """It stood at the left of the list."""
-    harness = opened(qtbot, IN_ITEM)
-    (bar,) = bars_of(harness)
-    (card,) = harness.parts(PartKind.CODE)
-    assert card.widget is not None
-    assert 24 + 20 < bar[0] < as_widget(card.widget).x()
-    assert bar[1] > span(harness, QUOTED)[0] + 12
-    assert bar[2] == span(harness, QUOTED)[1]
-
-
 def test_two_quotes_are_not_joined(qtbot: QtBot) -> None:
     one, other = bars_of(opened(qtbot, TWO))
     assert one[2] + 30 < other[1]
-
-
-def test_a_quote_that_begins_with_code_has_no_bar_above_it(qtbot: QtBot) -> None:
-    harness = opened(qtbot, AFTER_ITEM)
-    (bar,) = bars_of(harness)
-    assert bar[1:] == span(harness, {PartKind.CODE})
-
-
-def test_code_in_a_list_has_no_bar(qtbot: QtBot) -> None:
-    assert not bars_of(opened(qtbot, "- item\n\n  ```\n  x\n  ```\n"))

@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.markup.blocks import split
-from app.markup.copying import plain_text
 from app.markup.document import DocumentBuilder
 from app.theme import Theme
 from app.views.transcript.part_context import PartContext
@@ -92,17 +91,6 @@ def test_bare_addresses_are_links_without_the_sentence_around_them(text: TextPar
     show(text, "Look at https://example.com/a(b), 그리고 https://example.com/c를 봐요.")
     hrefs = {each.charFormat().anchorHref() for each in cursors(text)} - {""}
     assert hrefs == {"https://example.com/a(b)", "https://example.com/c"}
-
-
-def test_a_copy_is_plain_text(text: TextPart) -> None:
-    show(text, "some **bold** [link](https://example.com)")
-    assert plain_text(text.document(), 0, text.length) == "some bold link"
-
-
-def test_a_copied_formula_is_its_source(text: TextPart, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(text.context.formulas.drawn):
-        show(text, "so $x^2$ and $y$ it is")
-    assert plain_text(text.document(), 0, text.length) == "so x^2 and y it is"
 
 
 def test_documents_are_written_without_html(text: TextPart) -> None:

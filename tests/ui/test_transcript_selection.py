@@ -5,8 +5,6 @@ Mouse events are given to the window, so that they take the way of real ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor
@@ -14,16 +12,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.transcript import ReplyStatus, TranscriptMessage
+from app.view_models.transcript import ReplyStatus
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import Part, as_widget
 from app.views.transcript.pointer import SelectionPointer
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText
 from app.views.transcript.transcript_menu import TranscriptMenu
-from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, long_chat, question, reply
+from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
-Opener = Callable[[list[TranscriptMessage]], TranscriptHarness]
 LEFT = Qt.MouseButton.LeftButton
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 CHAT = [
@@ -32,17 +29,6 @@ CHAT = [
     question(3, "Second question"),
     reply(4, "The last answer"),
 ]
-
-
-@pytest.fixture
-def open_transcript(qtbot: QtBot) -> Opener:
-    def open_one(messages: list[TranscriptMessage]) -> TranscriptHarness:
-        harness = TranscriptHarness(messages)
-        qtbot.addWidget(harness.view)
-        qtbot.waitUntil(harness.view.isVisible)
-        return harness
-
-    return open_one
 
 
 def text_of(part: Part) -> ReadOnlyText:
@@ -295,12 +281,6 @@ def test_tables_and_formulas_are_selected_too(open_transcript: Opener, qtbot: Qt
     assert QGuiApplication.clipboard().text() == expected
     drag(harness, point(harness, "one"), point(harness, "two", behind=True))
     assert lit(harness) == ["one|1", "two"]
-
-
-def test_selected_code_is_copied_without_what_a_terminal_acts_on(open_transcript: Opener) -> None:
-    harness = open_transcript([reply(1, "Before\n\n```\nls \x1b[8mrm\x1b[0m\n```\n\nAfter")])
-    drag(harness, point(harness, "Before"), point(harness, "After", behind=True))
-    assert copied(harness) == "Before\n\nls rm\n\nAfter"
 
 
 def test_a_message_that_goes_takes_the_selection_along(open_transcript: Opener) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QScrollBar
 from pytestqt.qtbot import QtBot
@@ -83,14 +82,6 @@ def test_keys_move_the_one_in_the_focused_message(harness: TranscriptHarness) ->
         assert bar_of(harness, kind).value() == 0
 
 
-def test_keys_reach_the_end_of_a_table(harness: TranscriptHarness) -> None:
-    harness.view.setFocus()
-    bar = bar_of(harness, PartKind.TABLE)
-    for _ in range(200):
-        QTest.keyClick(harness.view, Qt.Key.Key_Right)
-    assert max(bar.value() / bar.maximum(), bar_of(harness, PartKind.CODE).value() / bar.maximum()) >= 1
-
-
 def test_a_scrolled_table_stays_while_the_reply_grows(qtbot: QtBot) -> None:
     harness = TranscriptHarness([reply(1, "", ReplyStatus.STREAMING)])
     qtbot.addWidget(harness.view)
@@ -99,26 +90,3 @@ def test_a_scrolled_table_stays_while_the_reply_grows(qtbot: QtBot) -> None:
     for _ in range(5):
         harness.model.append_text(1, " and more\n\n")
     assert bar_of(harness, PartKind.TABLE).value() == 150
-
-
-def test_the_line_beside_thinking_has_no_gaps_on_the_screen(qtbot: QtBot) -> None:
-    harness = TranscriptHarness([question(5), reply(1, "", ReplyStatus.STREAMING)])
-    qtbot.addWidget(harness.view)
-    harness.model.append_text(1, "Begin.\n\n", thinking=True)
-    harness.view.visible_parts.shown()
-    harness.view._context.fold_requested.emit(1)
-    harness.view.jump_to_end()
-    for number in range(40):
-        harness.model.append_text(1, f"\n\npara {number}\n\n" if number % 3 else "- item\n", thinking=True)
-        QApplication.processEvents()
-    shown = harness.view.screen().grabWindow(harness.view.winId()).toImage()
-    x = harness.parts(PartKind.TEXT)[-1].widget.x() - harness.theme.px(20) + harness.theme.px(6)  # type: ignore[union-attr]
-    bottom = harness.parts(PartKind.TEXT)[-1].widget.geometry().bottom()  # type: ignore[union-attr]
-    assert len(colors_down(shown, x, bottom)) == 1
-    harness.scroll_to(harness.bottom - 130)
-    QApplication.processEvents()
-    assert len(colors_down(harness.view.screen().grabWindow(harness.view.winId()).toImage(), x, 400)) == 1
-
-
-def colors_down(image: QImage, x: int, bottom: int) -> set[str]:
-    return {QColor(image.pixelColor(x, y)).name() for y in range(bottom)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,19 +29,12 @@ from tests.helpers.fake_engine import Script
 LEFT = Qt.MouseButton.LeftButton
 
 
-@pytest.fixture
-def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
-    with open_app(tmp_path, qtbot) as app:
-        yield app
-
-
 def texts(app: AppHarness) -> list[str]:
     return [message.text for message in app.chats.transcript.messages]
 
 
 def view_of(app: AppHarness) -> TranscriptView:
-    assert app.window.transcript is not None
-    return app.window.transcript
+    return app.transcript
 
 
 def delete_open_chat(app: AppHarness, qtbot: QtBot) -> int:

@@ -6,20 +6,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QInputMethodQueryEvent
+from PySide6.QtGui import QGuiApplication, QInputMethodQueryEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.transcript import TranscriptView
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.composing import compose
 from tests.helpers.fake_engine import Script
-
-
-def compose(field: QWidget, preedit: str, commit: str = "") -> None:
-    event = QInputMethodEvent(preedit, [])
-    event.setCommitString(commit)
-    QApplication.sendEvent(field, event)
 
 
 def focused() -> QWidget:
@@ -30,41 +25,23 @@ def focused() -> QWidget:
 
 def clicked_transcript(harness: AppHarness, qtbot: QtBot) -> TranscriptView:
     harness.ask(qtbot, "Hello")
-    view = harness.window.transcript
-    assert view is not None
+    view = harness.transcript
     harness.window.activateWindow()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
     qtbot.waitUntil(view.hasFocus)
     return view
 
 
-def test_letters_after_a_click_among_the_messages_stand_in_the_composer(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        view, composer = clicked_transcript(harness, qtbot), harness.window.composer
-        QTest.keyClicks(view, "H")
-        assert composer.edit.hasFocus()
-        QTest.keyClicks(composer.edit, "i")
-        assert composer.text() == "Hi"
-
-
-@pytest.mark.parametrize(
-    ("key", "modifier"),
-    [
-        (Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier),
-        (Qt.Key.Key_J, Qt.KeyboardModifier.MetaModifier),
-        (Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier),
-        (Qt.Key.Key_Down, Qt.KeyboardModifier.NoModifier),
-        (Qt.Key.Key_Delete, Qt.KeyboardModifier.NoModifier),
-    ],
-)
-def test_keys_that_are_no_letters_stay_where_they_are(
-    tmp_path: Path, qtbot: QtBot, key: Qt.Key, modifier: Qt.KeyboardModifier
-) -> None:
+def test_keys_that_are_no_letters_stay_where_they_are(tmp_path: Path, qtbot: QtBot) -> None:
+    none, control, meta = (getattr(Qt.KeyboardModifier, f"{name}Modifier") for name in ("No", "Control", "Meta"))
     with open_app(tmp_path, qtbot) as harness:
         view = clicked_transcript(harness, qtbot)
-        QTest.keyClick(view, key, modifier)
-        assert view.hasFocus()
-        assert not harness.window.composer.text()
+        for key, modifier in (
+            *((Qt.Key.Key_J, each) for each in (control, meta)),
+            *((each, none) for each in (Qt.Key.Key_Space, Qt.Key.Key_Down, Qt.Key.Key_Delete)),
+        ):
+            QTest.keyClick(view, key, modifier)
+            assert (view.hasFocus(), harness.window.composer.text()) == (True, ""), key
 
 
 def test_a_letter_on_a_button_goes_to_the_composer_too(tmp_path: Path, qtbot: QtBot) -> None:
@@ -132,16 +109,6 @@ def test_what_is_written_already_goes_on_with_spaces_and_without_letters(tmp_pat
         QTest.keyClick(view, Qt.Key.Key_Backspace)
         assert composer.text() == "hell"
         assert composer.edit.hasFocus()
-
-
-def test_the_message_in_focus_gives_way_to_typing(tmp_path: Path, qtbot: QtBot) -> None:
-    with open_app(tmp_path, qtbot) as harness:
-        view = clicked_transcript(harness, qtbot)
-        view.message_keys.step(-1)
-        assert view.focused_row() is not None
-        QTest.keyClicks(view, "a")
-        assert view.focused_row() is None
-        assert harness.window.composer.text() == "a"
 
 
 def test_in_the_list_of_chats_letters_are_no_commands(tmp_path: Path, qtbot: QtBot) -> None:
@@ -234,8 +201,9 @@ def test_a_field_in_focus_keeps_what_is_typed_and_pasted(tmp_path: Path, qtbot: 
         field.setFocus()
         QTest.keyClicks(field, "abc")
         QGuiApplication.clipboard().setText("d")
-        harness.window.menu.actions["paste"].trigger()
-        assert field.text() == "abcd"
+        for entry in ("paste", "paste_plain"):
+            harness.window.menu.actions[entry].trigger()
+        assert field.text() == "abcdd"
         assert not harness.window.composer.text()
 
 
@@ -243,8 +211,7 @@ def test_page_keys_scroll_the_messages_while_one_types(tmp_path: Path, qtbot: Qt
     with open_app(tmp_path, qtbot) as harness:
         harness.engine.scripts.append(Script(pieces=("A line.\n\n" * 200,)))
         harness.ask(qtbot, "Hello")
-        assert harness.window.transcript is not None
-        bar, edit = harness.window.transcript.verticalScrollBar(), harness.window.composer.edit
+        bar, edit = harness.transcript.verticalScrollBar(), harness.window.composer.edit
         QTest.keyClicks(edit, "one")
         QTest.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         QTest.keyClicks(edit, "two")
