@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,9 @@ from pytestqt.qtbot import QtBot
 from app.controllers.attachments import MOST_FILES, AttachmentController
 from app.controllers.message_changes import Then
 from app.controllers.messages import block_of, prompt_of
+from app.documents import read_file
 from app.storage import Attachment, AttachmentKind
+from app.system.limited_child import Stop
 from app.view_models.attached import AttachedRow
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.transcript.attachments_part import AttachmentsPart
@@ -177,8 +179,7 @@ def test_attachments_go_with_the_message_before_its_text_and_open_from_its_bubbl
     assert app.engine.requests[0].messages[-1].content == prompt_of("What is in it?", [sent])
     assert chips(app) == []
     assert app.application.storage.read.unsent.attachments() == {}
-    assert app.window.transcript is not None
-    (part,) = app.window.transcript.findChildren(AttachmentsPart)
+    (part,) = app.transcript.findChildren(AttachmentsPart)
     press(part.chips[0], Qt.Key.Key_Return)
     (dialog,) = app.window.findChildren(AttachmentDialog)
     assert dialog.isVisible()
@@ -221,8 +222,7 @@ def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
 ) -> None:
     attach(app, qtbot, note)
     app.ask(qtbot, "What is in it?")
-    assert app.window.transcript is not None
-    (part,) = app.window.transcript.findChildren(AttachmentsPart)
+    (part,) = app.transcript.findChildren(AttachmentsPart)
     press(part.chips[0], Qt.Key.Key_Return)
     (dialog,) = app.window.findChildren(AttachmentDialog)
     dialog.remove.click()
@@ -325,8 +325,20 @@ def test_too_many_files_are_not_taken(app: AppHarness, qtbot: QtBot, tmp_path: P
 
 
 def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
-    app: AppHarness, qtbot: QtBot, tmp_path: Path
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    removed = threading.Event()
+
+    def held(path: Path, stop: Stop, told: Callable[[float], None]) -> Attachment:
+        """It is not read to its end before the window has looked."""
+
+        def tell(share: float) -> None:
+            told(share)
+            removed.wait(60)
+
+        return read_file(path, stop, tell)
+
+    monkeypatch.setattr("app.controllers.attachments.read_file", held)
     path = tmp_path / "long.pdf"
     path.write_bytes(pdf_bytes([f"Page {number}" for number in range(400)]))
     app.window.composer.edit.insertFromMimeData(files(path))
@@ -338,6 +350,7 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
     QToolTip.hideText()
     qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
     controller(app).remove(rows(app)[0].number)
+    removed.set()
     assert app.window.composer.button.isEnabled()
     qtbot.waitUntil(lambda: not controller(app)._stops)
     assert not app.window.banner.isVisible()
