@@ -52,12 +52,12 @@ def page_of(app: AppHarness, qtbot: QtBot) -> SpeculationPage:
 def test_requests_are_kept_over_restarts(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as app:
         app.ask(qtbot, "One?")
-        stats = app.chats.requests.rows[0].stats
+        (live,) = app.chats.requests.rows
+        assert (live.pair, live.status) == (f"{MAIN.name} ← {DRAFT.name}", ReplyStatus.DONE)
     with open_app(tmp_path, qtbot) as app:
         app.wait_until_stored(qtbot)
         (row,) = app.chats.requests.rows
-        names = f"{MAIN.name} ← {DRAFT.name}"
-        assert (row.chat, row.pair, row.status, row.stats) == ("One?", names, ReplyStatus.DONE, stats)
+        assert (row.chat, row.pair, row.status, row.stats) == ("One?", live.pair, live.status, live.stats)
         app.ask(qtbot, "Two?")
         assert len(app.chats.requests.rows) == 2
         page = page_of(app, qtbot)
