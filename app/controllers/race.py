@@ -1,7 +1,8 @@
 """A race: one prompt written without the draft and with it, and whether the words are the same and how much sooner.
 
 The two are written one after the other, because two replies at once share their forwards and neither would draft. First
-the prompt is read, so that both find it read and the device warm. In company a lap is left at once and written again.
+the prompt is read, so that both find it read and the device warm. All three are background requests: one that is paused
+for somebody's reply goes on afterwards, and its figures leave the pause out.
 """
 
 from __future__ import annotations
@@ -49,7 +50,6 @@ class Race(QObject):
         self._laps: list[Lap] = []
         self._next = -1  # the lap that is written; -1: the prompt is read
         self._own: RequestId | None = None
-        self._others: set[RequestId] = set()
         self._main = ""  # the folder of the main model that writes both laps
         self._state = RaceState.IDLE
         bridge.text_arrived.connect(self._on_event)
@@ -58,7 +58,7 @@ class Race(QObject):
 
     @property
     def view(self) -> RaceView:
-        waits = self.under_way and self._own is None
+        waits = self.under_way and (self._own is None or self._models.residence.busy)
         return RaceView(RaceState.WAITING if waits else self._state, tuple(self._laps))
 
     @property
@@ -77,7 +77,7 @@ class Race(QObject):
         seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
         sampling = replace(request.sampling, seed=seed, temperature=0.0 if greedy else request.sampling.temperature)
         limit = min(request.max_tokens or MOST_TOKENS, MOST_TOKENS)
-        self._request = replace(request, sampling=sampling, max_tokens=limit)
+        self._request = replace(request, sampling=sampling, max_tokens=limit, background=True)
         self._laps = [Lap(), Lap()]
         self._next, self._state = -1, RaceState.RUNNING
         self._go_on()
@@ -91,24 +91,13 @@ class Race(QObject):
 
     def _on_event(self, event: Event) -> None:
         match event:
-            case Queued(request=number) if number != self._own:
-                self._make_room(number)
             case TextDelta(request=number) if number == self._own:
                 self._on_text(event)
             case Finished(request=number) | Failed(request=number) if number == self._own:
                 self._own = None
                 self._on_own_end(event)
-            case Finished(request=number) | Failed(request=number):
-                self._others.discard(number)
-                self._go_on()
-
-    def _make_room(self, number: RequestId) -> None:
-        """Somebody else's reply goes first. Those that nobody waits for give way by themselves."""
-        if number in self._models.residence.background:
-            return
-        self._others.add(number)
-        if self._own is not None:
-            self._engine.cancel(self._own)
+            case Queued() | Finished() | Failed() if self.under_way:
+                self.changed.emit()  # it waits for somebody's reply, or goes on
 
     def _on_text(self, delta: TextDelta) -> None:
         if self._next < 0:
@@ -122,10 +111,8 @@ class Race(QObject):
             return
         if isinstance(event, Failed):
             self._end(RaceState.FAILED)
-        elif event.reason is FinishReason.MODEL_CHANGED:
+        elif event.reason in (FinishReason.MODEL_CHANGED, FinishReason.CANCELLED):
             self._end(RaceState.CANCELLED)
-        elif event.reason is FinishReason.CANCELLED or event.stats.shared_rounds:
-            self._go_on()  # the same lap once more
         else:
             self._finish_lap(event)
 
@@ -156,7 +143,7 @@ class Race(QObject):
         if not self.under_way or self._own is not None:
             return
         draft_comes = self._next == _LAPS - 1 and self._models.pair.draft_state is DraftState.LOADING
-        if not self._others and not draft_comes:
+        if not draft_comes:
             if self._next >= 0:
                 self._laps[self._next] = Lap()
             self._own = self._engine.submit(self._lap_request(), self._bridge.post)

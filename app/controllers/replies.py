@@ -288,7 +288,7 @@ class Replies(QObject):
         state = self._engine.state()
         for reply in self._live.values():
             if reply.status is ReplyStatus.QUEUED and reply.request in state.queued:
-                reply.waits_for = state.queued.index(reply.request) + len(state.running)
+                reply.waits_for = state.foreground.index(reply.request)
                 self._change_row(reply, waits_for=reply.waits_for)
 
     def _on_text(self, reply: LiveReply, delta: TextDelta) -> None:

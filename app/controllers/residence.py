@@ -10,7 +10,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.settings import Settings
-from engine import ChatEngine, Event, Failed, Finished, ModelReady, Queued, RequestId
+from engine import ChatEngine, Event, Failed, Finished, ModelReady, Queued
 
 
 class Residence(QObject):
@@ -20,7 +20,6 @@ class Residence(QObject):
 
     def __init__(self, engine: ChatEngine, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.background: set[RequestId] = set()  # requests that nobody waits for
         self._waiting: Callable[[], None] | None = None
         self._awaited = ""
         self._engine = engine
@@ -32,8 +31,7 @@ class Residence(QObject):
     @property
     def busy(self) -> bool:
         """Whether a reply that somebody waits for is queued or written."""
-        state = self._engine.state()
-        return bool({*state.queued, *state.running} - self.background)
+        return bool(self._engine.state().foreground)
 
     def note(self, event: Event) -> None:
         if isinstance(event, Queued):

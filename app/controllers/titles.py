@@ -1,9 +1,7 @@
 """Titles of chats, by the main model, once their first reply is done.
 
-A title is asked for when nobody waits for anything, and gives way: as soon as a request is queued that somebody waits
-for it is cancelled, and asked for again later. Tuning, which nobody waits for either, gives way to a title. It takes
-nothing from the store of prefixes and leaves nothing there, so that a chat finds its own cache as it left it. A title
-that the person has chosen stays.
+A title is asked for by a background request, one at a time. It takes nothing from the store of prefixes and leaves
+nothing there, so that a chat finds its own cache as it left it. A title that the person has chosen stays.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from engine import (
     FinishReason,
     Message,
     MessageRole,
-    Queued,
     Request,
     RequestId,
     Sampling,
@@ -95,24 +92,20 @@ class Titles(QObject):
 
     def close(self) -> None:
         self._waiting.clear()
-        self._give_way()
+        if self._own is not None:
+            self._engine.cancel(self._own)
 
     # What arrives
 
     def _on_event(self, event: Event) -> None:
         match event:
-            case Queued(request=request) if request not in {self._own, *self._models.residence.background}:
-                self._give_way()
             case TextDelta(request=request, kind=SpanKind.ANSWER, text=text) if request == self._own:
                 self._text += text
                 if self._has_enough:
                     self._engine.cancel(request)
             case Finished(request=request) | Failed(request=request) if request == self._own:
                 self._own = None
-                self._models.residence.background.discard(request)
                 self._on_end(event)
-                self._go_on()
-            case Finished() | Failed():
                 self._go_on()
 
     def _on_end(self, event: Finished | Failed) -> None:
@@ -144,18 +137,12 @@ class Titles(QObject):
         return len(self._text) > _ENOUGH
 
     def _go_on(self) -> None:
-        state = self._engine.state()
-        if self._own is not None or state.queued or state.running or self._models.pair.state is not PairState.READY:
+        if self._own is not None or self._models.pair.state is not PairState.READY:
             return
         self._waiting = [chat_id for chat_id in self._waiting if self._may_have(chat_id)]
         if self._waiting:
             self._text = ""
             self._own = self._engine.submit(self._request(self._waiting[0]), self._bridge.post)
-            self._models.residence.background.add(self._own)
-
-    def _give_way(self) -> None:
-        if self._own is not None:
-            self._engine.cancel(self._own)
 
     def _may_have(self, chat_id: int) -> bool:
         """The starter pair knows only its guide, and has no words for a title."""
@@ -176,6 +163,7 @@ class Titles(QObject):
             speculation=Speculation.off(),
             max_tokens=_MOST_TOKENS,
             transient=True,
+            background=True,
         )
 
 

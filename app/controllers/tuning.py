@@ -1,13 +1,12 @@
 """Tuning the loaded pair: plain decoding and every way to draft, on a few texts, through the real engine.
 
-Its requests are ordinary ones, one at a time, and give way: while anybody's reply is queued or written, the one under
-way is cancelled at once, and measured again afterwards.
+Its requests are background ones, one at a time: a request that is paused for somebody's reply goes on afterwards, and
+its figures leave the pause out.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from itertools import product
@@ -68,8 +67,6 @@ class TuningController(QObject):
         records: PairRecords,
         language: Callable[[], str],
         parent: QObject | None = None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(parent)
         self._engine = engine
@@ -77,16 +74,14 @@ class TuningController(QObject):
         self._models = models
         self._records = records
         self._language = language
-        self._clock = clock
         self._steps: list[_Step] = []  # still to be measured, the present one first
         self._done = 0  # steps
-        self._taken_s, self._asked_at = 0.0, 0.0  # by these steps; when the request under way was made
+        self._taken_s = 0.0  # by these
         self._readings: list[Reading] = []
         self._own: RequestId | None = None  # the request under way
-        self._counts = True  # it measures the first of the steps; not where it is left over from what was cancelled
-        self._others: set[RequestId] = set()  # queued or written for somebody
-        self._mixed: set[RequestId] = set()  # … since before the pair was another one
         self._pair = ("", "")
+        self._pairs = 0  # how many there were before it
+        self._asked_with: dict[RequestId, int] = {}  # replies under way: the same, when each was asked for
         self._error: EngineError | None = None  # why the last attempt failed
         self._too_short = False  # … or found nothing
         bridge.event_arrived.connect(self._on_event)
@@ -98,7 +93,7 @@ class TuningController(QObject):
         pair, chosen = self._models.pair, self._chosen
         can_start = self._loaded(pair) is not None
         if self._steps:
-            state = TuningState.WAITING if self._others else TuningState.RUNNING
+            state = TuningState.WAITING if self._models.residence.busy else TuningState.RUNNING
             steps = self._done + len(self._steps)
             readings = tuple(self._readings)
             return TuningView(state, can_start, False, self._done, steps, self._seconds_left, readings)
@@ -128,7 +123,6 @@ class TuningController(QObject):
         self._pair, self._readings, self._done, self._taken_s = pair, [], 0, 0.0
         self._forget_trouble()
         self._steps = PASSES * list(product(Content, WAYS))
-        self._counts = False
         self._go_on()
         self.changed.emit()
 
@@ -162,38 +156,28 @@ class TuningController(QObject):
 
     def _on_event(self, event: Event) -> None:
         match event:
-            case Queued(request=request) if request != self._own:
-                self._others.add(request)
-                self._stop_own()
+            case Queued(request=request, background=False):
+                self._asked_with[request] = self._pairs
+                self.changed.emit()
             case Finished(request=request) | Failed(request=request) if request == self._own:
                 self._own = None
-                self._models.residence.background.discard(request)
                 self._on_own_end(event)
             case Finished(request=request) | Failed(request=request):
-                self._others.discard(request)
-                if request not in self._mixed:
+                if self._asked_with.pop(request, None) == self._pairs:
                     self._note_gain(event)
-                self._mixed.discard(request)
-                self._go_on()
+                self.changed.emit()
 
     def _on_own_end(self, event: Finished | Failed) -> None:
-        if not self._steps:
-            return
-        if not self._counts:
-            self._go_on()
-            return
         rate = event.stats.tokens_per_second
         if isinstance(event, Failed):
             self._error = event.error
             self.cancel()
-        elif event.reason is FinishReason.MODEL_CHANGED:
+        elif event.reason in (FinishReason.MODEL_CHANGED, FinishReason.CANCELLED):
             self.cancel()
-        elif event.reason is FinishReason.CANCELLED:
-            self._go_on()
         else:
             content, way = self._steps.pop(0)
             self._done += 1
-            self._taken_s += self._clock() - self._asked_at
+            self._taken_s += event.stats.prefill_s + event.stats.decode_s
             if rate and event.stats.generated_tokens >= _LEAST_TOKENS:
                 self._readings.append(Reading(content, way, rate))
                 self._look_further()
@@ -206,8 +190,7 @@ class TuningController(QObject):
             self._steps = []
             self._stop_own()
             self._leave(self._pair)
-            if any(self._pair):
-                self._mixed |= self._others
+            self._pairs += any(self._pair)
             self._forget_trouble()
             self._pair = pair
             self._apply(self._records.get(*pair))
@@ -226,9 +209,6 @@ class TuningController(QObject):
             self._steps += PASSES * list(product(Content, (way,)))
 
     def _go_on(self) -> None:
-        if not self._steps or self._others or self._own is not None:
-            self.changed.emit()
-            return
         content, way = self._steps[0]
         text = PROMPTS.get(content) or PROMPTS_BY_LANGUAGE.get(self._language(), PROMPTS_BY_LANGUAGE["en"])
         request = Request(
@@ -236,15 +216,15 @@ class TuningController(QObject):
             sampling=_SAMPLING,
             speculation=Speculation(SpeculationMode(way.mode), way.tokens or 1),
             max_tokens=TOKENS,
+            background=True,
         )
-        self._asked_at = self._clock()
-        self._own, self._counts = self._engine.submit(request, self._bridge.post), True
-        self._models.residence.background.add(self._own)
+        self._own = self._engine.submit(request, self._bridge.post)
         self.changed.emit()
 
     def _stop_own(self) -> None:
-        if self._own is not None:
-            self._engine.cancel(self._own)
+        own, self._own = self._own, None
+        if own is not None:
+            self._engine.cancel(own)
 
     def _forget_trouble(self) -> None:
         self._error, self._too_short = None, False

@@ -107,6 +107,7 @@ class ModelMeasured:
 @dataclass(frozen=True, slots=True)
 class Queued:
     request: RequestId
+    background: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,8 @@ class ChatEngine(Protocol):
         The loaded pair goes, which ModelUnloaded tells, when weights are about to be read. What cannot be loaded for a
         reason that shows before (files, tokenizer, memory) fails and changes nothing; its draft fails with LoadAborted.
         While replies are written it is refused with RepliesUnderWay and changes nothing, unless `end_replies`: then
-        they end with MODEL_CHANGED. Those that wait for their turn are written with the new model.
+        they end with MODEL_CHANGED; a background one does in any case. Those that wait for their turn are written with
+        the new model.
         """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:

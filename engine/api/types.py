@@ -140,6 +140,7 @@ class Request:
     thinking: bool = False  # for models whose template can switch it
     trace: bool = False  # Finished tells each round
     transient: bool = False  # of no chat: takes no kept cache, leaves none, and drafts nothing
+    background: bool = False  # starts, and takes steps, only while no other request waits or is under way
     conversation: str = ""  # what is kept of it goes where `ChatEngine.keep_only` leaves it out; "": not that way
 
 
@@ -280,4 +281,10 @@ class EngineState:
     loading_draft: str | None = None
     queued: tuple[RequestId, ...] = ()
     running: tuple[RequestId, ...] = ()
+    background: tuple[RequestId, ...] = ()  # of these two, those that give way to the others
     drafting: DraftingState = DraftingState.NO_DRAFT  # of the reply that was heard of last
+
+    @property
+    def foreground(self) -> tuple[RequestId, ...]:
+        """The requests that somebody waits for: those under way, then those in the queue."""
+        return tuple(each for each in (*self.running, *self.queued) if each not in self.background)

@@ -99,7 +99,7 @@ class QueuedReply:
 
 
 class Line:
-    """The requests that wait. Who starts next is the first whose prompt is made."""
+    """The requests that wait, background ones last. Who starts next is the first whose prompt is made."""
 
     def __init__(self) -> None:
         self._waiting: list[QueuedReply] = []
@@ -107,15 +107,22 @@ class Line:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, queued: QueuedReply) -> None:
-        self._waiting.append(queued)
+    @property
+    def foreground(self) -> int:
+        """How many of them are no background requests: the first ones."""
+        return sum(not queued.request.background for queued in self._waiting)
 
-    def ready(self, model: LoadedModel | None, *, patient: bool) -> QueuedReply | None:
+    def add(self, queued: QueuedReply) -> None:
+        self._waiting.insert(len(self._waiting) if queued.request.background else self.foreground, queued)
+
+    def ready(self, model: LoadedModel | None, *, patient: bool, background: bool) -> QueuedReply | None:
         """Who may start, if anybody; without a model the first, to be told so.
 
-        `patient`: nothing else is to be done, so the first is waited for, a little.
+        `patient`: nothing else is to be done, so the first is waited for, a little. `background`: no reply has started,
+        so a background request may, where no other waits.
         """
-        first = self._waiting[:_AHEAD]
+        may_start = self.foreground or (len(self._waiting) if background else 0)
+        first = self._waiting[: min(may_start, _AHEAD)]
         if model is None or not first:
             return first[0] if first else None
         ready = [queued for queued in first if queued.is_ready(model)]

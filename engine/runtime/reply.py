@@ -89,6 +89,7 @@ class Reply:
             context_tokens=len(tokens),
             context_limit_tokens=limit,
         )
+        self._paused_at = 0.0
         self._state = ReplyState.READING  # until `draft_with` says whether its last token is to be read again
 
     def draft_with(self, drafting: Drafting | None, history: History | None = None) -> None:
@@ -127,6 +128,20 @@ class Reply:
         """Another reply is about to begin."""
         if self._drafting is not None:
             self._drafting.settle()
+
+    def pause(self) -> None:
+        """No step comes until `resume`. Nothing is left in flight."""
+        self._paused_at = time.perf_counter()
+        self.settle_draft()
+        self._sequence.discard_in_flight()
+
+    def resume(self) -> None:
+        """Go on; the statistics leave the pause out."""
+        paused_s = time.perf_counter() - self._paused_at
+        self._stats.submitted_at += paused_s
+        self._stats.started_at += paused_s
+        self._stats.first_token_at += paused_s
+        self._stats.last_token_at += paused_s
 
     def keep_only(self, conversations: Collection[str]) -> None:
         """As `QueuedReply.keep_only`."""

@@ -31,6 +31,7 @@ def check_request(request: Request) -> None:
     _check_type("thinking", request.thinking, bool)
     _check_type("trace", request.trace, bool)
     _check_type("transient", request.transient, bool)
+    _check_type("background", request.background, bool)
     _check_type("conversation", request.conversation, str)
     _check_sampling(request.sampling)
     _check_logit_bias(request.sampling.logit_bias)

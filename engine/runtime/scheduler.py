@@ -2,7 +2,8 @@
 
 Prompts and replies under way take turns: a chunk's worth of prompts, one step of what is being written. A reply that is
 written alone speculates; several share a batch, or take turns: where that is faster, where the model cannot run one
-(`batch.can_batch`), and where drafts were asked for that its batches cannot check (`batch.can_draft`).
+(`batch.can_batch`), and where drafts were asked for that its batches cannot check (`batch.can_draft`). Background
+requests run one at a time, and only while there is no other request.
 
 Owns the loaded pair and what outlives a reply: kept caches, costs of rounds. At rest it has the pair measured.
 """
@@ -55,6 +56,7 @@ class Scheduler:
         self._reading: deque[Reply] = deque()  # started, in their prompts
         self._writing: deque[Reply] = deque()  # past their prompts, in no batch
         self._batch = Batch()
+        self._paused: deque[Reply] = deque()  # the background reply under way, while there are other requests
         self._read_tokens = 0  # of prompts, since the last step of what is being written
         self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
         self._drafts: bool | None = None  # whether these can check drafts; likewise
@@ -64,12 +66,12 @@ class Scheduler:
 
     @property
     def busy(self) -> bool:
-        return bool(self._line or self._running)
+        return bool(self._line or self._started)
 
     @property
     def under_way(self) -> bool:
-        """Whether replies are under way that nobody has asked to end."""
-        return any(not reply.interrupted for reply in self._running)
+        """Whether replies are under way, other than background ones, that nobody has asked to end."""
+        return any(not (reply.interrupted or reply.request.background) for reply in self._running)
 
     @property
     def has_idle_work(self) -> bool:
@@ -112,7 +114,7 @@ class Scheduler:
         """Another draft, or none: running replies go on with it from their next round."""
         self.draft = draft
         self._recall_costs()
-        for reply in self._running:
+        for reply in self._started:
             self._draft_with_pair(reply)
         self._store.drop_other_models(self.main, draft)
         self._set_limits()
@@ -121,12 +123,12 @@ class Scheduler:
         self._line.add(reply)
 
     def cancel(self, request: RequestId) -> None:
-        for reply in [reply for reply in self._running if reply.id == request]:
+        for reply in [reply for reply in self._started if reply.id == request]:
             reply.interrupt(FinishReason.CANCELLED)
         self._line.cancel(request)
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        for reply in self._running:
+        for reply in self._started:
             reply.keep_only(conversations)
         self._line.keep_only(conversations)
         self._store.keep_only(conversations)
@@ -134,7 +136,7 @@ class Scheduler:
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         """Have a reply draft otherwise from its next round on."""
         self._line.set_speculation(request, speculation)
-        for reply in [reply for reply in self._running if reply.id == request]:
+        for reply in [reply for reply in self._started if reply.id == request]:
             reply.request = speculating(reply.request, speculation)
             if not reply.steer(make_controller(reply.request.speculation, self._history)):
                 self._draft_with_pair(reply)
@@ -145,12 +147,12 @@ class Scheduler:
 
     def fail_all(self, error: BaseException) -> None:
         """End every reply with an error; what their caches hold is in doubt."""
-        for reply in self._running:
+        for reply in self._started:
             reply.fail(error)
         self._line.fail_all(error)
         self._batch.clear()
-        self._reading.clear()
-        self._writing.clear()
+        for replies in (self._reading, self._writing, self._paused):
+            replies.clear()
 
     def step(self) -> None:
         """The start of a reply, a chunk of a prompt, or a step of what is being written.
@@ -165,6 +167,7 @@ class Scheduler:
             self._store.write_step()
         self._check_memory()
         self._end_interrupted()
+        self._pause_or_resume()
         writes = bool(self._writing or self._batch.replies)
         ready = self._ready(patient=not (writes or self._reading))
         reads = ready is not None or bool(self._reading)
@@ -210,13 +213,37 @@ class Scheduler:
         return [*self._reading, *self._writing, *self._batch.replies]
 
     @property
+    def _started(self) -> list[Reply]:
+        return [*self._running, *self._paused]
+
+    def _pause_or_resume(self) -> None:
+        """The background reply under way goes on only while no other request waits or is under way."""
+        if not self._line.foreground and all(reply.request.background for reply in self._running):
+            if self._paused:
+                reply = self._paused.popleft()
+                reply.resume()
+                self._line_up(reply)
+            return
+        for replies in (self._reading, self._writing):
+            for reply in [reply for reply in replies if reply.request.background]:
+                replies.remove(reply)
+                self._pause(reply)
+
+    def _pause(self, reply: Reply) -> None:
+        try:
+            reply.pause()
+            self._paused.append(reply)
+        except BaseException as error:  # noqa: BLE001  whatever a device does, the engine goes on
+            reply.fail(error)
+
+    @property
     def _loads_main(self) -> bool:
         return self.load is not None and self.load.role is ModelRole.MAIN
 
     def _ready(self, *, patient: bool) -> QueuedReply | None:
         """Who may start; `patient`: nothing else is to be done."""
         may_start = not self._loads_main and len(self._running) < MAX_REPLIES
-        return self._line.ready(self.main, patient=patient) if may_start else None
+        return self._line.ready(self.main, patient=patient, background=not self._started) if may_start else None
 
     def _start(self, queued: QueuedReply) -> None:
         self._line.remove(queued)
@@ -225,7 +252,7 @@ class Scheduler:
             queued.fail(self.why_no_main)
             return
         try:
-            for running in self._running:
+            for running in self._running:  # one that is paused has done so
                 running.settle_draft()
             may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter of states may lack those
             reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
@@ -305,7 +332,7 @@ class Scheduler:
     def _step(self, reply: Reply) -> bool:
         """A step of one reply by itself; whether it goes on."""
         try:
-            return not reply.step(alone=not (self._line or self._running))
+            return not reply.step(alone=not (self._line.foreground or self._running))
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             reply.fail(error)
             return False
@@ -335,24 +362,25 @@ class Scheduler:
                 reply.fail(error)
 
     def _end_running(self, reason: FinishReason) -> None:
-        for reply in self._running:
+        for reply in self._started:
             reply.interrupt(reason)
         self._end_interrupted()
 
     def _end_interrupted(self) -> None:
         self._leave_batch([reply for reply in self._batch.replies if reply.interrupted])
-        for line in (self._reading, self._writing):
-            for reply in [reply for reply in line if reply.interrupted]:
-                line.remove(reply)
+        for replies in (self._reading, self._writing, self._paused):
+            for reply in [reply for reply in replies if reply.interrupted]:
+                replies.remove(reply)
                 self._step(reply)
 
     def _check_memory(self) -> None:
-        """Near the limit kept caches go first, then the longest chat of those under way."""
+        """Near the limit kept caches go first, then the background reply, then the longest of those under way."""
         while is_short() and self._store.evict_oldest():
             pass
-        running = [reply for reply in self._running if not reply.interrupted]
-        if running and is_short():
-            max(running, key=lambda reply: len(reply.sequence.tokens)).interrupt(FinishReason.MEMORY)
+        started = [reply for reply in self._started if not reply.interrupted]
+        if started and is_short():
+            first = max(started, key=lambda reply: (reply.request.background, len(reply.sequence.tokens)))
+            first.interrupt(FinishReason.MEMORY)
 
     def _set_limits(self) -> None:
         set_limits(*(model.need for model in (self.main, self.draft) if model is not None))

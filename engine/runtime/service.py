@@ -92,7 +92,7 @@ class Engine:
         with self._lock:
             self._arriving[command.id] = []
         try:
-            self._tell(sink, Queued(command.id))
+            self._tell(sink, Queued(command.id, getattr(request, "background", False) is True))  # not checked yet
         except KeyboardInterrupt:
             self.cancel(command.id)
             raise

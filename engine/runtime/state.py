@@ -24,10 +24,12 @@ def state_after(state: EngineState, event: Event) -> EngineState:
     match event:
         case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
             return _after_model_event(state, event)
-        case Queued(request=request):
-            return replace(state, queued=(*state.queued, request))
+        case Queued(request=request, background=background):
+            behind = (*state.background, request) if background else state.background
+            return replace(state, queued=(*state.queued, request), background=behind)
         case PromptProgress(request=request) if request not in state.running:
-            return replace(_without(state, request), running=(*state.running, request))
+            queued = tuple(each for each in state.queued if each != request)
+            return replace(state, queued=queued, running=(*state.running, request))
         case TextDelta(stats=stats) if stats.drafting is not state.drafting:
             return replace(state, drafting=stats.drafting)
         case Finished(request=request) | Failed(request=request):
@@ -56,4 +58,5 @@ def _without(state: EngineState, request: RequestId) -> EngineState:
         state,
         queued=tuple(each for each in state.queued if each != request),
         running=tuple(each for each in state.running if each != request),
+        background=tuple(each for each in state.background if each != request),
     )

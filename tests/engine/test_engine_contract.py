@@ -40,6 +40,7 @@ from engine import (
     Queued,
     RepliesUnderWay,
     Request,
+    RequestId,
     Sampling,
     Speculation,
     TextDelta,
@@ -275,6 +276,84 @@ def test_requests_of_several_chats_all_end(harness: Harness) -> None:
     harness.load()
     recorders = [harness.ask() for _ in range(3)]
     assert len({recorder.finished().request for recorder in recorders}) == 3
+
+
+def test_a_background_request_is_paused_for_others_and_goes_on(harness: Harness) -> None:
+    """Nothing is heard of it between the other one's start and its end."""
+    harness.load()
+    heard: list[Event] = []
+    ends: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    others: list[RequestId] = []
+
+    def sink(event: Event) -> None:
+        heard.append(event)
+        if isinstance(event, TextDelta) and not others:
+            others.append(harness.engine.submit(QUESTION, sink))
+        if isinstance(event, Finished | Failed):
+            ends.put(event)
+
+    background = harness.engine.submit(replace(LONG, max_tokens=40, background=True), sink)
+    assert Queued(background, background=True) in heard
+    ended = [ends.get(timeout=PATIENCE_S) for _ in range(2)]
+    assert [getattr(event, "request", None) for event in ended] == [*others, background]
+    requests = [getattr(event, "request", None) for event in heard]
+    first, last = requests.index(others[0]), len(requests) - requests[::-1].index(others[0])
+    assert set(requests[first:last]) == set(others)
+    assert {background} == set(requests[:first]) == set(requests[last:])
+
+
+def test_a_background_request_that_is_paused_can_be_cancelled(harness: Harness) -> None:
+    harness.load()
+    ends: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    background: list[RequestId] = []
+
+    def other(event: Event) -> None:
+        if isinstance(event, TextDelta):
+            harness.engine.cancel(background[0])
+        if isinstance(event, Finished | Failed):
+            ends.put(event)
+
+    def sink(event: Event) -> None:
+        if isinstance(event, Queued):
+            background.append(event.request)
+        if isinstance(event, PromptProgress):
+            harness.engine.submit(QUESTION, other)
+        if isinstance(event, Finished | Failed):
+            ends.put(event)
+
+    harness.engine.submit(replace(LONG, background=True), sink)
+    ended = {getattr(event, "request", None): event for event in (ends.get(timeout=PATIENCE_S) for _ in range(2))}
+    assert getattr(ended.pop(background[0]), "reason", None) is FinishReason.CANCELLED
+    assert [getattr(event, "reason", None) for event in ended.values()] != [FinishReason.CANCELLED]
+
+
+def test_a_background_request_keeps_no_model_from_being_replaced(harness: Harness) -> None:
+    harness.load()
+    background, models = Recorder(), Recorder()
+
+    def sink(event: Event) -> None:
+        background(event)
+        if isinstance(event, PromptProgress):
+            harness.engine.load(harness.main, models)
+
+    harness.engine.submit(replace(LONG, background=True), sink)
+    assert background.finished().reason is FinishReason.MODEL_CHANGED
+    assert isinstance(models.until(ModelReady, ModelFailed), ModelReady)
+
+
+def test_the_state_tells_which_requests_give_way(harness: Harness) -> None:
+    harness.load()
+    if isinstance(harness.engine, FakeEngine):
+        harness.engine.gate.hold()
+    recorder = Recorder()
+    number = harness.engine.submit(replace(LONG, background=True), recorder)
+    state = harness.engine.state()
+    assert (state.background, state.foreground) == ((number,), ())
+    recorder.until(PromptProgress)
+    assert harness.engine.state().foreground == ()
+    harness.engine.cancel(number)
+    recorder.end()
+    assert harness.engine.state().background == ()
 
 
 def test_request_without_model_fails(harness: Harness) -> None:

@@ -175,8 +175,10 @@ class FakeEngine:
         self._why_no_main: EngineError = NoModelLoaded()
         self._draft: ModelInfo | None = None
         self._jobs: dict[RequestId, _Job] = {}
+        self._behind: deque[_Job] = deque()  # background requests that came while another was under way
         self._ids = itertools.count(1)
         self._writing: _Job | None = None
+        self._paused: _Job | None = None  # a background request
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -189,14 +191,14 @@ class FakeEngine:
     def load(
         self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
     ) -> None:
-        if self._writing is not None and not end_replies:
+        if self._writing is not None and not (end_replies or self._writing.request.background):
             self._tell(sink, ModelFailed(_MAIN, str(folder), RepliesUnderWay(str(folder)), began=False))
             if draft is not None:
                 self._tell(sink, ModelFailed(_DRAFT, str(draft), RepliesUnderWay(str(folder)), began=False))
             return
         self.loads.append((str(folder), None if draft is None else str(draft)))
         if isinstance(self._models.get(str(folder)), ModelInfo) or str(folder) in self.damaged:
-            self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
+            self._end_under_way()
         refusal = ModelFailed(_MAIN, str(folder), EngineClosed(), began=False)
         self._send(lambda: self._load_main(str(folder), sink), sink, refusal)
         if draft is not None:
@@ -211,14 +213,14 @@ class FakeEngine:
             self._set_draft(str(folder), sink)
 
     def unload(self, sink: Sink) -> None:
-        self._interrupt(self._writing, FinishReason.MODEL_CHANGED)
+        self._end_under_way()
         self._send(lambda: self._drop_pair(sink, answers=True), sink, ModelUnloaded(_MAIN))
 
     def submit(self, request: Request, sink: Sink) -> RequestId:
         job = _Job(RequestId(next(self._ids)), request, sink)
         self.requests.append(request)
         self._jobs[job.id] = job
-        self._tell(sink, Queued(job.id))
+        self._tell(sink, Queued(job.id, request.background))
         self._send(lambda: self._write(job), sink, Failed(job.id, EngineClosed(), RequestStats()))
         return job.id
 
@@ -261,6 +263,10 @@ class FakeEngine:
             job.interrupted = reason
             self.gate.wake()
 
+    def _end_under_way(self) -> None:
+        for job in (self._writing, self._paused):
+            self._interrupt(job, FinishReason.MODEL_CHANGED)
+
     def _set_draft(self, folder: str, sink: Sink) -> None:
         refusal = ModelFailed(_DRAFT, folder, EngineClosed(), began=False)
         self._send(lambda: self._load_draft(folder, sink), sink, refusal)
@@ -271,6 +277,7 @@ class FakeEngine:
             closed = self._closed
             if not closed:
                 self._commands.put(command)
+        self.gate.wake()
         if closed:
             self._tell(sink, refusal)
 
@@ -287,6 +294,8 @@ class FakeEngine:
     def _run(self) -> None:
         while (command := self._commands.get()) is not None:
             command()
+            while self._behind:
+                self._write(self._behind.popleft())
         self._drop_pair(None)
 
     # On the engine's thread
@@ -348,8 +357,22 @@ class FakeEngine:
             return InvalidRequest("text", "surrogate", "Unicode")
         return NoModelLoaded() if self._main is None else None
 
+    def _give_way(self, job: _Job) -> None:
+        """A background request is paused for all that has come meanwhile."""
+        while job.request.background and job.interrupted is None and not self._commands.empty():
+            if (command := self._commands.get()) is None:
+                self._commands.put(None)  # for `_run`; whoever closes cancels the job
+                return
+            self._writing, self._paused = None, job
+            command()
+            self._writing, self._paused = job, None
+
     def _write(self, job: _Job) -> None:
+        if self._paused is not None and job.request.background:
+            self._behind.append(job)
+            return
         self._writing = job
+        self._give_way(job)
         problem = self._problem(job.request)
         if job.interrupted is None and problem is not None:
             self._end(job, Failed(job.id, problem, RequestStats()))
@@ -364,13 +387,22 @@ class FakeEngine:
         spans = [(SpanKind.THINKING, text) for text in script.thinking]
         spans += [(SpanKind.ANSWER, text) for text in script.pieces]
         for number, (kind, text) in enumerate(spans):
-            self.gate.wait(lambda: job.interrupted is not None)
+            self._wait(job)
             self._count()
             if job.interrupted is not None or number == job.request.max_tokens:
                 break
             counters.count_round()
             self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze(), counters.marks(kind, text)))
         self._end(job, self._ending(job, script, counters, len(spans)))
+
+    def _wait(self, job: _Job) -> None:
+        """Until the gate lets a piece through; a background request meanwhile gives way."""
+        background = job.request.background
+        while job.interrupted is None:
+            self._give_way(job)
+            came = self.gate.wait(lambda: job.interrupted is not None or (background and not self._commands.empty()))
+            if not came:
+                return
 
     def _ending(self, job: _Job, script: Script, counters: _Counters, pieces: int) -> Finished | Failed:
         stats, tokens, seed = counters.freeze(), tuple(range(counters.generated)), job.request.sampling.seed or 0

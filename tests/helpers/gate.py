@@ -35,9 +35,12 @@ class Gate:
         with self._condition:
             self._condition.notify_all()
 
-    def wait(self, must_leave: Callable[[], bool]) -> None:
+    def wait(self, must_leave: Callable[[], bool]) -> bool:
+        """Whether it must leave; else a step is let through."""
         with self._condition:
             passed = self._condition.wait_for(lambda: must_leave() or self._permits != 0, timeout=PATIENCE_S)
             assert passed, "a test held the gate and forgot it"
-            if self._permits and not must_leave():
+            leaves = must_leave()
+            if self._permits and not leaves:
                 self._permits -= 1
+            return leaves

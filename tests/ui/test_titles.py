@@ -1,4 +1,4 @@
-"""Automatic titles: asked for when nobody waits, giving way at once, never over one that the person chose."""
+"""Automatic titles: asked for in the background, never over one that the person chose."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_the_first_reply_gives_the_chat_a_title(harness: ControllerHarness) -> N
     wait_for_rest(harness, 3)
 
 
-def test_it_gives_way_to_a_message_and_is_asked_for_again(harness: ControllerHarness) -> None:
-    will_say(harness, "one", "never said", "two", "A title")
+def test_it_gives_way_to_a_message_and_goes_on(harness: ControllerHarness) -> None:
+    will_say(harness, "one", "A title", "two")
     harness.engine.gate.hold()
     harness.chat.send("first")
     harness.engine.gate.let_through(1)
@@ -69,7 +69,7 @@ def test_it_gives_way_to_a_message_and_is_asked_for_again(harness: ControllerHar
     harness.chat.send("second")
     harness.engine.gate.open()
     wait_for_title(harness, "A title")
-    assert [request.transient for request in harness.engine.requests] == [False, True, False, True]
+    assert [request.background for request in harness.engine.requests] == [False, True, False]
     assert harness.texts == ["first", "one", "second", "two"]
 
 

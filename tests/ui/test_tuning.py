@@ -7,8 +7,6 @@ import json
 import os
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,6 +16,7 @@ from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.controllers.tuning import PASSES, TuningController
+from app.storage import ReplyStatus
 from app.storage.pair_records import PairRecords
 from app.system.machine import machine_name
 from app.theme import Theme
@@ -31,7 +30,8 @@ from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 
 STEPS = PASSES * len(WAYS) * len(Content)
-SECONDS_A_STEP = 2.5
+ROUND_S = 0.25
+SECONDS_A_STEP = 11 * ROUND_S  # of twelve rounds; the first one reads the prompt
 
 
 class TuningSetup:
@@ -45,7 +45,6 @@ class TuningSetup:
             self.records,
             lambda: "ko",
             harness.models,
-            clock=partial(next, count(0.0, SECONDS_A_STEP)),  # asked twice a step
         )
 
     def script(self, seconds: dict[str, float], ways: Sequence[Way] = WAYS) -> None:
@@ -104,14 +103,14 @@ def test_longer_drafts_are_tried_as_long_as_each_is_faster(setup: TuningSetup, q
 def test_it_tells_how_long_it_still_takes(setup: TuningSetup, qtbot: QtBot) -> None:
     views: list[TuningView] = []
     setup.tuning.changed.connect(lambda: views.append(setup.tuning.view))
-    setup.script({"off": 0.05, "fixed4": 0.02, "auto": 0.05})
+    setup.script({f"{way.mode}{way.tokens or ''}": ROUND_S for way in WAYS})
     setup.tuning.start()
     qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.DONE)
     told = {view.done_steps: view for view in views if view.state is TuningState.RUNNING}
     assert [told[steps].seconds_left for steps in range(4)] == [None] * 4
-    assert [told[steps].seconds_left for steps in range(4, STEPS)] == [
-        SECONDS_A_STEP * (STEPS - steps) for steps in range(4, STEPS)
-    ]
+    assert [told[steps].seconds_left for steps in range(4, STEPS)] == pytest.approx(
+        [SECONDS_A_STEP * (STEPS - steps) for steps in range(4, STEPS)]
+    )
 
 
 @pytest.fixture
@@ -212,7 +211,7 @@ def test_replies_that_are_too_short_to_measure_are_told(setup: TuningSetup, card
 
 
 def test_a_persons_reply_goes_first(setup: TuningSetup, qtbot: QtBot) -> None:
-    """The request under way is cancelled at once and measured again; nothing of it counts."""
+    """The request under way is paused at once, and counts when it has gone on to its end."""
     harness = setup.harness
     harness.engine.gate.hold()
     setup.tuning.start()
@@ -220,11 +219,14 @@ def test_a_persons_reply_goes_first(setup: TuningSetup, qtbot: QtBot) -> None:
     harness.chat.new_chat()
     harness.chat.send("Hello")
     qtbot.waitUntil(lambda: setup.tuning.view.state is TuningState.WAITING)
+    qtbot.waitUntil(lambda: bool(harness.texts))
+    assert setup.tuning.view.done_steps == 0
     harness.engine.gate.let_through(10)
     qtbot.waitUntil(lambda: setup.tuning.view.done_steps > 0)
-    asked = [request.messages[-1].content for request in harness.engine.requests]
-    assert asked[1] == "Hello"
-    assert asked[2] == asked[0]
+    assert harness.rows[-1].status is ReplyStatus.DONE
+    first, reply, second = harness.engine.requests[:3]
+    assert reply.messages[-1].content == "Hello"
+    assert first.speculation != second.speculation
     setup.tuning.cancel()
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: not harness.engine.state().running)
@@ -261,7 +263,7 @@ def test_a_title_is_asked_for_between_two_measurements_and_neither_stops_the_oth
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: setup.tuning.view.too_short)  # it went through to the end
     assert sum(request.transient for request in harness.engine.requests) == 1
-    assert len(harness.engine.requests) < STEPS + 6  # what gave way was asked for again
+    assert len(harness.engine.requests) == STEPS + 2
     harness.wait_until_quiet()
     assert harness.titles() == ["A draft guesses, the main model checks"]
 
