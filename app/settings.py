@@ -115,6 +115,7 @@ class Settings(QObject):
     min_p = Option(0.0, number(0.0, 1.0, SAMPLING_LIMITS["min_p"]))
     repetition_penalty = Option(1.0, number(1.0, 2.0, SAMPLING_LIMITS["repetition_penalty"]))
     seed = Option[int | None](None, optional(whole(0, MAX_SEED)))  # None: another one each time
+    fastest = Option(False, flag)  # drafts are accepted by rejection sampling: another text each time
     max_tokens = Option[int | None](None, optional(whole(1, 1_000_000)))  # None: as far as the context goes
     context_tokens = Option[int | None](None, optional(whole(512, 10_000_000)))  # of a chat; None: as the model
     thinking = Option(False, flag)

@@ -12,12 +12,13 @@ import logging
 import os
 import queue
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from engine import (
+    Acceptance,
     Engine,
     EngineError,
     Event,
@@ -142,6 +143,7 @@ def _request(options: argparse.Namespace) -> Request:
         messages = (Message(MessageRole.USER, options.prompt),)
     elif options.chat is not None:
         messages = tuple(Message(MessageRole(turn["role"]), turn["content"]) for turn in options.chat)
+    acceptance = Acceptance.REJECTION if options.fastest else Acceptance.COUPLED
     return Request(
         messages=messages,
         tokens=tuple(options.tokens or ()),
@@ -153,7 +155,7 @@ def _request(options: argparse.Namespace) -> Request:
             repetition_penalty=options.repetition_penalty,
             seed=options.seed,
         ),
-        speculation=options.speculate,
+        speculation=replace(options.speculate, acceptance=acceptance),
         max_tokens=options.max_tokens,
         stop=tuple(options.stop),
         thinking=options.thinking,
@@ -178,6 +180,11 @@ def _parser() -> argparse.ArgumentParser:
     prompt.add_argument("--chat", type=_chat, metavar="JSON", help='[{"role": "user", "content": "…"}, …]')
     prompt.add_argument("--tokens", type=_token_ids, metavar="JSON", help="[1, 2, …], fed as they are")
     generate.add_argument("--speculate", type=_speculation, default=Speculation.auto(), metavar="off|auto|N")
+    generate.add_argument(
+        "--fastest",
+        action="store_true",
+        help="accept more of what is drafted (rejection sampling); the same seed no longer gives the same text",
+    )
     generate.add_argument("--temperature", type=float, default=0.0)
     generate.add_argument("--top-p", type=float, default=1.0)
     generate.add_argument("--top-k", type=int, default=0)

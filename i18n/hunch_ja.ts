@@ -529,6 +529,26 @@
         <translation>モデルに従う</translation>
     </message>
     <message>
+        <source>No difference at temperature 0</source>
+        <translation>温度 0 では違いなし</translation>
+    </message>
+    <message>
+        <source>No difference while drafting is off</source>
+        <translation>ドラフトがオフのときは違いなし</translation>
+    </message>
+    <message>
+        <source>Another text each time</source>
+        <translation>毎回異なるテキスト</translation>
+    </message>
+    <message>
+        <source>Same seed, same text</source>
+        <translation>同じシードなら同じテキスト</translation>
+    </message>
+    <message>
+        <source>Does not fix the text</source>
+        <translation>テキストは固定されない</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>このチャットのみ</translation>
     </message>
@@ -575,6 +595,10 @@
     <message>
         <source>Seed</source>
         <translation>シード</translation>
+    </message>
+    <message>
+        <source>Fastest drafting</source>
+        <translation>ドラフトの速度を優先</translation>
     </message>
     <message>
         <source>Longest reply</source>
@@ -4277,6 +4301,10 @@
         <translation>%1 番目のトークンから結果が異なります。2 つのトークンの確率がほぼ同じとき、丸め誤差で起こることがあります。頻繁に起こる場合はご報告ください。</translation>
     </message>
     <message>
+        <source>The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.</source>
+        <translation>%1 番目のトークンから結果が異なります。「ドラフトの速度を優先」がオンのときは、テキストがドラフトモデルによって変わります。</translation>
+    </message>
+    <message>
         <source>Too short to tell a speed.</source>
         <translation>短すぎて速度がわかりません。</translation>
     </message>
@@ -4657,6 +4685,14 @@
         <translation>シード</translation>
     </message>
     <message>
+        <source>Fastest drafting</source>
+        <translation>ドラフトの速度を優先</translation>
+    </message>
+    <message>
+        <source>Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.</source>
+        <translation>「ドラフトの速度を優先」がオンのときは、シードを指定してもテキストは固定されません。ドラフトモデルによっても変わります。</translation>
+    </message>
+    <message>
         <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
         <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差以内の場合だけです。</translation>
     </message>
@@ -4671,6 +4707,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回答の最大の長さ</translation>
+    </message>
+    <message>
+        <source>Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. At temperature 0 it changes nothing.</source>
+        <translation>ドラフトモデルの予測をより多く受理する代わりに、同じシードでも同じテキストになりません。温度 0 では何も変わりません。</translation>
     </message>
     <message>
         <source>In tokens.</source>

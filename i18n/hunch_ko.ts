@@ -529,6 +529,26 @@
         <translation>모델과 같게</translation>
     </message>
     <message>
+        <source>No difference at temperature 0</source>
+        <translation>온도가 0이면 차이 없음</translation>
+    </message>
+    <message>
+        <source>No difference while drafting is off</source>
+        <translation>초안 모델을 쓰지 않으면 차이 없음</translation>
+    </message>
+    <message>
+        <source>Another text each time</source>
+        <translation>매번 다른 텍스트</translation>
+    </message>
+    <message>
+        <source>Same seed, same text</source>
+        <translation>같은 시드면 같은 텍스트</translation>
+    </message>
+    <message>
+        <source>Does not fix the text</source>
+        <translation>텍스트가 고정되지 않음</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>이 채팅에만 적용</translation>
     </message>
@@ -575,6 +595,10 @@
     <message>
         <source>Seed</source>
         <translation>시드</translation>
+    </message>
+    <message>
+        <source>Fastest drafting</source>
+        <translation>초안 속도 우선</translation>
     </message>
     <message>
         <source>Longest reply</source>
@@ -4277,6 +4301,10 @@
         <translation>%1번째 토큰부터 결과가 달라요. 두 토큰의 확률이 거의 같으면 반올림 때문에 그럴 수 있어요. 자주 일어나면 알려 주세요.</translation>
     </message>
     <message>
+        <source>The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.</source>
+        <translation>%1번째 토큰부터 결과가 달라요. “초안 속도 우선”을 켜면 텍스트가 초안 모델에 따라 달라져요.</translation>
+    </message>
+    <message>
         <source>Too short to tell a speed.</source>
         <translation>너무 짧아서 속도를 알 수 없어요.</translation>
     </message>
@@ -4657,6 +4685,14 @@
         <translation>시드</translation>
     </message>
     <message>
+        <source>Fastest drafting</source>
+        <translation>초안 속도 우선</translation>
+    </message>
+    <message>
+        <source>Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.</source>
+        <translation>“초안 속도 우선”을 켜면 시드로 텍스트가 고정되지 않아요. 텍스트가 초안 모델에 따라서도 달라져요.</translation>
+    </message>
+    <message>
         <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
         <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 두 토큰의 차이가 반올림 오차 안일 때만 다를 수 있어요.</translation>
     </message>
@@ -4671,6 +4707,10 @@
     <message>
         <source>Longest reply</source>
         <translation>답변 최대 길이</translation>
+    </message>
+    <message>
+        <source>Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. At temperature 0 it changes nothing.</source>
+        <translation>초안 모델의 추측을 더 많이 수락하는 대신, 시드가 같아도 같은 텍스트가 나오지 않아요. 온도가 0이면 달라지는 것이 없어요.</translation>
     </message>
     <message>
         <source>In tokens.</source>

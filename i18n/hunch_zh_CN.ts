@@ -529,6 +529,26 @@
         <translation>与模型相同</translation>
     </message>
     <message>
+        <source>No difference at temperature 0</source>
+        <translation>温度为 0 时无差别</translation>
+    </message>
+    <message>
+        <source>No difference while drafting is off</source>
+        <translation>不使用草稿模型时无差别</translation>
+    </message>
+    <message>
+        <source>Another text each time</source>
+        <translation>每次文本不同</translation>
+    </message>
+    <message>
+        <source>Same seed, same text</source>
+        <translation>种子相同则文本相同</translation>
+    </message>
+    <message>
+        <source>Does not fix the text</source>
+        <translation>不固定文本</translation>
+    </message>
+    <message>
         <source>Only in this chat</source>
         <translation>仅此对话</translation>
     </message>
@@ -575,6 +595,10 @@
     <message>
         <source>Seed</source>
         <translation>种子</translation>
+    </message>
+    <message>
+        <source>Fastest drafting</source>
+        <translation>草稿速度优先</translation>
     </message>
     <message>
         <source>Longest reply</source>
@@ -4277,6 +4301,10 @@
         <translation>从第 %1 个 token 起结果不同。两个 token 的概率几乎相同时，舍入误差可能导致这种情况；如果经常发生，请反馈。</translation>
     </message>
     <message>
+        <source>The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.</source>
+        <translation>从第 %1 个 token 起结果不同：“草稿速度优先”已开启，文本取决于草稿模型。</translation>
+    </message>
+    <message>
         <source>Too short to tell a speed.</source>
         <translation>太短，无法判断速度。</translation>
     </message>
@@ -4657,6 +4685,14 @@
         <translation>种子</translation>
     </message>
     <message>
+        <source>Fastest drafting</source>
+        <translation>草稿速度优先</translation>
+    </message>
+    <message>
+        <source>Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.</source>
+        <translation>“草稿速度优先”开启时，种子不能固定文本：文本还取决于草稿模型。</translation>
+    </message>
+    <message>
         <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
         <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个 token 的差距在舍入误差以内时才可能不同。</translation>
     </message>
@@ -4671,6 +4707,10 @@
     <message>
         <source>Longest reply</source>
         <translation>回复最大长度</translation>
+    </message>
+    <message>
+        <source>Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. At temperature 0 it changes nothing.</source>
+        <translation>接受更多草稿模型的猜测，代价是种子相同也不再得到相同的文本。温度为 0 时没有变化。</translation>
     </message>
     <message>
         <source>In tokens.</source>

@@ -18,7 +18,7 @@ from app.settings import Settings
 from app.storage import Storage
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.view_models.model_list import PairView
-from engine import Sampling, Speculation, SpeculationMode
+from engine import Acceptance, Sampling, Speculation, SpeculationMode
 
 _KEEP_DELAY_MS = 400
 _PRESET = "preset"  # beside the options: the id of the chat's preset
@@ -34,7 +34,7 @@ _NOT_SET = object()
 
 
 OPTIONS = (
-    *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"),
+    *("system_prompt", "temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "fastest"),
     *("max_tokens", "context_tokens", "thinking", "speculation_mode", "speculation_tokens"),
 )
 
@@ -70,7 +70,9 @@ class Generation:
         return Sampling(**{name: self.values[name] for name in names})
 
     def speculation(self) -> Speculation:
-        return Speculation(SpeculationMode(self.values["speculation_mode"]), self.values["speculation_tokens"])
+        acceptance = Acceptance.REJECTION if self.values["fastest"] else Acceptance.COUPLED
+        mode = SpeculationMode(self.values["speculation_mode"])
+        return Speculation(mode, self.values["speculation_tokens"], acceptance)
 
 
 def known(stored: Values) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from app.controllers.models import ModelController
 from app.view_models.model_list import DraftState, PairState
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from engine import (
+    Acceptance,
     ChatEngine,
     Event,
     Failed,
@@ -59,11 +60,17 @@ class Race(QObject):
     @property
     def view(self) -> RaceView:
         waits = self.under_way and (self._own is None or self._models.residence.busy)
-        return RaceView(RaceState.WAITING if waits else self._state, tuple(self._laps))
+        return RaceView(RaceState.WAITING if waits else self._state, tuple(self._laps), self._may_differ)
 
     @property
     def under_way(self) -> bool:
         return self._state is RaceState.RUNNING
+
+    @property
+    def _may_differ(self) -> bool:
+        request = self._request
+        rejects = request is not None and request.speculation.acceptance is Acceptance.REJECTION
+        return rejects and request is not None and request.sampling.temperature > 0
 
     @property
     def can_start(self) -> bool:
@@ -156,9 +163,8 @@ class Race(QObject):
         if self._next == 0:
             return replace(self._request, speculation=Speculation.off())
         own = self._request.speculation
-        return (
-            self._request if own.mode is not SpeculationMode.OFF else replace(self._request, speculation=Speculation())
-        )
+        drafts = replace(own, mode=SpeculationMode.AUTO) if own.mode is SpeculationMode.OFF else own
+        return replace(self._request, speculation=drafts)
 
     def _end(self, state: RaceState) -> None:
         own, self._own, self._state = self._own, None, state

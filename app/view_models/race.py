@@ -36,6 +36,7 @@ class Lap:
 class RaceView:
     state: RaceState = RaceState.IDLE
     laps: tuple[Lap, ...] = ()  # without the draft, then with it
+    may_differ: bool = False  # the text was asked to be fastest rather than the same with any draft
 
     @property
     def identical(self) -> bool:

@@ -152,6 +152,20 @@ def test_ctrl_c_ends_it_without_a_word(roomy: Path) -> None:
     assert said == b""
 
 
+def test_the_fastest_way_accepts_more_and_draws_another_text(zoo: Zoo, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not where nothing is drawn."""
+    models = ["--model", str(zoo.main), "--draft", str(zoo.drafts["poor"]), "--prompt", "Hi", "--speculate", "4"]
+
+    def tokens(*arguments: str) -> list[int]:
+        given = ["--seed", "3", "--max-tokens", "60", "--json", *arguments]
+        assert main(["generate", *models, *given]) == 0
+        found: list[int] = json.loads(capsys.readouterr().out)["tokens"]
+        return found
+
+    assert tokens("--temperature", "1.0", "--fastest") != tokens("--temperature", "1.0")
+    assert tokens("--fastest") == tokens()
+
+
 @pytest.mark.parametrize("speculate", ["off", "auto", "4"])
 def test_a_trace_tells_every_round(zoo: Zoo, speculate: str, capsys: pytest.CaptureFixture[str]) -> None:
     """So exactly that the reply follows from it and from what the main model said of each rejected token."""

@@ -14,7 +14,7 @@ from mlx_lm import sample_utils
 import engine.models.loading  # noqa: F401  as in the engine, nothing is compiled at run time
 from engine import Acceptance, Sampling
 from engine.decoding import sampling as module
-from engine.decoding.accept import Draft
+from engine.decoding.accept import NO_DRAFT, Draft, integers
 from engine.decoding.sampling import Sampler, filtered, gumbel_noise, keyed_uniform
 
 VOCABULARY, DRAWS = 6, 20_000
@@ -165,6 +165,58 @@ def test_the_token_behind_an_accepted_draft_is_drawn_by_its_own_distribution() -
 
     assert set(verdicts[:, 0].tolist()) == {2}  # type: ignore[arg-type]
     assert distance(verdicts[:, 1], mx.softmax(target)[0]) < 4 * BOUND
+
+
+PREFIX, TRIALS = (0, 3, 3), 4000
+# Honest pairs come out at 0.02 to 0.035, those of a draft that is judged by its own noise at 0.08 and more.
+PAIRS_BOUND = 0.055
+
+
+def pairs_exactly(sampling: Sampling, target: mx.array) -> dict[tuple[int, int], float]:
+    """How likely each two tokens after PREFIX are, by enumeration; `target` are the logits after each token."""
+    found: dict[tuple[int, int], float] = {}
+    for first in range(VOCABULARY):
+        rows = [(list(PREFIX), PREFIX[-1]), ([*PREFIX, first], first)]
+        shares: list[list[float]] = [
+            mx.softmax(sampler(sampling, prefix)._logprobs(target[last][None], 0, NO_DRAFT))[0].tolist()  # type: ignore[misc]
+            for prefix, last in rows
+        ]
+        found |= {(first, second): shares[0][first] * shares[1][second] for second in range(VOCABULARY)}
+    return found
+
+
+def pair_drawn(sampling: Sampling, target: mx.array, drafts: mx.array, seed: int, level: int) -> tuple[int, int]:
+    """Two tokens as a rejecting reply draws them: the first drafted and judged, the second plain where that failed."""
+    drawing, at = sampler(sampling, PREFIX, seed=seed, acceptance=Acceptance.REJECTION), len(PREFIX)
+    draft = drawing.draft(drafts[PREFIX[-1]][None], at, None, SCALES, level)
+    guess = int(number(draft.tokens[0]))
+    first, second = integers(drawing.verify(target[mx.array([PREFIX[-1], guess])], at, draft))
+    if first != guess:
+        drawing.commit([first])
+        (second,) = integers(drawing.draw(target[first][None], at + 1))
+    return first, second
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", [0, 2], ids=["as it is", "sharpened"])
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        SAMPLED,
+        Sampling(temperature=0.7, top_p=0.8),
+        Sampling(temperature=1.2, top_k=3, min_p=0.05),
+        Sampling(repetition_penalty=1.4, presence_penalty=0.5, frequency_penalty=0.3, temperature=1.0),
+    ],
+    ids=["plain", "top-p", "top-k and min-p", "penalties"],
+)
+def test_rejection_draws_tokens_in_a_row_as_enumeration_says(sampling: Sampling, level: int) -> None:
+    """Filters and penalties of both models included; a draft's noise is that of plain draws at its position."""
+    target, drafts = (mx.concatenate([logprobs_of(seed + row) for row in range(VOCABULARY)]) for seed in (10, 20))
+    exact = pairs_exactly(sampling, target)
+    counts = dict.fromkeys(exact, 0)
+    for seed in range(TRIALS):
+        counts[pair_drawn(sampling, target, drafts, seed, level)] += 1
+    assert 0.5 * sum(abs(counts[pair] / TRIALS - exact[pair]) for pair in exact) < PAIRS_BOUND
 
 
 # Noise.

@@ -19,7 +19,8 @@ from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.option_fields import DraftingOption, LongNumberOption, NumberOption, PromptOption
-from engine import Message, MessageRole, Request, Speculation, SpeculationMode
+from app.views.widgets.fields import Switch
+from engine import Acceptance, Message, MessageRole, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.composing import compose
@@ -135,6 +136,18 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
     assert len(harness.engine.speculations) == told
     harness.engine.gate.open()
     harness.wait_until_quiet()
+
+
+def test_a_chat_is_drafted_fastest_where_it_says_so(harness: ControllerHarness) -> None:
+    """By default the text is the same with any draft."""
+    harness.say("One")
+    assert last(harness).speculation.acceptance is Acceptance.COUPLED
+    harness.controller.options.put(CHAT, "fastest", True)
+    harness.say("Two")
+    assert last(harness).speculation.acceptance is Acceptance.REJECTION
+    harness.chat.new_chat()
+    harness.say("Three")
+    assert last(harness).speculation.acceptance is Acceptance.COUPLED
 
 
 def test_options_are_there_after_a_restart_and_unknown_ones_stay(tmp_path: Path, qtbot: QtBot) -> None:
@@ -360,6 +373,27 @@ def test_the_panel_changes_the_next_reply_and_the_header_says_so(app: AppHarness
     panel.reset.click()
     assert button.accessibleName() == name
     assert app.chats.options.own_of(app.chats.chat_id) == {}
+
+
+def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarness) -> None:
+    """And to the seed; at temperature 0, and where nothing is drafted, it makes no difference."""
+    panel, options = opened(app), app.chats.options
+    fastest, seed = panel.fields["fastest"].field, panel.fields["seed"].field
+    assert fastest.accessibleDescription() == "Same seed, same text · As in Settings"
+    assert seed.accessibleDescription() == "As in Settings"
+    assert isinstance(fastest, Switch)
+    fastest.click()
+    assert options.own_of(app.chats.chat_id) == {"fastest": True}
+    assert fastest.accessibleDescription() == "Another text each time · Only in this chat"
+    assert seed.accessibleDescription() == "Does not fix the text"
+    options.put(CHAT, "temperature", 0.0)
+    assert not fastest.isEnabled()
+    assert fastest.accessibleDescription() == "No difference at temperature 0"
+    assert seed.accessibleDescription() == "As in Settings"
+    options.drop(CHAT, "temperature")
+    options.put(CHAT, "speculation_mode", "off")
+    assert not fastest.isEnabled()
+    assert fastest.accessibleDescription() == "No difference while drafting is off"
 
 
 def test_a_preset_is_named_in_the_panel(app: AppHarness) -> None:

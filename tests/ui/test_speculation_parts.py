@@ -329,6 +329,18 @@ def test_what_the_laps_are_apart_is_what_stands_above_them() -> None:
     assert "saved 2.3 s" in read(verdict(RaceView(RaceState.DONE, laps)))
 
 
+def test_a_race_of_the_fastest_drafting_says_why_the_words_differ(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.chats.options.put(Scope.CHAT, "fastest", True)
+    request = app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id)
+    assert request is not None
+    for greedy in (False, True):
+        race.start(request, greedy=greedy)
+        qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+        assert ("“Fastest drafting” is on" in verdict(race.view)) is not greedy
+        assert ("please report it" in verdict(race.view)) is greedy
+
+
 def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:
     def figures(tokens: int) -> str:
         return lap_text(Lap(LapState.RUNNING, stats=RequestStats(generated_tokens=tokens, decode_s=0.5)))

@@ -22,7 +22,7 @@ from app.words.formats import fill, number, rounded_up
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
-_RESET = (*_NUMBERS, "top_k", "seed", "max_tokens", "context_tokens", "thinking")
+_RESET = (*_NUMBERS, "top_k", "seed", "fastest", "max_tokens", "context_tokens", "thinking")
 
 
 class SamplingPage(Translated, Page):
@@ -37,6 +37,7 @@ class SamplingPage(Translated, Page):
             self._add_number(name, step)
         self._add_whole("top_k")
         self._add_optional("seed")
+        self._add_switch("fastest")
         self._add_optional("max_tokens")
         self._add_optional("context_tokens")
         self._add_switch("thinking")
@@ -50,7 +51,7 @@ class SamplingPage(Translated, Page):
 
     def _arrange(self) -> None:
         draw, reply = Card(self.theme), Card(self.theme)
-        for name in (*_NUMBERS, "top_k", "seed"):
+        for name in (*_NUMBERS, "top_k", "seed", "fastest"):
             draw.add(self._rows[name])
         for name in ("max_tokens", "context_tokens", "thinking"):
             reply.add(self._rows[name])
@@ -81,6 +82,8 @@ class SamplingPage(Translated, Page):
     def _on_changed(self, name: str) -> None:
         if name in self._show_value:
             self._show_value[name]()
+        if name == "fastest":
+            self.show_pair()
 
     def _reset(self) -> None:
         for name in _RESET:
@@ -165,6 +168,13 @@ class SamplingPage(Translated, Page):
                 self.tr("Seed"),
                 self._seed_explained(),
             ),
+            "fastest": (
+                self.tr("Fastest drafting"),
+                self.tr(
+                    "Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. "
+                    "At temperature 0 it changes nothing."
+                ),
+            ),
             "max_tokens": (self.tr("Longest reply"), self.tr("In tokens.")),
             "context_tokens": (
                 self.tr("Longest context"),
@@ -174,6 +184,8 @@ class SamplingPage(Translated, Page):
         }
 
     def _seed_explained(self) -> str:
+        if self._settings.fastest:
+            return self.tr("Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.")
         pair = self._pair()
         if pair.tie_nats is None:
             return self.tr(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 _WIDTH_PX = 400
-_DRAFTING = "speculation_mode"
+_DRAFTING, _FASTEST = "speculation_mode", "fastest"
 _ROWS = (
     "temperature",
     "top_p",
@@ -44,6 +44,7 @@ _ROWS = (
     "min_p",
     "repetition_penalty",
     "seed",
+    _FASTEST,
     "max_tokens",
     "context_tokens",
     "thinking",
@@ -179,6 +180,7 @@ class ChatSettings(Translated, QWidget):
         self.focus_before = FocusBefore(parent.setFocus)
         self._theme = theme
         self._model_name = ""
+        self._values: dict[str, Any] = {}  # of every option, the ones that apply
         self._view = OptionsView({}, {}, {}, (), "")
         self.scopes = Segments(theme, self)
         self.scopes.set_value(Scope.CHAT)
@@ -259,6 +261,8 @@ class ChatSettings(Translated, QWidget):
             own = any(each in view.own for each in _options_of(name))
             shown = [values[each] for each in _options_of(name)]
             field.show_value(shown[0] if len(shown) == 1 else tuple(shown), own=own)
+        self._values = values
+        self.fields[_FASTEST].field.setEnabled(not self._no_difference())
         self.presets.show_presets(view.presets, view.preset, changed=bool(view.own))
         self.presets.setVisible(self.scope is Scope.CHAT)
         self._retranslate()
@@ -296,7 +300,22 @@ class ChatSettings(Translated, QWidget):
                 set_hint(words)
 
     def _state(self, name: str) -> str:
-        """Where the value that applies comes from."""
+        """Where the value that applies comes from, and what drafting makes of the text."""
+        source, fastest = self._source(name), bool(self._values.get(_FASTEST))
+        if name == "seed" and fastest and not self._no_difference():
+            return self.tr("Does not fix the text")
+        if name != _FASTEST:
+            return source
+        told = self.tr("Another text each time") if fastest else self.tr("Same seed, same text")
+        return self._no_difference() or f"{told} · {source}"
+
+    def _no_difference(self) -> str:
+        """Why the text is the same however drafts are accepted; empty where it is not."""
+        if not self._values.get("temperature"):
+            return self.tr("No difference at temperature 0")
+        return self.tr("No difference while drafting is off") if self._values[_DRAFTING] == "off" else ""
+
+    def _source(self, name: str) -> str:
         if any(each in self._view.own for each in _options_of(name)):
             if self.scope is Scope.CHAT:
                 return self.tr("Only in this chat")
@@ -315,6 +334,7 @@ class ChatSettings(Translated, QWidget):
             "min_p": self.tr("Min-p"),
             "repetition_penalty": self.tr("Repetition penalty"),
             "seed": self.tr("Seed"),
+            _FASTEST: self.tr("Fastest drafting"),
             "max_tokens": self.tr("Longest reply"),
             "context_tokens": self.tr("Longest context"),
             "thinking": self.tr("Think first"),

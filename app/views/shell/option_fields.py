@@ -150,6 +150,6 @@ def make_field(theme: Theme, name: str) -> OptionField:
         return WholeOption(theme, name)
     if name in ("seed", "max_tokens", "context_tokens"):
         return LongNumberOption(theme)
-    if name == "thinking":
+    if name in ("thinking", "fastest"):
         return SwitchOption(theme)
     return PromptOption(theme) if name == "system_prompt" else DraftingOption(theme)

@@ -91,6 +91,11 @@ def _words(view: RaceView) -> str:
         "The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; "
         "if it happens often, please report it.",
     )
+    if view.may_differ:
+        differ = QCoreApplication.translate(
+            "Race",
+            "The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.",
+        )
     pairs = zip(*(lap.tokens for lap in view.laps), strict=False)
     first = next((at for at, (one, other) in enumerate(pairs, start=1) if one != other), None)
     return formats.fill(differ, formats.count(first or min(len(lap.tokens) for lap in view.laps) + 1))
