@@ -42,6 +42,10 @@ class Draft:
         """The parent of each token, also where the draft is a chain."""
         return range(ROOT, self.tokens.size - 1) if self.parents is None else self.parents
 
+    def accepted(self, verdicts: Sequence[int]) -> list[int]:
+        """The indices of the tokens that the main model's `verdicts` repeat, as in `accepted_path`."""
+        return accepted_path(integers(self.tokens), verdicts, self.parents)
+
     @property
     def depths(self) -> list[int]:
         """How many drafted tokens lead up to each verdict (n + 1,): none to the first, which is that after ROOT."""

@@ -6,6 +6,7 @@ Knows nothing of requests, events, text or who drafts; that is for those who cal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Sequence as Tokens
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import NamedTuple
@@ -14,26 +15,27 @@ import mlx.core as mx
 
 from engine.api.errors import LogitsBroken
 from engine.caches.kinds import require
-from engine.decoding.accept import NO_DRAFT, NO_TOKEN, ROOT, Draft, accepted_path, integers
+from engine.decoding.accept import NO_DRAFT, NO_TOKEN, ROOT, Draft, integers
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
-# How many of the tokens that a round would emit are kept: all, or fewer when one of them ends the reply.
+# Given the tokens that a round would emit, returns how many to keep: all, or fewer where one of them ends the reply.
 Ending = Callable[[list[int]], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round did. `draft_s` and `verify_s` are 0 unless the round was timed part by part.
+    """What one round did.
 
-    `typical` rounds took what such rounds take: they did not do the next one's work too, nor was theirs done before.
-    `verdicts` is what the main model said after each token of `draft`, whether it was emitted or not. Of a tree
-    `drafted` counts all tokens, but of a round that was cut short those of the path. A round takes what it takes to
-    check `proposed` tokens, however many of them count.
+    `seconds`: of the whole round; `draft_s` and `verify_s`: of its parts, 0 unless the round was timed part by part.
+    `typical`: prices may be learnt from `seconds`; False where the round started the next forward as well, or used one
+    that was already started. `verdicts`: the main model's token after each token of `draft`, emitted or not.
+    `drafted`: drafted tokens as statistics count them; those after the reply's end are left out. `proposed`: all tokens
+    that were verified, which is what `seconds` paid for.
     """
 
     emitted: tuple[int, ...]
-    seconds: float
+    seconds: float = 0.0
     drafted: int = 0
     accepted: int = 0
     draft_s: float = 0.0
@@ -41,7 +43,7 @@ class Round:
     typical: bool = True
     draft: Draft = NO_DRAFT
     verdicts: tuple[int, ...] = ()
-    failure: Exception | None = None  # why its draft could not be computed, or checked; then it has none
+    failure: Exception | None = None  # why the draft could not be computed or verified; the round was plain instead
 
     @property
     def proposed(self) -> int:
@@ -74,40 +76,83 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
     return Round(tuple(emitted), perf_counter() - started, typical=typical)
 
 
-def speculative_round(
+def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[], Draft], ending: Ending) -> Round:
+    """Append the accepted drafted tokens and one more token of the main model's to `sequence`.
+
+    No step may be in flight. Raises NotComputed where the device fails at the draft or at verifying it.
+    """
+    draft = propose()
+    verdicts = verdicts_on(draft, sequence, sampler)
+    path = draft.accepted(verdicts)
+    emitted, drafted, accepted = cut_at_end(draft.tokens.size, path, verdicts, sequence, ending)
+    _commit(sequence, sampler, emitted, path)
+    return Round(tuple(emitted), drafted=drafted, accepted=accepted, draft=draft, verdicts=tuple(verdicts))
+
+
+def timed_round(
     sequence: Sequence, sampler: Sampler, propose: Callable[[], Draft], ending: Ending, *, timed: bool = False
 ) -> Round:
-    """Append at least one token to `sequence`: the main model's own draws, as far as the draft foresaw them and one.
+    """A speculative round with what it took; where the device fails at its draft, a plain one (`Round.failure`).
 
-    Nothing may be in flight. With `timed` the device is waited for once more, between drafting and verifying. A draft
-    that cannot be computed, or checked, costs a plain step (`Round.failure`).
+    With `timed` the device is waited for once more, between drafting and verifying.
     """
-    started = perf_counter()
-    draft = propose()
-    failure = failure_of([draft.tokens]) if timed else None
-    proposed = perf_counter()
-    if failure is None:
-        chosen = verify(sequence, draft, sampler)
-        failure = failure_of([chosen, *draft.told])
-    if failure is not None:  # where it is the main model's, it comes again
+    clock = _Clock(propose, ending, timed)
+    try:
+        done = speculative_round(sequence, sampler, clock.propose, clock.ending)
+    except NotComputed as error:  # where the main model is at fault, the plain round raises the same
         sequence.close_step(0)
-        instead = plain_round(sequence, sampler, ending)
-        return replace(instead, seconds=perf_counter() - started, typical=False, failure=failure)
-    verified = perf_counter()
+        done = plain_round(sequence, sampler, ending)
+        return replace(done, seconds=clock.seconds, typical=False, failure=error.failure)
+    parts = clock.parts if timed else (0.0, 0.0)
+    return replace(done, seconds=clock.seconds, draft_s=parts[0], verify_s=parts[1])
 
-    drafted, verdicts = draft.tokens.size, integers(chosen)
-    path = accepted_path(integers(draft.tokens), verdicts, draft.parents)
-    emitted, drafted, accepted = cut_at_end(drafted, path, verdicts, sequence, ending)
-    _commit(sequence, sampler, emitted, path if draft.parents is not None else None)
-    return Round(
-        tuple(emitted),
-        perf_counter() - started,
-        drafted,
-        accepted,
-        *((proposed - started, verified - proposed) if timed else (0.0, 0.0)),
-        draft=draft,
-        verdicts=tuple(verdicts),
-    )
+
+class NotComputed(Exception):
+    """The device could not compute a draft, or the forward that verifies it."""
+
+    def __init__(self, failure: Exception) -> None:
+        super().__init__(str(failure))
+        self.failure = failure
+
+
+class _Clock:
+    """When a round began, had its draft, and had its verdicts: the first thing done with those is to ask `ending`."""
+
+    def __init__(self, propose: Callable[[], Draft], ending: Ending, waits: bool) -> None:
+        self._propose, self._ending, self._waits = propose, ending, waits
+        self._began = self._proposed = self._verified = perf_counter()
+
+    def propose(self) -> Draft:
+        draft = self._propose()
+        if self._waits:
+            _wait_for([draft.tokens])
+        self._proposed = perf_counter()
+        return draft
+
+    def ending(self, emitted: list[int]) -> int:
+        self._verified = perf_counter()
+        return self._ending(emitted)
+
+    @property
+    def seconds(self) -> float:
+        return perf_counter() - self._began
+
+    @property
+    def parts(self) -> tuple[float, float]:
+        return self._proposed - self._began, self._verified - self._proposed
+
+
+def verdicts_on(draft: Draft, sequence: Sequence, sampler: Sampler) -> list[int]:
+    """As `verify`, once the device has computed them and whatever else is read of the draft."""
+    verdicts = verify(sequence, draft, sampler)
+    _wait_for([verdicts, *draft.told])
+    return integers(verdicts)
+
+
+def _wait_for(arrays: Iterable[mx.array | None]) -> None:
+    failure = failure_of(arrays)
+    if failure is not None:
+        raise NotComputed(failure)
 
 
 def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
@@ -122,10 +167,7 @@ def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
 def cut_at_end(
     drafted: int, path: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
 ) -> tuple[list[int], int, int]:
-    """What a round emits, how many drafted tokens count, and how many of those were accepted.
-
-    Where the reply ends within the draft, what was drafted behind its end counts for nothing.
-    """
+    """(emitted, drafted, accepted) of a round: drafted tokens after the reply's end are left out of all three."""
     emitted = drawable([verdicts[index + 1] for index in (ROOT, *path)], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
@@ -166,6 +208,6 @@ def drawable(drawn: list[int], sequence: Sequence) -> list[int]:
     return before
 
 
-def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int], path: list[int] | None = None) -> None:
+def _commit(sequence: Sequence, sampler: Sampler, emitted: list[int], path: Tokens[int] = ()) -> None:
     sequence.commit(emitted, path)
     sampler.commit(emitted)

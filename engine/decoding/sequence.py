@@ -39,9 +39,9 @@ class Sequence:
         self.forgotten = False  # while it was in use: nothing of it is to be kept
         self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
-        self.states_to = 0  # up to where a drafter has made rows of this conversation's hidden states
-        self.last_state: tuple[int, mx.array] | None = None  # of a drafter's: what its last row is made of, and where
-        self.padded_width: Callable[[int], int] = int  # of a forward over so many tokens; by itself, no wider
+        self.states_to = 0  # tokens whose hidden states a drafter has in its cache
+        self.last_state: tuple[int, mx.array] | None = None  # (position, hidden state) of the drafter's last row
+        self.padded_width: Callable[[int], int] = int  # maps a forward's width to a faster, wider one; int: itself
         self.reads_trees = False  # whether a forward lets a token see its ancestors only, at the positions of a chain
         self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
@@ -142,16 +142,16 @@ class Sequence:
             self.hidden_states.keep(self.caches.position, kept, rows)
         self.caches.commit(kept)
 
-    def commit(self, emitted: list[int], path: list[int] | None = None) -> None:
+    def commit(self, emitted: list[int], path: Tokens[int] = ()) -> None:
         """`emitted` now follow the last token; of the step over [what was unread, draft…], as many more stand.
 
-        `path` are the indices of the accepted tokens in the draft; None: the first ones. When the next step is already
-        in flight, this one was closed before that one began.
+        `path` are the indices of the accepted tokens in the draft, which are the first ones unless it is a tree. When
+        the next step is already in flight, this one was closed before that one began.
         """
         if self.in_flight is None:
             kept = self.unread - 1 + len(emitted)
-            rows = None if path is None else [*range(self.unread), *(self.unread + index for index in path)]
-            self.close_step(kept, rows)
+            moved = [*range(self.unread), *(self.unread + index for index in path)]
+            self.close_step(kept, None if moved == list(range(len(moved))) else moved)
         self.tokens.extend(emitted)
         require(self.unread == 1, f"{self.unread} tokens are unread between rounds")
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, RoundTrace, SpeculationMode
-from engine.decoding.accept import NO_DRAFT, Draft, accepted_path, integers
-from engine.decoding.round import Round, Times, cut_at_end, plain_round, speculative_round
+from engine.decoding.accept import NO_DRAFT, Draft, integers
+from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import Prompt, ReplyText, Span, goes_on, spared_tokens
@@ -219,7 +219,7 @@ class Reply:
 
         Tokens and sampler are committed; `take_shared` is to follow.
         """
-        path = accepted_path(integers(draft.tokens), verdicts)
+        path = draft.accepted(verdicts)
         emitted, drafted, accepted = cut_at_end(draft.tokens.size, path, verdicts, self._sequence, self._ending)
         self._sequence.tokens.extend(emitted)
         self._sampler.commit(emitted)
@@ -283,7 +283,7 @@ class Reply:
     def _speculative_round(self, plan: Plan, drafting: Drafting) -> Round:
         timed = self._stats.draft_rounds % TIMED_EVERY_ROUNDS == 0
         propose = partial(drafting.propose, plan, self._sequence.tokens, self._sampler)
-        return speculative_round(self._sequence, self._sampler, propose, self._ending, timed=timed)
+        return timed_round(self._sequence, self._sampler, propose, self._ending, timed=timed)
 
     def take(self, done: Round, *, others_s: float | None = None) -> None:
         """A round of this reply is done: count it, tell it, and end if it was the last.

@@ -1,8 +1,8 @@
 """How several replies are written: what is most tokens a second.
 
 They share each forward of the main model, a token each; they share it with drafts; or they take turns speculating. Each
-way is measured while it is gone. One that was not yet is estimated: shared forwards from the calibration, drafts from
-how often they stand, turns from what drafting promises for one reply.
+way is measured while it is in use. One that was not used yet is estimated: shared forwards from the calibration, drafts
+from how often they are accepted, turns from what drafting promises for one reply.
 """
 
 from __future__ import annotations

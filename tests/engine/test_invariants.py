@@ -24,7 +24,7 @@ from engine import (
     TextDelta,
 )
 from engine.decoding.accept import NO_DRAFT, Draft
-from engine.decoding.round import plain_round, speculative_round
+from engine.decoding.round import plain_round, timed_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History, make_controller
@@ -104,7 +104,7 @@ def test_cache_holds_committed_tokens_but_one_between_rounds(bench: Bench) -> No
     for _ in range(24):
         if proposer.offer(sequence.tokens).behind:
             proposer.read_on()
-        done = speculative_round(sequence, sampler, lambda: proposer.propose(sequence.tokens, plan, sampler), len)
+        done = timed_round(sequence, sampler, lambda: proposer.propose(sequence.tokens, plan, sampler), len)
         proposer.commit(done.emitted)
         outcomes.add(done.accepted)
         assert sequence.caches.position == len(sequence.tokens) - 1
@@ -131,7 +131,7 @@ def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
     sequence = Sequence(bench.main, list(PROMPT))
     sequence.prefill_chunk()
     sampler = Sampler(GREEDY, 0, bench.main.logit_width, PROMPT)
-    rounds = [speculative_round(sequence, sampler, lambda: Draft(mx.array([5] * 4)), len) for _ in range(10)]
+    rounds = [timed_round(sequence, sampler, lambda: Draft(mx.array([5] * 4)), len) for _ in range(10)]
 
     assert all(len(done.emitted) == done.accepted + 1 for done in rounds)
     assert sum(done.accepted for done in rounds) < 10
@@ -179,7 +179,7 @@ def test_a_reply_that_ends_within_a_draft_counts_what_it_keeps(
 ) -> None:
     """Of a draft that stands whole; what lies behind the end was neither drafted nor accepted."""
     draft = Draft(mx.array(started.ahead[:drafted], dtype=mx.uint32))
-    done = speculative_round(started.sequence, started.sampler, lambda: draft, lambda tokens: min(kept, len(tokens)))
+    done = timed_round(started.sequence, started.sampler, lambda: draft, lambda tokens: min(kept, len(tokens)))
 
     assert list(done.emitted) == started.ahead[:emitted]
     assert (done.drafted, done.accepted) == counted
@@ -191,7 +191,7 @@ def test_a_reply_that_ends_within_a_draft_counts_what_it_keeps(
 
 def test_a_wrong_draft_that_is_cut_counts_what_was_drafted_before_the_end(started: Started) -> None:
     wrong = [started.ahead[0], started.ahead[1] + 1, 7, 7]
-    done = speculative_round(started.sequence, started.sampler, lambda: Draft(mx.array(wrong)), lambda tokens: 1)
+    done = timed_round(started.sequence, started.sampler, lambda: Draft(mx.array(wrong)), lambda tokens: 1)
 
     assert (done.emitted, done.drafted, done.accepted) == ((started.ahead[0],), 1, 1)
 
@@ -205,7 +205,7 @@ def test_an_ending_is_asked_about_every_round_once(started: Started) -> None:
         return len(tokens)
 
     plain_round(started.sequence, started.sampler, ending)
-    speculative_round(started.sequence, started.sampler, lambda: Draft(mx.array(started.ahead[1:3])), ending)
+    timed_round(started.sequence, started.sampler, lambda: Draft(mx.array(started.ahead[1:3])), ending)
 
     assert asked == [started.ahead[:1], started.ahead[1:4]]
 
@@ -213,7 +213,7 @@ def test_an_ending_is_asked_about_every_round_once(started: Started) -> None:
 @pytest.mark.parametrize("timed", [False, True])
 def test_a_rounds_parts_are_timed_when_asked_for(started: Started, timed: bool) -> None:
     draft = Draft(mx.array(started.ahead[:2]))
-    done = speculative_round(started.sequence, started.sampler, lambda: draft, len, timed=timed)
+    done = timed_round(started.sequence, started.sampler, lambda: draft, len, timed=timed)
 
     assert (done.draft_s > 0, done.verify_s > 0) == (timed, timed)
     assert timed or (done.draft_s, done.verify_s) == (0, 0)
@@ -231,7 +231,7 @@ def test_rounds_that_do_anothers_work_are_not_typical(bench: Bench) -> None:
 
     assert [done.typical for done in rounds] == [True, False, True, False, True]
     assert [token for done in rounds for token in done.emitted] == started.ahead[:5]
-    assert speculative_round(sequence, sampler, lambda: NO_DRAFT, len).typical
+    assert timed_round(sequence, sampler, lambda: NO_DRAFT, len).typical
 
 
 @pytest.mark.parametrize("look_ahead", [False, True])

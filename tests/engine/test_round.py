@@ -9,7 +9,7 @@ import pytest
 
 from engine import LogitsBroken, Sampling
 from engine.decoding.accept import NO_TOKEN, Draft, integers
-from engine.decoding.round import Round, drawable, plain_round, speculative_round
+from engine.decoding.round import Round, drawable, plain_round, timed_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from tests.engine.batch_harness import model, prompt
@@ -62,7 +62,7 @@ def test_a_drafted_round_tells_what_it_did(family: str, unread: int, right: int,
     assert verdict(family, (*PROMPT, *drafted[:right])) not in drafted[right : right + 1]
     draft = Draft(mx.array(drafted, dtype=mx.uint32))
 
-    done = speculative_round(sequence, sampler, lambda: draft, lambda emitted: min(limit, len(emitted)))
+    done = timed_round(sequence, sampler, lambda: draft, lambda emitted: min(limit, len(emitted)))
 
     emitted = plain(family, right + 1)[:limit]
     assert done.emitted == tuple(emitted)
@@ -124,7 +124,7 @@ def test_a_timed_round_counts_the_work_of_the_draft_as_the_drafts() -> None:
         for _ in range(6):
             work = mx.tanh(work @ factor)
         tokens = mx.array(draft_of("qwen3", 2, 4), dtype=mx.uint32) + (mx.sum(work) > 1e9)
-        return speculative_round(sequence, sampler, lambda: Draft(tokens.astype(mx.uint32)), whole, timed=True)
+        return timed_round(sequence, sampler, lambda: Draft(tokens.astype(mx.uint32)), whole, timed=True)
 
     rounds = [timed() for _ in range(3)]
     assert all(done.draft_s > 0 and done.verify_s > 0 for done in rounds)
@@ -155,7 +155,7 @@ def test_penalties_see_what_a_round_has_emitted() -> None:
         for length in (0, 2, 3, 0, 1):
             tokens = mx.array([7] * length, dtype=mx.uint32)
             if length:
-                speculative_round(sequence, sampler, lambda tokens=tokens: Draft(tokens), whole)  # type: ignore[misc]
+                timed_round(sequence, sampler, lambda tokens=tokens: Draft(tokens), whole)  # type: ignore[misc]
             else:
                 plain_round(sequence, sampler, whole)
         said.append(sequence.tokens[24:])
@@ -178,7 +178,7 @@ def test_what_is_drawn_ahead_is_drawn_with_the_noise_of_its_position(family: str
     sequence, _ = begun(family)
     sampler = Sampler(Sampling(temperature=1.5, seed=3), 3, model(family).logit_width, PROMPT)
     draft = Draft(mx.array(said[0][len(PROMPT) : len(PROMPT) + 8], dtype=mx.uint32))
-    assert speculative_round(sequence, sampler, lambda: draft, whole).accepted == 8
+    assert timed_round(sequence, sampler, lambda: draft, whole).accepted == 8
     assert len(set(said[0][len(PROMPT) :])) > 6
 
 
@@ -192,7 +192,7 @@ def test_a_draft_that_cannot_be_computed_costs_a_plain_step(family: str, broken:
         "probabilities": Draft(mx.array(draft_of(family, 2, 2), dtype=mx.uint32), probabilities=refused()),
     }
 
-    done = speculative_round(sequence, sampler, lambda: drafts[broken], whole, timed=timed)
+    done = timed_round(sequence, sampler, lambda: drafts[broken], whole, timed=timed)
 
     assert done.failure is not None
     assert done.emitted == tuple(plain(family, 1))
