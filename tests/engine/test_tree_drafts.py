@@ -120,6 +120,7 @@ def drafted_round(
 ) -> Round:
     conversation.model.network.parents = draft.parents
     done = speculative_round(conversation, sampler, lambda: draft, ending)
+    assert done.seconds == 0  # who wants to know asks for a timed round
     conversation.model.network.parents = ()
     return done
 
