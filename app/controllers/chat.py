@@ -234,14 +234,20 @@ class ChatController(QObject):
         if message is not None and other is not None:
             self._show_branch_with(other)
 
-    def open_at(self, chat_id: int, message_id: int) -> None:
-        """Opens a chat and shows the branch that a message is in; of a long one, its place is gone to when it comes."""
+    def open_at(self, chat_id: int, message_id: int) -> bool:
+        """Opens a chat and shows the branch that a message is in; of a long one, its place is gone to when it comes.
+
+        False: there is no such message in it.
+        """
         if chat_id != self.chat_id and self._messages.is_long(chat_id):
             self.places.put(chat_id, (message_id, 0.0))
         self.open_chat(chat_id)
         message = self._messages.message(message_id)
-        if message is not None and message.chat_id == self.chat_id and self.transcript.row_of(message_id) is None:
+        if message is None or message.chat_id != self.chat_id:
+            return False
+        if self.transcript.row_of(message_id) is None:
             self._show_branch_with(message_id)
+        return True
 
     def _show_branch_with(self, message_id: int) -> None:
         """Shown at once: looking needs no room on the disk."""

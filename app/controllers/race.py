@@ -175,4 +175,5 @@ class Race(QObject):
         self.changed.emit()
 
 
-RequestOf = Callable[[int], Request | None]  # what was asked where a reply stands
+Asked = Request | None  # where a reply stands
+RequestOf = Callable[[int, Callable[[Asked], None]], None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Callable
 from dataclasses import replace
 
 from app.controllers.chat_options import ChatOptions
@@ -40,19 +41,31 @@ class ReplyRequests:
         return Question(chat_id, parent_id, text, title, *self.names, attached, options)
 
     def start(self, reply_id: int) -> None:
-        messages = self._storage.read.messages
-        reply = messages.message(reply_id)
+        reply = self._storage.read.messages.message(reply_id)
         if reply is None:  # it was deleted before it could be asked for
             self._storage.write(lambda stores: stores.messages.mark_stopped(reply_id), _ignore, _ignore)
             return
         self._models.wake()
-        if messages.is_long(reply.chat_id):
-            self._read(reply)
-        else:
-            self._submit(reply, self.request(messages.branch(reply_id)))
 
-    def _read(self, reply: StoredMessage) -> None:
-        """Has a long branch read by the storage's thread; the reply waits meanwhile."""
+        def submit(request: Request | None) -> None:
+            if request is None:
+                self._replies.stop(reply.chat_id, lambda message_id: message_id == reply.id)
+            elif self._replies.awaits(reply.id):
+                self._submit(reply, request)
+
+        self._replies.put_off(reply)
+        self._read(reply, submit)
+
+    def request_of(self, reply_id: int, done: Callable[[Request | None], None]) -> None:
+        """What would be asked for another version of a reply, or None; of a long chat it comes later."""
+        reply = self._storage.read.messages.message(reply_id)
+        if reply is None:
+            done(None)
+        else:
+            self._read(reply, done, with_reply=False)
+
+    def _read(self, reply: StoredMessage, done: Callable[[Request | None], None], *, with_reply: bool = True) -> None:
+        """A long branch is read by the storage's thread. None: it cannot be read, or nothing comes before the reply."""
         system_prompt = self._options.generation(reply.chat_id).system_prompt
 
         def read(stores: Stores) -> tuple[Message, ...] | None:
@@ -61,31 +74,22 @@ class ReplyRequests:
             except sqlite3.Error as error:
                 log.warning("a chat could not be read for a reply: %s", type(error).__name__)
                 return None
+            branch = branch if with_reply else branch[:-1]
             return request_messages(branch, system_prompt) if branch else None
 
-        def submit(messages: tuple[Message, ...] | None) -> None:
-            if messages is None:
-                self._replies.stop(reply.chat_id, lambda message_id: message_id == reply.id)
-            elif self._replies.awaits(reply.id):
-                self._submit(reply, self._request(reply.chat_id, messages))
+        def answer(messages: tuple[Message, ...] | None) -> None:
+            done(None if messages is None else self._request(reply.chat_id, messages))
 
-        self._replies.put_off(reply)
-        self._storage.count(read, submit)
+        if self._storage.read.messages.is_long(reply.chat_id):
+            self._storage.count(read, answer)
+        else:
+            answer(read(self._storage.read))
 
     def _submit(self, reply: StoredMessage, request: Request) -> None:
         main, draft = self.names
         summary = self._storage.read.chats.summary(reply.chat_id)
         names = f"{main} ← {draft}" if draft else main
         self._replies.start(reply, request, summary.title if summary else "", names)
-
-    def request_of(self, reply_id: int) -> Request | None:
-        """What would be asked for another version of a reply."""
-        branch = self._storage.read.messages.branch(reply_id)[:-1]
-        return self.request(branch) if branch else None
-
-    def request(self, branch: list[StoredMessage]) -> Request:
-        chat_id = branch[-1].chat_id
-        return self._request(chat_id, request_messages(branch, self._options.generation(chat_id).system_prompt))
 
     def _request(self, chat_id: int, messages: tuple[Message, ...]) -> Request:
         generation = self._options.generation(chat_id)

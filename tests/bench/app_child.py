@@ -145,9 +145,10 @@ def share(folder: Path, runs: str, main: str, draft: str) -> dict[str, object]:
     rates: dict[str, list[float]] = {"window": [], "alone": []}
     for _ in range(int(runs) + 1):
         rates["window"].append(_with_window(opened))
-        asked = chats.requests_for_replies.request_of(chats.transcript.messages[-1].id)
-        assert asked is not None
-        rates["alone"].append(_alone(opened, engine, asked))
+        asked: list[Request | None] = []
+        chats.requests_for_replies.request_of(chats.transcript.messages[-1].id, asked.append)
+        assert asked[0] is not None
+        rates["alone"].append(_alone(opened, engine, asked[0]))
     _end(opened)
     return {side: figures[1:] for side, figures in rates.items()}
 

@@ -16,6 +16,8 @@ from PySide6.QtCore import QCoreApplication, QEventLoop, QTimer
 from pytestqt.qtbot import QtBot
 
 from app.storage import Database
+from app.view_models.race import RaceState
+from app.views.transcript import TranscriptView
 from tests.helpers.app_harness import AppHarness, open_app
 
 _LIMIT_S = 0.15
@@ -134,6 +136,18 @@ def test_nothing_takes_the_window_long_among_4000_messages(tmp_path: Path, qtbot
     assert {name: each for name, each in taken.items() if each > _BUSY_LIMIT_S} == {}, taken
 
 
+def looks(harness: AppHarness, view: TranscriptView) -> dict[str, Callable[[], object]]:
+    """What changes how all of a chat is shown."""
+    settings, window = harness.application.settings, harness.window
+    return {
+        "select all": view.selectAll,
+        "resize": lambda: window.resize(window.width() - 200, window.height()),
+        "colours": lambda: setattr(settings, "appearance", "dark"),
+        "text size": lambda: setattr(settings, "text_scale", 1.5),
+        "language": lambda: setattr(settings, "language", "ko"),
+    }
+
+
 @pytest.mark.drill
 def test_a_chat_of_150_000_messages_does_not_take_the_window_long(tmp_path: Path, qtbot: QtBot) -> None:
     """As an import brings it: its end is there at once, and what stands before it comes by and by."""
@@ -151,6 +165,16 @@ def test_a_chat_of_150_000_messages_does_not_take_the_window_long(tmp_path: Path
         taken["regenerate"] = watch.act(
             lambda: controller.regenerate(reply), lambda: is_filled() and not controller.generating
         )
+        race, view = harness.application.speculation.race, harness.window.transcript
+        assert view is not None
+        taken["race"] = watch.act(
+            lambda: harness.window.speculation.open_race(reply), lambda: race.view.state is RaceState.DONE
+        )
+        taken |= {name: watch.act(look, is_filled) for name, look in looks(harness, view).items()}
+        view.finder.find("lorem")
+        taken["find"] = watch.act(lambda: None, lambda: view.finder.count > 3000)
+        taken["find above"] = watch.act(lambda: view.finder.step(-1), lambda: view.finder.count > 6000)
+        taken["find no more"] = watch.act(view.finder.close, lambda: True)
         taken["delete"] = watch.act(lambda: controller.edits.delete(100, following=False), is_filled)
         taken["leave"] = watch.act(controller.new_chat, is_filled)
     print({name: round(each, 4) for name, each in taken.items()}, watch.stalled_s)  # noqa: T201  shown with -s

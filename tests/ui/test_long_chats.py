@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers.shown_branch import AT_ONCE
+from app.storage import Match
 from app.storage import messages as storage_messages
+from app.view_models.race import RaceState
 from app.view_models.transcript import ReplyStatus
+from app.views.transcript.message_item import MessageItem
 from app.views.transcript.reading_places import ReadingPlace
 from tests.drills.test_many_messages import fill
 from tests.helpers.app_harness import AppHarness, open_app
@@ -139,6 +143,24 @@ def test_a_request_has_every_message_and_none_is_read_here(
     assert len(read_here) <= AT_ONCE + 30
 
 
+def test_a_race_has_every_message_and_none_is_read_here(
+    harness: AppHarness, qtbot: QtBot, read_here: list[int]
+) -> None:
+    open_whole(harness, qtbot)
+    read_here.clear()
+    race, wiring = harness.application.speculation.race, harness.window.speculation
+    wiring.open_race(MANY)
+    assert wiring.race_window is not None
+    assert not wiring.race_window.go_button.isEnabled()
+    wiring.race_window.close()
+    harness.wait_until_stored(qtbot)
+    assert not race.under_way, "begun in a window that was closed"
+    wiring.open_race(MANY)
+    qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
+    assert len(harness.engine.requests[-1].messages) == MANY - 1
+    assert len(read_here) <= 4
+
+
 def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
     asked = len(harness.engine.requests)
@@ -191,12 +213,84 @@ def test_its_rows_are_freed_a_few_at_a_time(harness: AppHarness, qtbot: QtBot) -
     qtbot.waitUntil(lambda: are_left() < 100)  # those that were in sight have parts that know them
 
 
+def test_very_many_messages_are_copied_without_being_laid_out(
+    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_whole(harness, qtbot)
+    view, made, sync = harness.window.transcript, [], MessageItem.sync
+    assert view is not None
+
+    def noting(item: MessageItem, width_px: int) -> bool:
+        made.append(item)
+        return sync(item, width_px)
+
+    monkeypatch.setattr(MessageItem, "sync", noting)
+    view.selectAll()
+    for markdown in (False, True):
+        view.copier.copy_selection(markdown=markdown)
+        copied = QApplication.clipboard().text()
+        assert [copied.count(f"message {number} ") for number in (0, 1, 77, MANY - 1)] == [1] * 4
+    assert len(made) < 10
+
+
+def test_other_colours_sizes_and_words_make_only_what_was_looked_at_anew(harness: AppHarness, qtbot: QtBot) -> None:
+    open_whole(harness, qtbot)
+    view, settings = harness.window.transcript, harness.application.settings
+    assert view is not None
+    for name, value in (("appearance", "dark"), ("language", "ko"), ("text_scale", 1.5)):
+        before, height = [*view.items], view._column.height_px
+        setattr(settings, name, value)
+        harness.wait_until_stored(qtbot)
+        anew = sum(one is not other for one, other in zip(before, view.items, strict=True))
+        assert 0 < anew < 100, name
+    assert view._column.height_px > 1.4 * height
+
+
 def test_finding_goes_on_in_what_comes(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
     view = harness.transcript
     view.finder.find("message 12 ")
     qtbot.waitUntil(lambda: not (harness.chats.transcript.has_earlier or view.finder.is_reading))
     assert view.finder.count == 1
+
+
+def test_what_a_search_found_far_above_is_found_when_it_comes(harness: AppHarness, qtbot: QtBot) -> None:
+    view, finding = harness.window.transcript, harness.window.finding
+    assert view is not None
+    finding.open_match(1, Match(40, "", ("message 39",)))
+    assert finding.bar.isVisible()
+    assert finding.bar.field.words() == "message 39"
+    qtbot.waitUntil(lambda: view.finder.current is not None)
+    assert view.finder.current is not None
+    assert view.finder.current.message_id == 40
+    shown = [part.message_id for part, _ in view.visible_parts.shown()]
+    assert 40 in shown
+    qtbot.waitUntil(lambda: not (harness.chats.transcript.has_earlier or view.finder.is_reading))
+    assert view.finder.current.message_id == 40, "what came later has moved the reader"
+
+
+def test_a_step_waits_for_what_is_not_read_and_the_window_does_not(harness: AppHarness, qtbot: QtBot) -> None:
+    open_whole(harness, qtbot)
+    view = harness.window.transcript
+    assert view is not None
+    finder, told = view.finder, []
+    finder.stepped.connect(lambda: told.append(finder.number))
+    view.go_to(ReadingPlace(2, 0.0))
+    finder.find("message")
+    qtbot.waitUntil(lambda: finder.current is not None)
+    first = finder.current
+    assert first is not None
+    read = [message for message in harness.chats.transcript.messages if finder._found.has_read(message.id)]
+    for _ in range(3):
+        finder.step(-1)
+    assert len([each for each in ids(harness) if finder._found.has_read(each)]) <= len(read) + 3, "read at once"
+    qtbot.waitUntil(lambda: len(told) == 3)
+    assert finder.is_reading, "all was read for a step"
+    row = harness.chats.transcript.row_of(first.message_id)
+    assert row is not None
+    assert finder.current is not None
+    assert harness.chats.transcript.row_of(finder.current.message_id) == (row - 3) % MANY
+    finder.close()
 
 
 def test_the_focus_stays_on_its_message(harness: AppHarness, qtbot: QtBot) -> None:

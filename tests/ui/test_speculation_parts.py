@@ -25,7 +25,7 @@ from app.views.transcript.message_acts import RACE
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.requests import RequestColumn
-from engine import DraftingState, FinishReason, RequestStats, SpeculationMode
+from engine import DraftingState, FinishReason, Request, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
@@ -355,7 +355,9 @@ def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:
 def test_a_race_gives_way_to_a_reply_and_goes_on(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.engine.gate.hold()
-    request = app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id)
+    asked: list[Request | None] = []
+    app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    (request,) = asked
     assert request is not None
     race.start(request, greedy=True)
     app.engine.gate.let_through(3)

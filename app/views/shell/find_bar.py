@@ -175,6 +175,7 @@ class FindWiring(QObject):
         self.bar.step_requested.connect(self._step)
         self.bar.closed.connect(self._finder.close)
         self._finder.changed.connect(self._show_count)
+        self._finder.stepped.connect(self.bar.tell_count)
         menu.find.triggered.connect(self.open)
         menu.find_next.triggered.connect(lambda: self._step(1))
         menu.find_previous.triggered.connect(lambda: self._step(-1))
@@ -201,8 +202,7 @@ class FindWiring(QObject):
 
         Of what stands in an attachment that one is lit, and no bar opens: it finds what is on the page.
         """
-        self._chats.open_at(chat_id, match.message_id)
-        if self._chats.transcript.row_of(match.message_id) is None:
+        if not self._chats.open_at(chat_id, match.message_id):
             return
         self._chat_id = chat_id
         self._view.show_message(match.message_id)
@@ -218,7 +218,6 @@ class FindWiring(QObject):
             self.open()
             return
         self._finder.step(direction)
-        self.bar.tell_count()
 
     def _show_count(self) -> None:
         self.bar.show_count(self._finder.number, self._finder.count, self._finder.is_reading)

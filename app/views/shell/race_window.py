@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtGui import QCloseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.controllers.race import Race, RequestOf
+from app.controllers.race import Asked, Race, RequestOf
 from app.theme import RADIUS_CARD, Theme
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.views.widgets.buttons import Emphasis, PillButton
@@ -136,6 +138,9 @@ class RaceWindow(Translated, SideWindow):
         self._race = race
         self._request_of = request_of
         self._message_id = 0
+        self._asked = (
+            0  # counts the requests that were asked for: one for another reply, or a closed window, is not begun
+        )
         self._is_there = False  # the reply whose prompt is raced with
         self.sentence = TextLabel(theme, TextStyle.HEADING)
         self.lanes = tuple(Lane(theme, number) for number in range(2))
@@ -183,7 +188,15 @@ class RaceWindow(Translated, SideWindow):
             self._start()
 
     def _start(self) -> None:
-        request = self._request_of(self._message_id)
+        """Once what was asked is read, which of a very long chat takes a moment."""
+        self._asked += 1
+        self._is_there = False
+        self._show()
+        self._request_of(self._message_id, partial(self._begin, self._asked))
+
+    def _begin(self, asked: int, request: Asked) -> None:
+        if asked != self._asked:
+            return
         self._is_there = request is not None
         if request is not None and self._race.can_start:
             self._race.start(request, greedy=self.sampling.value == "greedy")
@@ -223,6 +236,7 @@ class RaceWindow(Translated, SideWindow):
         self._show()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self._asked += 1
         self._race.cancel()
         super().closeEvent(event)
 

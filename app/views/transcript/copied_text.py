@@ -1,7 +1,7 @@
 """The selected words, to copy: as they read, or as Markdown.
 
 A part in sight is read from its own document, one out of sight from a document that is written for it. Sections of a
-long reply that nobody has looked at yet are copied as they were written.
+long reply that nobody has looked at yet are copied as they were written, and so are the messages of very many.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,6 +18,8 @@ from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import Stretch, TranscriptSelection
 
+_MOST = 500  # messages that are written into documents while a window waits
+
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
@@ -32,8 +34,11 @@ class CopiedText:
         self._selection = selection
         self._markdown = markdown
 
-    def of(self, item_at: Callable[[int], MessageItem]) -> str:
-        messages = [self._message(item_at(row), row) for row in self._selection.rows()]
+    def of(self, item_at: Callable[[int], MessageItem], written: Callable[[int], str]) -> str:
+        """`written` gives a row's text as it is stored: of very many messages, no parts are made meanwhile."""
+        rows = self._selection.rows()
+        inside = rows[1:-1] if len(rows) > _MOST else range(0)
+        messages = (written(row) if row in inside else self._message(item_at(row), row) for row in rows)
         return "\n\n".join(text for text in messages if text)
 
     def _message(self, item: MessageItem, row: int) -> str:

@@ -50,14 +50,18 @@ class Copier(QObject):
             self.copy_message(message_id)
 
     def copy_selection(self, *, markdown: bool) -> None:
-        self.copy_text(CopiedText(self.context, self._selection, markdown=markdown).of(self.item))
+        self.copy_text(self._read(self._selection, markdown=markdown))
 
     def copy_text(self, text: str) -> None:
         clipboard.copy(text, self.context)
 
     def selected_text(self) -> str:
         """Without the marks of Markdown."""
-        return CopiedText(self.context, self._selection, markdown=False).of(self.item)
+        return self._read(self._selection)
+
+    def _read(self, selection: TranscriptSelection, *, markdown: bool = False) -> str:
+        messages = self._model.messages
+        return CopiedText(self.context, selection, markdown=markdown).of(self.item, lambda row: messages[row].text)
 
     def copy_message(self, message_id: int) -> None:
         message = self._model.message(message_id)
@@ -69,7 +73,7 @@ class Copier(QObject):
         """As it reads, without the marks of Markdown."""
         whole = TranscriptSelection(self._model)
         whole.select_message(message_id)
-        self.copy_text(CopiedText(self.context, whole, markdown=False).of(self.item))
+        self.copy_text(self._read(whole))
         self.message_copied.emit(message_id)
 
     def _on_act(self, message_id: int, act: str) -> None:

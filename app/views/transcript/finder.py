@@ -8,9 +8,7 @@ Not here: the bar that one types into (`find_bar.py`), and painting (`found_word
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
@@ -25,6 +23,7 @@ from app.view_models.transcript import TranscriptModel
 from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.body import Unread, blocks_of
 from app.views.transcript.found_part import bring_into_sight, show_attachments
+from app.views.transcript.found_places import FoundPlaces, NotRead, PartRead, Place
 from app.views.transcript.message_column import MessageColumn
 from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
@@ -40,25 +39,9 @@ _CLEAR_PX = 24  # what is found stands that far from the edges of the page
 _HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The `number`th of what was found in a part of a message."""
-
-    message_id: int
-    address: Address
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A part as it was counted."""
-
-    content: object
-    count: int
-
-
 class Finder(QObject):
     changed = Signal()  # the count, or the current one
+    stepped = Signal()  # a step that was asked for is done
 
     def __init__(
         self,
@@ -81,12 +64,14 @@ class Finder(QObject):
         self._words: tuple[str, ...] = ()
         self._attachment: tuple[int, int] | None = None  # that is lit: a message, and which of its own
         self._attachment_words: Sequence[str] = ()  # that stand in it
-        self._found: dict[int, dict[Address, _Read]] = {}  # by message
+        self._found = FoundPlaces(model)
         self._waiting: list[int] = []  # messages to be read, the next one last
+        self._ahead = 1  # the direction that they wait in
+        self._steps = 0  # that are to be taken, downwards or (below 0) upwards, when what they need is read
         self._reading: Iterator[None] | None = None  # the one that is being read, part by part
+        self._reads = 0  # its number
         self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
         self._wanted: int | None = None  # a message whose first one is to be shown, and no other's
-        self.current: Place | None = None
         self._seeks = False  # until it knows which one is to be the current one
         self._is_lit = False
         self._timer = QTimer(self, interval=0)
@@ -114,20 +99,28 @@ class Finder(QObject):
             return
         self._from = self._start(message_id)
         self.query, self._wanted, self._seeks = query, message_id, bool(query)
-        self._words = tuple(words) or (query,)
+        self._words, self._steps = tuple(words) or (query,), 0
         self._found.clear()
-        self.current = None
         self._read_all()
         self.light()
 
     def step(self, direction: int) -> None:
-        """To the next one (1) or the one before (-1); behind the last comes the first."""
-        self._finish_reading()
-        places = list(self._places())
-        if not places:
-            return
-        at = places.index(self.current) if self.current in places else -1 if direction > 0 else 0
-        self._go_to(places[(at + direction) % len(places)])
+        """To the next one (1) or the one before (-1); behind the last comes the first. Later, where it is not read."""
+        self._steps += direction
+        self._take_steps()
+
+    def _take_steps(self) -> None:
+        while self._steps and not (self.current is None and self._seeks and self.is_reading):
+            direction = 1 if self._steps > 0 else -1
+            try:
+                place = self._found.beside(direction)
+            except NotRead as unread:
+                self._read_from(unread.row, direction)
+                return
+            self._steps = 0 if place is None else self._steps - direction
+            if place is not None:
+                self._go_to(place)
+            self.stepped.emit()
 
     def close(self) -> None:
         self.find("")
@@ -136,10 +129,14 @@ class Finder(QObject):
         """Lights one attachment of a message, in sight, until one is opened or something else is found."""
         self.close()
         self._attachment, self._attachment_words = (message_id, number), words
-        row = self._model.row_of(message_id)
+        self._show_attachments()
+        self.light()
+
+    def _show_attachments(self) -> None:
+        """Where their message is there."""
+        row = None if self._attachment is None else self._model.row_of(self._attachment[0])
         if row is not None:
             show_attachments(self._column, self._sight, row)
-        self.light()
 
     def words_in_attachment(self, message_id: int, number: int) -> Sequence[str]:
         """What is looked for in one that is being opened. What was lit of it has been seen then."""
@@ -150,36 +147,42 @@ class Finder(QObject):
         return words
 
     @property
+    def current(self) -> Place | None:
+        return self._found.current
+
+    @property
     def count(self) -> int:
-        return sum(read.count for parts in self._found.values() for read in parts.values())
+        return self._found.count
 
     @property
     def number(self) -> int:
         """Which one the current one is, from 1; 0: there is none."""
-        if self.current is None:
-            return 0
-        return next((number for number, place in enumerate(self._places(), 1) if place == self.current), 0)
+        return self._found.number
 
     @property
     def is_reading(self) -> bool:
         return bool(self._waiting) or self._reading is not None
 
-    def _places(self) -> Iterator[Place]:
-        return (place for message in self._model.messages for place in self._places_in(message.id))
-
-    def _places_in(self, message_id: int) -> Iterator[Place]:
-        for address in sorted(self._found.get(message_id, {})):
-            count = self._found[message_id][address].count
-            yield from (Place(message_id, address, number) for number in range(count))
-
     # Reading
 
     def _read_all(self) -> None:
-        messages = self._model.messages
-        self._found = {message.id: self._found[message.id] for message in messages if message.id in self._found}
-        first = self._first_row()
-        order = [*messages[first:], *messages[:first]] if self.query else []
-        self._waiting, self._reading = [message.id for message in reversed(order)], None
+        self._waiting, self._reading = [], None
+        if self.query:
+            self._found.drop_lost()
+            first, messages = self._first_row(), self._model.messages
+            self._waiting = [message.id for message in (*messages[first:], *messages[:first])][::-1]
+            self._ahead = 1
+        self._timer.start()
+
+    def _read_from(self, row: int, direction: int) -> None:
+        """First of all what a step needs."""
+        if direction == self._ahead and self.is_reading:
+            return
+        messages, self._ahead = self._model.messages, direction
+        ahead = (*messages[row:], *messages[:row]) if direction > 0 else (*messages[row::-1], *messages[:row:-1])
+        wanted = [message.id for message in ahead if not self._found.has_read(message.id)]
+        known = [number for number in self._waiting if self._found.has_read(number)]  # they have changed
+        self._waiting = known + [number for number in wanted[::-1] if self._reading is None or number != self._reads]
         self._timer.start()
 
     def _start(self, message_id: int | None) -> tuple[int, Address] | None:
@@ -202,19 +205,18 @@ class Finder(QObject):
             self._timer.start()
 
     def _read_earlier(self, count: int) -> None:
-        """Last of all: what has come before the others."""
+        """Last of all: what has come before the others. But what is wanted of it is read next."""
+        self._show_attachments() if self._attachment is not None else None
         if self.query:
             self._waiting[:0] = [message.id for message in reversed(self._model.messages[:count])]
+            if self._wanted is not None and (self._model.row_of(self._wanted) or count) < count:
+                self._waiting.append(self._wanted)
             self._timer.start()
 
     def _on_folded(self, message_id: int) -> None:
         row = self._model.row_of(message_id)
         if row is not None:
             self._read_again(row)
-
-    def _finish_reading(self) -> None:
-        while self._read_some():
-            pass
 
     def _read_a_slice(self) -> None:
         started = perf_counter()
@@ -226,12 +228,14 @@ class Finder(QObject):
             self._end_seeking()
             self._drop_lost()
             self.light()
+        self._take_steps()
         self.changed.emit()
 
     def _read_some(self) -> bool:
         """One part of a message, which may be one of thousands; returns whether there is more."""
         if self._reading is None and self._waiting:
-            self._reading = self._read(self._waiting.pop())
+            self._reads = self._waiting.pop()
+            self._reading = self._read(self._reads)
         if self._reading is not None and next(self._reading, self) is self:
             self._reading = None
         return self.is_reading
@@ -240,25 +244,24 @@ class Finder(QObject):
         row = self._model.row_of(message_id)
         if row is None or not self.query:
             return
-        found: dict[Address, _Read] = {}
-        for address, read in self._counted(row, self._found.get(message_id, {})) if self._may_have(row) else ():
+        found: dict[Address, PartRead] = {}
+        for address, read in self._counted(row, self._found.of(message_id)) if self._may_have(row) else ():
             found[address] = read
             yield
-        self._found[message_id] = found
+        self._found.put(message_id, found)
         if self._seeks and self._wanted in (None, message_id):
             first = self._from[1] if self._from is not None and self._from[0] == message_id else _TOP
-            self._go_to_first(place for place in self._places_in(message_id) if place.address >= first)
+            self._go_to_first(self._found.first_of(message_id, first))
 
-    def _go_to_first(self, places: Iterator[Place]) -> None:
-        place = next(places, None)
+    def _go_to_first(self, place: Place | None) -> None:
         if place is not None:
             self._go_to(place)
 
     def _end_seeking(self) -> None:
-        """All has been read: what there is may be before the start. What comes later moves nobody."""
+        """All has been read: what there is may be before the start. What comes later moves nobody, if not wanted."""
         if self._seeks and self._wanted is None:
-            self._go_to_first(self._places())
-        self._seeks = False
+            self._go_to_first(self._found.first())
+        self._seeks = self._seeks and self._wanted is not None and self._model.row_of(self._wanted) is None
 
     def _may_have(self, row: int) -> bool:
         """Whether the message is worth cutting into parts."""
@@ -270,14 +273,14 @@ class Finder(QObject):
         folded = fold(_HIDDEN.sub("", text))
         return any(not word or word in folded for word in wanted)
 
-    def _counted(self, row: int, before: dict[Address, _Read]) -> Iterator[tuple[Address, _Read]]:
+    def _counted(self, row: int, before: dict[Address, PartRead]) -> Iterator[tuple[Address, PartRead]]:
         for part in self._item_of(row).parts:
             for address, content in _texts_of(part):
                 known = before.get(address)
                 if known is not None and known.content is content:
                     yield address, known
                 elif text := self._text(content, secondary=part.secondary):
-                    yield address, _Read(content, len(self._occurrences(text)))
+                    yield address, PartRead(content, len(self._occurrences(text)))
 
     def _occurrences(self, text: str) -> list[Span]:
         one = len(self._words) == 1
@@ -297,20 +300,13 @@ class Finder(QObject):
 
     def _drop_lost(self) -> None:
         """The current one may be gone, with its message or its words: then the next one takes its place."""
-        if self.current is None or self.number:
-            return
-        places = list(self._places())
-        at = bisect_left([self._order(place) for place in places], self._order(self.current))
-        self.current = places[at % len(places)] if places else None
-
-    def _order(self, place: Place) -> tuple[int, Address, int]:
-        row = self._model.row_of(place.message_id)
-        return (-1 if row is None else row, place.address, place.number)
+        if self.current is not None and not self.number:
+            self._found.current = self._found.in_place_of_current()
 
     # Showing
 
     def _go_to(self, place: Place) -> None:
-        self.current, self._wanted, self._seeks = place, None, False
+        self._found.current, self._wanted, self._seeks = place, None, False
         self.light()
         row = self._model.row_of(place.message_id)
         if row is not None:

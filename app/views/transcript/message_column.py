@@ -88,15 +88,21 @@ class MessageColumn:
                 item.sync(width_px)
         return kept
 
-    def make_anew(self, make: Callable[[int], MessageItem], released: Callable[[], None]) -> None:
-        """Every item, without what it had measured; what was opened stays open, and what shows its icons shows them."""
-        before = {item.message.id: (item.opened, item.highlighted) for item in self.items}
-        for item in self.items:
+    def make_anew(self, make: Callable[[int], MessageItem], released: Callable[[], None], scale: float) -> None:
+        """Every item that was read, without what it had measured; what was opened or shows its icons stays so.
+
+        The others, of which a long chat has very many, have nothing but their estimated height.
+        """
+        read = [(row, item) for row, item in enumerate(self.items) if item.is_read]
+        for _, item in read:
             item.release_all()
         released()
-        self.items = [make(row) for row in range(len(self.items))]
-        for item in self.items:
-            item.opened, item.highlighted = before[item.message.id]
+        factor = scale / self._scale
+        for item in self.items if factor != 1 else ():
+            item.height_px = round(item.height_px * factor)
+        for row, item in read:
+            self.items[row] = make(row)
+            self.items[row].opened, self.items[row].highlighted = item.opened, item.highlighted
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
         """The parts that reach into this stretch, from above."""

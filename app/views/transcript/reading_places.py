@@ -81,8 +81,9 @@ class ReadingPlaces:
                 return
 
     def show_character(self, message_id: int, at: int) -> bool:
-        """Brings a character of a message into sight; returns whether the message is in this chat."""
+        """Brings a character of a message into sight; returns whether the message is there by now."""
         row = self._model.row_of(message_id)
+        self._awaited = ReadingPlace(message_id, at) if row is None else None
         if row is not None:
             self._show_character(self._column.items[row], at)
         return row is not None

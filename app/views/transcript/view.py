@@ -203,7 +203,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._built_in = QLocale()
         self.message_keys.describe()
         focus_again = kept_focus(self.editing, self._column)
-        self._lay_out(partial(self._column.make_anew, self._make_item, self.visible_parts.clear))
+        make_anew = partial(self._column.make_anew, self._make_item, self.visible_parts.clear, self._theme.scale)
+        self._lay_out(make_anew)
         focus_again()
 
     def _restyle(self) -> None:
