@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.replies import Replies
-from app.storage import Grouping, NotStored, Storage, StoredRequest, Total
+from app.storage import Grouping, NotStored, Storage, StoredRequest, Stores, Total
 from app.storage.requests import RequestStore
 from app.view_models.request_table import RequestRow, RequestTableModel
 
@@ -28,23 +28,35 @@ class Statistics(QObject):
         self._table = table
         self.totals: dict[Grouping, list[Total]] = {}
         self.older = 0  # requests on disk below those in the table
-        self._last = 0  # the oldest in the table
+        self._last = 0  # the oldest in the table that an earlier run has made
+        self._bottom = 0  # the message of the oldest in the table, where one of this run is
         self._watched = False
         replies.stored.connect(self._count)
+        table.trimmed.connect(self._on_trimmed)
         self.show_more()
 
     def show_more(self) -> None:
         """The next page of earlier requests, below those in the table."""
-        last = self._last
-        self._storage.count(lambda stores: _page(stores.requests, last), lambda page: self._show_page(last, *page))
+        last, bottom = self._last, self._bottom
 
-    def _show_page(self, last: int, stored: list[StoredRequest], older: int) -> None:
+        def read(stores: Stores) -> tuple[list[StoredRequest], int]:
+            return _page(stores.requests, stores.requests.last_of(bottom) if bottom else last)
+
+        self._storage.count(read, lambda page: self._show_page((last, bottom), *page))
+
+    def _on_trimmed(self) -> None:
+        bottom = self._table.rows[-1]
+        self._last, self._bottom = (-bottom.key, 0) if bottom.key < 0 else (0, bottom.message_id)
+        self._set_older(self.older + 1)
+
+    def _show_page(self, below: tuple[int, int], stored: list[StoredRequest], older: int) -> None:
         """What had ended before the first page was read is in the table already; later pages are of earlier runs."""
-        if last != self._last:
+        if below != (self._last, self._bottom):
             return  # asked for twice, or cleared meanwhile
-        known = set() if last else {row.message_id for row in self._table.rows if row.key > 0}
+        known = set() if any(below) else {row.message_id for row in self._table.rows if row.key > 0}
         self._table.add_older([_row(each) for each in stored if each.message_id not in known])
-        self._last = stored[-1].id if stored else self._last
+        if stored:
+            self._last, self._bottom = stored[-1].id, 0
         self._set_older(older)
 
     def _set_older(self, older: int) -> None:
@@ -62,7 +74,7 @@ class Statistics(QObject):
 
     def _on_cleared(self) -> None:
         self._table.remove_ended()
-        self._last = 0
+        self._last = self._bottom = 0
         self._set_older(0)
         self._count()
 

@@ -100,6 +100,10 @@ class RequestStore:
         """How many are older than that one."""
         return int(self._db.rows(f"SELECT count(*) FROM requests WHERE {_OLDER}", (before, before))[0][0])
 
+    def last_of(self, message_id: int) -> int:
+        """The newest one of a message; 0: there is none."""
+        return int(self._db.rows("SELECT ifnull(max(id), 0) FROM requests WHERE message_id = ?", (message_id,))[0][0])
+
     def clear(self) -> None:
         self._db.execute("DELETE FROM requests")
 

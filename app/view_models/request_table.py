@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.storage import ReplyStatus
 from app.words.replies import footer_line
@@ -32,8 +32,16 @@ class RequestRow:
     message_id: int = 0
 
 
+MOST_ROWS = 1000
+
+
 class RequestTableModel(QAbstractTableModel):
-    """Newest first: those of this run, and as many of earlier runs as were asked for."""
+    """Newest first: those of this run, and as many older ones as were asked for.
+
+    Where there are very many, the oldest one goes as a new one comes: it is on the disk.
+    """
+
+    trimmed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,6 +101,11 @@ class RequestTableModel(QAbstractTableModel):
         self.beginInsertRows(QModelIndex(), 0, 0)
         self.rows.insert(0, row)
         self.endInsertRows()
+        if len(self.rows) > MOST_ROWS and not self.rows[-1].status.under_way:
+            self.beginRemoveRows(QModelIndex(), len(self.rows) - 1, len(self.rows) - 1)
+            del self.rows[-1]
+            self.endRemoveRows()
+            self.trimmed.emit()
 
 
 def _text(row: RequestRow, column: RequestColumn) -> str:

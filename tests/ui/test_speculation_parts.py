@@ -124,6 +124,29 @@ def test_earlier_requests_are_shown_page_by_page(tmp_path: Path, qtbot: QtBot, m
         assert not page.more_button.isVisibleTo(page)
 
 
+def test_of_very_many_requests_the_oldest_leave_the_table_and_come_back_when_asked_for(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 3)
+    with open_app(tmp_path, qtbot) as app:
+        app.ask(qtbot, "0?")
+    with open_app(tmp_path, qtbot) as app:
+        page, table = page_of(app, qtbot), app.chats.requests
+        qtbot.waitUntil(lambda: len(table.rows) == 1)
+        for number in range(1, 7):
+            app.ask(qtbot, f"{number}?")
+        assert [row.message_id for row in table.rows] == [14, 12, 10]
+        assert page.more_button.text() == "Show more (4 older)"
+        page.more_button.click()
+        qtbot.waitUntil(lambda: len(table.rows) == 7)
+        assert [row.message_id for row in table.rows] == [14, 12, 10, 8, 6, 4, 2]
+        assert not page.more_button.isVisibleTo(page)
+        app.ask(qtbot, "7?")
+        assert [row.message_id for row in table.rows] == [16, 14, 12, 10, 8, 6, 4]
+        page.more_button.click()
+        qtbot.waitUntil(lambda: len(table.rows) == 8)
+
+
 def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
