@@ -301,7 +301,7 @@ class Settings(QObject):
     def _read(self) -> dict[str, Any]:
         """What makes no sense is put aside. Raises OSError where the disk refuses to read or rename it."""
         try:
-            stored = json.loads(read_small(self._file).decode("utf-8"))
+            stored = json.loads(read_small(self._file).decode("utf-8-sig"))
             if isinstance(stored, dict):
                 # Halves of characters become signs; what cannot be written again would be in the way of every save.
                 return dict(json.loads(_as_json(stored).encode("utf-8", "replace")))

@@ -168,7 +168,8 @@ def _to_json(left: Left) -> bytes:
 
 def _from_json(words: bytes) -> tuple[str, Left]:
     """What of it is as it should be. Raises what Python raises where that is nothing."""
-    content: dict[str, Any] = json.loads(words)
+    whole = json.dumps(json.loads(words), ensure_ascii=False).encode("utf-8", "replace")  # no halves of characters
+    content: dict[str, Any] = json.loads(whole)
     left = Left(
         unsent=dict(_those_possible(content["unsent"], lambda number, text: (_id(number), str(text)))),
         attachments=dict(

@@ -15,7 +15,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 from app.storage import copies
@@ -39,10 +39,13 @@ class Rescued:
 
     @classmethod
     def from_json(cls, text: str) -> Rescued | None:
+        """None where damage has made something else of it."""
         try:
-            return cls(**json.loads(text))
-        except (ValueError, TypeError):
+            rescued = cls(**json.loads(text))
+        except (ValueError, TypeError, RecursionError):
             return None
+        kinds = [type(value) for value in astuple(rescued)]
+        return rescued if kinds == [str, int, int] else None
 
 
 def read_through(path: Path) -> None:

@@ -112,7 +112,7 @@ class Secrets:
 
     def _from_file(self) -> str:
         try:
-            token = read_small(self._file).decode("utf-8")
+            token = read_small(self._file).decode("utf-8-sig")
         except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
             token = ""
         except OSError as error:

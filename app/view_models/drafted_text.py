@@ -76,7 +76,7 @@ class DraftedText:
         try:
             parts = json.loads(stored)
             self._marks = {kind: list(_unpacked(parts.get(name, {}))) for kind, name in _NAMES.items()}
-        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
             self._marks = {False: [], True: []}
 
 

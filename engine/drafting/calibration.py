@@ -347,7 +347,7 @@ def _calibration(kept: dict[str, Any]) -> Calibration | None:
         per_pass = None if kept["per_pass"] is None else float(kept["per_pass"])
         misread = str(kept["misread"])
         error = float(kept["error"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
     measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
     others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding, error))

@@ -99,7 +99,7 @@ def save_known(path: Path) -> None:
         rows = [[*key, known.tokens, known.digest] for key, known in _known.items()]
     rows = [row for row in rows if Path(str(row[0])).exists()]
     data = json.dumps({"vocabularies": rows})
-    if not path.is_file() or path.read_text("utf-8") != data:
+    if not path.is_file() or path.read_bytes() != data.encode():
         write_atomically(path, data, private=False)
 
 

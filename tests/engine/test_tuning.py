@@ -195,8 +195,12 @@ def test_another_version_of_mlx_is_measured_anew(
     assert tuner.pending
 
 
+_BEYOND_FLOATS = f'{{"verify_s": {{"1": 1{"0" * 400}}}, "draft_s": {{}}}}'
+
+
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"verify_s": {"1": -1}, "draft_s": {}}', '{"verify_s": {}, "draft_s": 3}']
+    "text",
+    ["", "{", "[]", '{"verify_s": {"1": -1}, "draft_s": {}}', '{"verify_s": {}, "draft_s": 3}', _BEYOND_FLOATS],
 )
 def test_a_damaged_file_is_measured_again(main: LoadedModel, alone: Path, text: str) -> None:
     (path,) = alone.iterdir()

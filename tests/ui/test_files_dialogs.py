@@ -14,6 +14,7 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from app.controllers import imports
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
 from app.storage import Stores, importing, portable
@@ -312,6 +313,14 @@ def test_what_a_kill_leaves_of_an_import_is_in_the_folder_of_the_chats_and_gone_
         qtbot.waitUntil(lambda: not list(data.glob("import-*")))
         qtbot.waitUntil(lambda: not (elsewhere / "hunch-import-old").exists())
     assert {each.name for each in elsewhere.glob("*")} >= {"hunch-import-new", "other"}
+
+
+def test_where_the_chats_folder_takes_nothing_what_is_read_waits_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = imports._new_folder(tmp_path / "gone")
+    assert (folder.parent, folder.name.startswith("hunch-import-")) == (tmp_path, True)
 
 
 def test_an_import_that_is_undone_ends_the_replies_in_it(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:

@@ -145,6 +145,13 @@ def test_what_has_no_place_any_more_costs_nothing_else(tmp_path: Path, stores: S
     assert stores.unsent.all() == {0: "new"}
 
 
+def test_halves_of_characters_cost_nothing_else(tmp_path: Path, stores: Stores) -> None:
+    left = {"number": "\ud800", "unsent": [[0, "a\ud800b"]], "attachments": [], "edits": [], "replies": []}
+    (tmp_path / "left.json").write_text(json.dumps(left))
+    LeftWords(tmp_path / "left.json").put_back(stores)
+    assert stores.unsent.all() == {0: "a?b"}
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"[]", b"{", b"\xff", b"[" * 100_000, json.dumps({"number": "a", "unsent": [[0]]}).encode()],

@@ -21,6 +21,7 @@ from app.words.notices_for_errors import notice_for
 from engine import (
     DraftVocabularyDiffers,
     ModelChecking,
+    ModelFailed,
     ModelLoadProgress,
     ModelReady,
     ModelRole,
@@ -29,6 +30,8 @@ from engine import (
     OutOfMemory,
     PairCheck,
     PairChecked,
+    RepliesUnderWay,
+    TemplateRead,
     TokenDifference,
     Vocabularies,
     memory_fit,
@@ -249,6 +252,13 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
     qtbot.waitUntil(lambda: details()["Main-4B"].endswith("checking it first"))
     assert "checking" not in details()["Main-8B"]
+    refused = ModelFailed(ModelRole.MAIN, SMALLER.folder, RepliesUnderWay(SMALLER.folder), began=False)
+    with qtbot.waitSignal(harness.models.library.template_read):
+        harness.application.bridge.post(refused)  # one more load of it; the check of the first goes on
+        harness.application.bridge.post(TemplateRead("", ""))
+    library = harness.models.library
+    checked = [each.folder for each in library.installed if library.entry(each, "", "").is_checking]
+    assert checked == [SMALLER.folder]
     click(harness.window.picker.panel.mains, SMALLER.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
     qtbot.waitUntil(lambda: "checking" not in details()["Main-4B"])

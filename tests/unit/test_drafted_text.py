@@ -77,6 +77,7 @@ def test_a_cut_text_loses_the_marks_behind_the_cut() -> None:
         "1",
         '{"answer":1}',
         '{"answer":{"kept":[1]}}',
+        '{"answer":{"kept":{"a":1}}}',
         '{"answer":{"kept":[1,"2"]}}',
         '{"answer":{"kept":[-1,2]}}',
         '{"answer":{"kept":[0,5],"overruled":[[2,2,"a",1,1,1]]}}',

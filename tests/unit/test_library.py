@@ -396,7 +396,7 @@ def test_a_later_start_need_not_read_large_tokenizers_again(
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"[]", b'{"vocabularies": 3}', b'{"vocabularies": [3, [], ["a", 1, 2, "x", 3]]}']
+    "data", [b"", b"\xff", b"[]", b'{"vocabularies": 3}', b'{"vocabularies": [3, [], ["a", 1, 2, "x", 3]]}']
 )
 def test_a_broken_memory_of_tokenizers_is_only_forgotten(tmp_path: Path, recorder: EventRecorder, data: bytes) -> None:
     write_folder(tmp_path / "models" / "org" / "own", model_files())

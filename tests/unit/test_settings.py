@@ -146,6 +146,14 @@ def test_unknown_keys_are_kept_for_the_version_that_knows_them(tmp_path: Path) -
     assert json.loads((tmp_path / "settings.json").read_text()) == {"from_tomorrow": {"a": 1}, "top_k": 4}
 
 
+def test_a_mark_of_byte_order_in_front_is_no_damage(tmp_path: Path) -> None:
+    """Some editors put one there."""
+    (tmp_path / "settings.json").write_text('{"top_k": 4}', encoding="utf-8-sig")
+    (tmp_path / "hub_token").write_text("hf_token", encoding="utf-8-sig")
+    settings = make(tmp_path)
+    assert (settings.top_k, settings.hub_token, settings.set_aside) == (4, "hf_token", "")
+
+
 @pytest.mark.parametrize("damage", ['{"top_k": 3', "[]", "\0\0\0", ""])
 @pytest.mark.expect_log("settings file is damaged")
 def test_damaged_file_gives_defaults_and_is_kept_aside(damage: str, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from app.storage import Database, copies
 from app.storage.database import is_sound
+from app.storage.search_index import index_path, take_index
 from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
 
 pytestmark = pytest.mark.expect_log("the database was damaged", "a copy could not be cleaned")
@@ -29,6 +30,24 @@ def damaged(path: Path, content: bytes) -> bool:
     path.write_bytes(content)
     with closing(Database(path)) as database:
         return database.rescued is not None
+
+
+@pytest.mark.parametrize("note", ['{"damaged_file": 3, "saved_messages": "x"}', "[" * 100_000, "{}", "3", b"\xff"])
+def test_a_damaged_note_of_a_rescue_tells_nothing(tmp_path: Path, note: str | bytes) -> None:
+    with closing(Database(tmp_path / "chats.db")) as database:
+        database.execute("INSERT INTO notes VALUES ('rescued', ?)", (note,))
+        assert database.rescued is None
+
+
+def test_a_rescue_and_the_index_find_what_is_no_folder_and_no_file_in_their_places(tmp_path: Path) -> None:
+    path = tmp_path / "chats.db"
+    texts = fill(path, messages=3, words=3)
+    (tmp_path / "chats-rescue").write_text("")
+    (index_path(path) / "inside").mkdir(parents=True)
+    assert damaged(path, b"\xff" * 200 + path.read_bytes()[200:])
+    assert look(path).texts >= texts
+    take_index(path)
+    assert not index_path(path).exists()
 
 
 @pytest.mark.parametrize("has_copy", [False, True], ids=["alone", "beside a copy"])
