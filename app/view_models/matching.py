@@ -42,7 +42,7 @@ def distance(query: str, *texts: str) -> int | None:
     Every word of the query must be found. What stands in a later text counts as farther, and stands there as it is:
     letters that are left out are found in nearly every sentence.
     """
-    words = folded(query).split()
+    words = dict.fromkeys(folded(query).split())  # of a long text that was pasted, each once
     total = 0
     for word in words:
         found = [(_distance(word, folded(text), whole=place > 0), place) for place, text in enumerate(texts)]
@@ -54,6 +54,8 @@ def distance(query: str, *texts: str) -> int | None:
 
 
 def _distance(word: str, text: str, *, whole: bool) -> int | None:
+    if len(word) > len(text):
+        return None
     at = _find(word, text)
     if at is not None:
         return _AT_START if at == 0 else _AT_WORD if not text[at - 1].isalnum() else _INSIDE

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.view_models import matching
 from app.view_models.matching import distance, folded
 
 FOUND = [
@@ -78,3 +81,20 @@ def test_any_text_can_be_asked_for_and_is_found_in_itself(query: str, text: str)
 def test_letters_that_repeat_take_no_longer_than_others() -> None:
     """Backtracking over these would not end."""
     assert distance("a" * 25 + "c", "a a " * 60) is None
+
+
+def test_of_a_long_text_that_was_pasted_little_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def noting(look: Callable[[str, str], object]) -> Callable[[str, str], object]:
+        def looks(word: str, text: str) -> object:
+            looked.append(word)
+            return look(word, text)
+
+        return looks
+
+    for name in ("_find", "_is_spread"):
+        monkeypatch.setattr(matching, name, noting(getattr(matching, name)))
+    assert distance("x" * 30_000, "x" * 20, "an explanation") is None
+    assert distance("new chat " * 3000, "New Chat") is not None
+    assert looked == ["new", "chat"]
