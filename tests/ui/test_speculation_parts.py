@@ -355,7 +355,9 @@ def test_what_the_laps_are_apart_is_what_stands_above_them() -> None:
 def test_a_race_of_the_fastest_drafting_says_why_the_words_differ(app: AppHarness, qtbot: QtBot) -> None:
     race = race_of(app, qtbot)
     app.chats.options.put(Scope.CHAT, "fastest", True)
-    request = app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id)
+    asked: list[Request | None] = []
+    app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    (request,) = asked
     assert request is not None
     for greedy in (False, True):
         race.start(request, greedy=greedy)
