@@ -64,7 +64,7 @@ _SUMMED = tuple(
     field.name
     for field in fields(RequestStats)
     if field.type in ("int", "float")
-    and field.name not in ("stretch_rounds", "draft_speed", "plain_rounds_error", "context_tokens")
+    and field.name not in ("stretch_rounds", "draft_speed", "plain_rounds_error", "plain_passes", "context_tokens")
 )
 _PLAIN, _DRAFTED, _JUDGED = range(3)
 # Than the request with that id; of 0, all.

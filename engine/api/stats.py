@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 
 from engine.api.types import DraftingState
 
-_CERTAIN_ERRORS = 1.64  # so many standard errors hold nineteen of twenty truths
+_CERTAIN_ERRORS = 1.64  # so many standard errors in either direction hold nine of ten truths
+_SURE_ERRORS = 2.6  # these, 99 of a hundred
+# Few plain passes may all have met something else that ran; whether it is a gain is said with so much more care, in
+# logs for one pass. MEASURED: without it one of 200 replies on a busy machine is told a gain that is a loss.
+_BAD_LUCK = 0.15
+_CERTAIN = 1.1  # the most that an interval may be off from the speed-up, as a factor
+_WIDEST = 0.4  # of an interval in either direction, in logs: of a wider one nobody speaks
 _MOST_STRETCHES = 40  # an even number
 
 
@@ -43,6 +49,7 @@ class RequestStats:
     shared_s: float = 0.0  # of decode_s: these rounds, and what steps of other replies took in between
     plain_rounds: float = 0.0  # what its own rounds behind the first have taken, counted in plain rounds; 0: not known
     plain_rounds_error: float = 0.0  # of that: one standard error, as a share
+    plain_passes: int = 0  # of this reply and recent ones, that this rests on beside the calibration
     draft_speed: float = 0.0  # where a draft rests: what drafting would bring, as a multiple of plain speed
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
@@ -94,15 +101,43 @@ class RequestStats:
 
     @property
     def speed_up(self) -> float | None:
-        """Tokens per pass / break-even; None while it is not certain whether that is a gain or a loss.
+        """The time that the reply would have taken without a draft, over the time that it took.
 
-        Drafted rounds are compared with plain ones at the same time and depth, so load from elsewhere cancels out.
-        Passes that others shared count as neither a gain nor a loss.
+            speed-up = tokens per pass / break-even = (N - 1) / plain_rounds
+
+        where `plain_rounds` is what its passes took, each beside a plain pass at the same time and depth, so that load
+        from elsewhere cancels out (`drafting/baseline.py`). A race's figure is the same, after its plain lap has told
+        what plain passes take. Passes that others shared count as neither a gain nor a loss. The first pass ends the
+        reading of the prompt and does not count.
+
+        1 where it is about that and nobody knows on which side. None while little is known.
         """
-        own = self._own_ratio
-        if own is None or not self.drafted or abs(math.log(own)) <= _CERTAIN_ERRORS * self.plain_rounds_error:
+        own, interval = self._own_ratio, self.speed_up_interval
+        if own is None or interval is None:
             return None
+        bad_luck = _BAD_LUCK / math.sqrt(1 + self.plain_passes) if self.plain_rounds_error else 0.0
+        if abs(math.log(own)) <= _SURE_ERRORS * math.hypot(self.plain_rounds_error, bad_luck):
+            return 1.0 if 1 / _CERTAIN <= own <= _CERTAIN else None
         return self._of_whole(own)
+
+    @property
+    def speed_up_interval(self) -> tuple[float, float] | None:
+        """Holds nine of ten truths: speed-up * e^(± 1.64 standard errors). None while it is too wide to say anything.
+
+        A gain is told as one, or a loss, only where 2.6 standard errors do not reach 1, and more of few plain passes.
+        """
+        own, error = self._own_ratio, _CERTAIN_ERRORS * self.plain_rounds_error
+        if own is None or not self.drafted or error > _WIDEST:
+            return None
+        return self._of_whole(own * math.exp(-error)), self._of_whole(own * math.exp(error))
+
+    @property
+    def is_speed_up_certain(self) -> bool:
+        """Whether the interval ends within a tenth of it."""
+        speed_up, interval = self.speed_up, self.speed_up_interval
+        if speed_up is None or interval is None:
+            return False
+        return max(speed_up / interval[0], interval[1] / speed_up) <= _CERTAIN
 
     @property
     def saved_s(self) -> float | None:
@@ -182,6 +217,7 @@ class StatsRecorder:
     shared_s: float = 0.0
     plain_rounds: float = 0.0
     plain_rounds_error: float = 0.0
+    plain_passes: int = 0
     draft_speed: float = 0.0
     context_tokens: int = 0
     context_limit_tokens: int = 0
@@ -255,6 +291,7 @@ class StatsRecorder:
             shared_s=self.shared_s,
             plain_rounds=self.plain_rounds,
             plain_rounds_error=self.plain_rounds_error,
+            plain_passes=self.plain_passes,
             draft_speed=self.draft_speed,
             context_tokens=self.context_tokens,
             context_limit_tokens=self.context_limit_tokens,

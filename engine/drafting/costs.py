@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from engine.api.types import MAX_DRAFT_TOKENS
+from engine.drafting.baseline import Baselines, depth_of
 
 MAX_WIDTH = MAX_DRAFT_TOKENS + 1
 _PADDING_GAIN = 0.97  # a forward is padded only where that takes at most so much of the time
@@ -23,7 +24,6 @@ _SLOWEST_LEARNING = 0.05
 # What rounds of a length are seen to take says so much of each length next to it; and is worth so much less for each
 # later meeting of its source: else a length that looks dear by bad luck is not drafted, and so never looks cheaper.
 _LIKENESS, _FADING, _MOST_MEETINGS = 0.3, 0.97, 20
-_GUESS_ERROR, _CALIBRATION_ERROR, _LEAST_ERROR = 0.5, 0.06, 0.02  # of a price, as shares
 _MOST_TOKENS_SEEN = 30  # of older ones is learnt no slower
 # One round corrects a price by no more than this; one that was measured by less: a round of four times its time says
 # that something else ran meanwhile.
@@ -60,6 +60,18 @@ class Calibration:
         return Calibration(verify_s, draft_s, self.rollback_s, round_s, error=self.error)
 
 
+Kind = tuple[str, int, int]  # of a round: its source, drafted tokens, depth
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What rounds have taken, in plain rounds; 0: not known."""
+
+    plain_rounds: float = 0.0
+    error: float = 0.0  # one standard error, as a share
+    plain_passes: float = 0.0  # that this rests on
+
+
 class RoundCosts:
     """Prices of this pair's rounds. Outlives a reply.
 
@@ -80,6 +92,7 @@ class RoundCosts:
         """Forgets the rounds seen before, for they were compared with another calibration."""
         self._calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
+        self.baselines = Baselines(calibrated=self.calibrated, error=calibration.error)
         self._padded = _padded_widths(self._forward_s, calibration)
         # The latest rounds: source, drafted tokens, log of what they took beyond the price known then.
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
@@ -116,32 +129,33 @@ class RoundCosts:
         """The same for lengths of 0 to `longest`."""
         return [self._now * self._expected_s(source, length) for length in range(longest + 1)]
 
-    def in_plain_rounds(self, rounds: Mapping[tuple[str, int], int], reading_s: float = 0.0) -> tuple[float, float]:
-        """What so many rounds by (source, drafted tokens) take, in plain rounds, and one standard error as a share.
+    def in_plain_rounds(self, rounds: Mapping[Kind, int], reading_s: float = 0.0) -> Took:
+        """What so many rounds take, in plain rounds; `reading_s` is what drafts have read meanwhile.
 
-        `reading_s` is what drafts have read meanwhile. Never less than as many plain rounds. (0, 0) while nothing is
-        known.
+        A drafted round takes its calibrated price beside a plain one's, times what the baseline says of its source and
+        depth; never less than a plain round.
         """
+        plain_s, error, passes = self._calibrated_s("", 0), 0.0, 0.0
         if not self._recent and not self.calibrated:
-            return 0.0, 0.0
-        expected_s, error = self._expected_s("", 0), 0.0
-        total = reading_s / (self._now * expected_s)
-        for (source, drafted), count in rounds.items():
-            cost = count * max(1.0, self._expected_s(source, drafted) / expected_s) if drafted else float(count)
+            return Took()
+        total = reading_s / (self._now * self._expected_s("", 0))
+        for (source, drafted, depth), count in rounds.items():
+            if not drafted:
+                total += count
+                continue
+            baseline = self.baselines.of(source, depth)
+            cost = count * max(1.0, self._calibrated_s(source, drafted) / plain_s * math.exp(baseline.excess))
             total += cost
-            error += cost * self._price_error(source, drafted)
-        return total, error / total if total else 0.0
+            error += cost * baseline.error
+            passes += cost * baseline.plain_passes
+        drafted_cost = total - sum(count for (_, drafted, _), count in rounds.items() if not drafted)
+        return Took(total, error / total, passes / drafted_cost if drafted_cost else 0.0) if total else Took()
 
-    def _price_error(self, source: str, drafted: int) -> float:
-        """Of the price beside that of a plain round, as a share: what is not measured is not relied on."""
-        if not drafted:
-            return 0.0
-        if not self.calibrated:
-            tokens = self._token_share.get(source, (0.0, 0))[1]
-            return _GUESS_ERROR / math.sqrt(1 + tokens)
-        meetings = self._beyond[source].meetings(drafted) if source in self._beyond else 0
-        calibrated = max(_CALIBRATION_ERROR, self._calibration.error)
-        return calibrated / math.sqrt(1 + meetings / _CALIBRATION_MEETINGS) + _LEAST_ERROR
+    def observe_pass(self, kind: Kind, began_at: float, ended_at: float) -> None:
+        """A pass of a reply, from the token before it to its last one, all that belongs to it included."""
+        source, drafted, depth = kind
+        beyond = math.log(max(ended_at - began_at, 1e-9) / self._calibrated_s(source, drafted))
+        self.baselines.see(source if drafted else "", depth, beyond, began_at, ended_at)
 
     def longest_priced(self, source: str) -> int:
         """Drafts of up to so many tokens have a price that can be relied on."""
@@ -237,28 +251,34 @@ class Account:
 
     def __init__(self, costs: RoundCosts) -> None:
         self._costs = costs
-        self._rounds: Counter[tuple[str, int]] = Counter()  # since the draft last changed: by source, drafted tokens
-        self._before, self._error_before = 0.0, 0.0  # in plain rounds
+        self._rounds: Counter[Kind] = Counter()  # since the draft last changed
+        self._before = Took()
 
-    def count(self, source: str, drafted: int) -> None:
-        self._rounds[source, drafted] += 1
+    def count(self, source: str, drafted: int, context_tokens: int = 0) -> Kind:
+        kind = (source if drafted else "", drafted, depth_of(context_tokens))
+        self._rounds[kind] += 1
+        return kind
 
-    def total(self, reading_s: float) -> tuple[float, float]:
-        """Plain rounds, and one standard error of that as a share; (0, 0) while nothing is known.
+    def time(self, kind: Kind, began_at: float, ended_at: float) -> None:
+        """Of a round that took what such rounds take, from the token before it to its last one."""
+        self._costs.observe_pass(kind, began_at, ended_at)
 
-        `reading_s` is what the present draft has read in this reply.
-        """
-        rounds, error = self._costs.in_plain_rounds(self._rounds, reading_s)
-        if not rounds and self._rounds:
-            return 0.0, 0.0
-        total = self._before + rounds
-        return total, (self._error_before + rounds * error) / total if total else 0.0
+    def total(self, reading_s: float) -> Took:
+        """`reading_s` is what the present draft has read in this reply."""
+        now, before = self._costs.in_plain_rounds(self._rounds, reading_s), self._before
+        if not now.plain_rounds and self._rounds:
+            return Took()
+        total = before.plain_rounds + now.plain_rounds
+        if not total:
+            return Took()
+        error = (before.plain_rounds * before.error + now.plain_rounds * now.error) / total
+        return Took(total, error, now.plain_passes if now.error else before.plain_passes)
 
     def change_draft(self, costs: RoundCosts, reading_s: float) -> None:
         """What is counted from here on has the prices `costs`."""
-        total, error = self.total(reading_s)
-        if total:
-            self._before, self._error_before = total, total * error
+        total = self.total(reading_s)
+        if total.plain_rounds:
+            self._before = total
             self._rounds.clear()
         self._costs = costs
 

@@ -59,6 +59,7 @@ class Reply:
         self._store = store
         self._costs = history.costs
         self._account = Account(history.costs)
+        self._read_s = 0.0  # what the present draft had read when the latest round was done
         self._spans: list[Span] = []
         self._emitted: list[int] = []
         self._trace: list[RoundTrace] = []  # filled where it was asked for
@@ -99,6 +100,7 @@ class Reply:
         """
         self._costs = history.costs if history is not None else self._costs
         self._account.change_draft(self._costs, self._reading_s)
+        self._read_s = 0.0
         self._drop_drafting()
         self._drafting = drafting if drafting is not None and self.may_draft else None
         self._sequence.hidden_states = None
@@ -296,7 +298,7 @@ class Reply:
                 self._stats.shared_gained += len(done.emitted) - 1
             self._stats.shared_s += self._since_last_token_s() if others_s is None else max(0.0, others_s)
             if others_s is not None:
-                self._account.count(self._source(done), done.proposed)
+                self._account_for(done, others_s)
         self._count(done)
         if done.drafted:
             ahead = self._sequence.tokens[done.accepted - len(done.emitted) - 1]
@@ -308,6 +310,18 @@ class Reply:
             self._finish()
         else:
             self._tell()
+
+    def _account_for(self, done: Round, others_s: float) -> None:
+        """A round of its own behind the first. What drafts have read and others have written in between does not count.
+
+        Its time counts from token to token, as a reader and a race see it.
+        """
+        kind = self._account.count(self._source(done), done.proposed, self._stats.context_tokens)
+        read_s, self._read_s = self._reading_s - self._read_s, self._reading_s
+        if done.typical and done.failure is None:
+            ended_at = time.perf_counter()
+            aside_s = max(0.0, read_s) + max(0.0, others_s)
+            self._account.time(kind, min(ended_at - done.seconds, self._stats.last_token_at + aside_s), ended_at)
 
     def _traced(self, done: Round) -> RoundTrace:
         drafted = tuple(integers(done.draft.tokens)[: done.drafted])
@@ -374,7 +388,9 @@ class Reply:
         stats.count_round(done.drafted, done.accepted, len(done.emitted), done.seconds, done.proposed)
         if done.draft_s:
             stats.count_times(done.draft_s, done.verify_s, done.seconds)
-        stats.plain_rounds, stats.plain_rounds_error = self._account.total(self._reading_s)
+        took = self._account.total(self._reading_s)
+        stats.plain_rounds, stats.plain_rounds_error = took.plain_rounds, took.error
+        stats.plain_passes = round(took.plain_passes)
         resting = self._drafting if stats.drafting is DraftingState.PARKED else None
         stats.draft_speed = resting.draft_speed if resting is not None else 0.0
         stats.proposer = self._source(done) or stats.proposer

@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from engine import Event, Request, RequestId, Sampling, Speculation
 from engine.decoding.round import Round
-from engine.drafting.costs import Account, RoundCosts
+from engine.drafting.costs import Account, RoundCosts, Took
 from engine.models.loading import load_draft, load_model
 from engine.runtime.queued import QueuedReply
 from engine.runtime.reply import Reply
@@ -85,7 +85,7 @@ def recorded() -> Iterator[list[Row]]:
         observed[0] = None
         take(reply, done, others_s=others_s)
 
-    def totalling(account: Account, reading_s: float) -> tuple[float, float]:
+    def totalling(account: Account, reading_s: float) -> Took:
         if rows:
             rows[-1][-1] = reading_s
         return total(account, reading_s)

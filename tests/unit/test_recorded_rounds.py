@@ -7,6 +7,8 @@ token takes there without a draft.
 from __future__ import annotations
 
 import json
+import math
+import random
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator
@@ -32,17 +34,21 @@ def replayed(case: dict[str, Any], load: str) -> Iterator[tuple[RequestStats, fl
         Calibration(verify_s, {"draft": case["draft_s"]}, round_s={"draft": case["round_s"]}, error=case["error"])
     )
     recorder, account, at_rest_s = StatsRecorder(submitted_at=0.0), Account(costs), seconds_at_rest(case)
-    plain_s = drafted_s = 0.0
+    plain_s = drafted_s = now_s = read_s = 0.0
     for number, row in enumerate(case["loads"][load]):
-        _, source, proposed, drafted, accepted, emitted, seconds, observed, reading_s, _ = row
+        _, source, proposed, drafted, accepted, emitted, seconds, observed, reading_s, whole_s = row
         if observed is not None:
             costs.observe(source, proposed, observed)
         if number:
-            account.count(source, proposed)
+            kind = account.count(source, proposed)
+            if observed is not None:
+                account.time(kind, now_s + reading_s - read_s, now_s + whole_s)
             plain_s += emitted * case["plain_s"][0]
             drafted_s += at_rest_s[proposed]
         recorder.count_round(drafted, accepted, emitted, seconds, proposed)
-        recorder.plain_rounds, recorder.plain_rounds_error = account.total(reading_s)
+        now_s, read_s, took = now_s + whole_s, reading_s, account.total(reading_s)
+        recorder.plain_rounds, recorder.plain_rounds_error = took.plain_rounds, took.error
+        recorder.plain_passes = round(took.plain_passes)
         if number:
             yield recorder.freeze(), plain_s / drafted_s
 
@@ -59,14 +65,13 @@ def seconds_at_rest(case: dict[str, Any]) -> dict[int, float]:
 
 @pytest.mark.parametrize(("case", "load"), REPLIES, ids=[f"{case['name']}, {load}" for case, load in REPLIES])
 def test_the_verdict_on_a_real_reply_has_the_right_sign_and_size(case: dict[str, Any], load: str) -> None:
-    """Never the wrong sign; within a tenth after 64 tokens."""
+    """Never on the wrong side of 1; within a tenth where it is certain of that."""
     for stats, truth in replayed(case, load):
         if stats.speed_up is None:
             continue
         if abs(truth - 1) > PAR:
-            assert (stats.speed_up > 1) == (truth > 1)
-        if stats.generated_tokens > 64:
-            assert stats.speed_up == pytest.approx(truth, rel=0.1)
+            assert stats.speed_up == 1 or (stats.speed_up > 1) == (truth > 1)
+        assert stats.speed_up == pytest.approx(truth, rel=0.1 if stats.is_speed_up_certain else 0.3)
 
 
 def test_what_is_clear_is_said() -> None:
@@ -81,3 +86,118 @@ def test_the_replies_gain_and_lose() -> None:
 
     assert all(truth > 1.33 for (name, _), truth in truths.items() if name == "a gain")
     assert all(truth < 0.8 for (name, _), truth in truths.items() if name == "a loss")
+
+
+# Replies and races on the noise of a real machine
+
+
+def noises() -> list[list[float]]:
+    """What the recorded drafted rounds took beyond the median of their length at rest, in logs, one after the other."""
+    return [
+        [math.log(row[-1] / at_rest_s[row[2]]) for row in rows[1:]]
+        for case, at_rest_s in ((case, seconds_at_rest(case)) for case in RECORDED)
+        for rows in case["loads"].values()
+    ]
+
+
+class Machine:
+    """Writes replies of one pair whose true costs are known, with recorded noise, and a calibration that is off."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        steepness, off = self.random.uniform(0.02, 0.15), self.random.gauss(1.0, 0.15)
+        self._true_s = {width: 1 + steepness * (width - 1) for width in range(1, 34)}
+        known = {width: 1 + steepness * off * (width - 1) for width in range(1, 34)}
+        self._draft_s, self._accepted = self.random.uniform(0.01, 0.1), self.random.uniform(0.1, 0.9)
+        self._drafted = self.random.randrange(2, 9)
+        self._beside_s = self.random.uniform(0.0, 0.6)  # of a drafted round: text, marks, the window; not calibrated
+        self._costs = RoundCosts(Calibration(known, {"draft": self._draft_s * off}, error=0.03))
+        self._noise, self._at, self._now_s = self.random.choice(noises()), self.random.randrange(100), 0.0
+
+    def reply(self, rounds: int, *, drafts: bool = True) -> tuple[RequestStats, float]:
+        """Its statistics, and its true speed-up. The draft has to read first, and every 97th round is plain."""
+        recorder, account, true_s = StatsRecorder(submitted_at=0.0), Account(self._costs), 0.0
+        for number in range(rounds):
+            drafted = self._drafted if drafts and number > 3 and number % 97 else 0
+            accepted = 0
+            while accepted < drafted and self.random.random() < self._accepted:
+                accepted += 1
+            seconds = self._true_s[drafted + 1] + drafted * self._draft_s + bool(drafted) * self._beside_s
+            taken_s = seconds * math.exp(self._noise[self._at % len(self._noise)])
+            self._at += 1
+            if number:
+                true_s += seconds
+                account.time(account.count("draft", drafted), self._now_s, self._now_s + taken_s)
+            self._now_s += taken_s
+            recorder.count_round(drafted, accepted, accepted + 1, taken_s)
+            took = account.total(0.0)
+            recorder.plain_rounds, recorder.plain_rounds_error = took.plain_rounds, took.error
+            recorder.plain_passes = round(took.plain_passes)
+        self._now_s += 30.0
+        stats = recorder.freeze()
+        return stats, (stats.generated_tokens - 1) / true_s
+
+
+def test_a_footer_and_a_race_agree() -> None:
+    """Three replies, then a race: its lap without a draft tells what plain passes take, and its other lap the figure.
+
+    The figure is told per token a pass, so that what the draft happened to foresee in each is no difference.
+    """
+    apart, wrong, told = 0, [], 0
+    for seed in range(100):
+        machine = Machine(seed)
+        replies = [machine.reply(machine.random.randrange(30, 90)) for _ in range(3)]
+        machine.reply(120, drafts=False)
+        race, truth = machine.reply(80)
+        for stats, true in (*replies, (race, truth)):
+            if stats.speed_up is not None and stats.speed_up != 1 and abs(true - 1) > PAR:
+                wrong += [seed] if (stats.speed_up > 1) != (true > 1) else []
+        footer = replies[-1][0]
+        if footer.speed_up is None or race.speed_up is None:
+            continue
+        told += 1
+        assert footer.break_even is not None
+        assert race.break_even is not None
+        apart += abs(math.log(footer.break_even / race.break_even)) > math.log(1.1)
+
+    assert not wrong
+    assert told >= 70
+    assert apart <= told / 10
+
+
+def raced(reply: dict[str, Any], costs: RoundCosts) -> RequestStats:
+    """The statistics of a recorded reply. Its rows: tokens proposed, drafted, accepted, emitted; in 10 µs its time."""
+    recorder, account, now_s = StatsRecorder(submitted_at=0.0), Account(costs), reply["at"]
+    for number, (proposed, drafted, accepted, emitted, taken) in enumerate(reply["rows"]):
+        recorder.count_round(drafted, accepted, emitted, taken / 1e5, proposed)
+        if number:
+            account.time(account.count("draft", proposed), now_s, now_s + taken / 1e5)
+            now_s += taken / 1e5
+    took = account.total(0.0)
+    recorder.plain_rounds, recorder.plain_rounds_error = took.plain_rounds, took.error
+    recorder.plain_passes = round(took.plain_passes)
+    return recorder.freeze()
+
+
+def test_on_a_machine_that_does_much_else_nothing_is_said_or_what_races_say() -> None:
+    """Twenty races of the starter pair, each after a reply, while others wanted all of both cores six times over.
+
+    Plain passes took 7 to 290 ms. By the clock the laps differed by factors of 0.04 to 22.
+    """
+    recorded = json.loads(Path(__file__).with_name("recorded_races.json").read_text(encoding="utf-8"))
+    verify_s = {int(width): seconds for width, seconds in recorded["verify_s"].items()}
+    costs = RoundCosts(
+        Calibration(
+            verify_s, {"draft": recorded["draft_s"]}, round_s={"draft": recorded["round_s"]}, error=recorded["error"]
+        )
+    )
+    told = []
+    for laps in recorded["races"]:
+        reply, _, race = (raced(lap, costs) for lap in laps)
+        if reply.speed_up is not None and race.speed_up is not None:
+            assert (reply.speed_up > 1) == (race.speed_up > 1)
+            assert reply.break_even is not None
+            told.append(reply.break_even / (race.break_even or 1.0))
+
+    assert len(told) >= 8
+    assert all(1 / 1.1 < ratio < 1.1 for ratio in told)
