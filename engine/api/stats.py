@@ -14,9 +14,6 @@ from engine.api.types import DraftingState
 
 _CERTAIN_ERRORS = 1.64  # so many standard errors in either direction hold nine of ten truths
 _SURE_ERRORS = 2.6  # these, 99 of a hundred
-# Few plain passes may all have met something else that ran; whether it is a gain is said with so much more care, in
-# logs for one pass. MEASURED: without it one of 200 replies on a busy machine is told a gain that is a loss.
-_BAD_LUCK = 0.15
 _CERTAIN = 1.1  # the most that an interval may be off from the speed-up, as a factor
 _WIDEST = 0.4  # of an interval in either direction, in logs: of a wider one nobody speaks
 _MOST_STRETCHES = 40  # an even number
@@ -115,8 +112,7 @@ class RequestStats:
         own, interval = self._own_ratio, self.speed_up_interval
         if own is None or interval is None:
             return None
-        bad_luck = _BAD_LUCK / math.sqrt(1 + self.plain_passes) if self.plain_rounds_error else 0.0
-        if abs(math.log(own)) <= _SURE_ERRORS * math.hypot(self.plain_rounds_error, bad_luck):
+        if abs(math.log(own)) <= _SURE_ERRORS * self.plain_rounds_error:
             return 1.0 if 1 / _CERTAIN <= own <= _CERTAIN else None
         return self._of_whole(own)
 
@@ -124,7 +120,7 @@ class RequestStats:
     def speed_up_interval(self) -> tuple[float, float] | None:
         """Holds nine of ten truths: speed-up * e^(± 1.64 standard errors). None while it is too wide to say anything.
 
-        A gain is told as one, or a loss, only where 2.6 standard errors do not reach 1, and more of few plain passes.
+        A gain is told as one, or a loss, only where 2.6 standard errors do not reach 1.
         """
         own, error = self._own_ratio, _CERTAIN_ERRORS * self.plain_rounds_error
         if own is None or not self.drafted or error > _WIDEST:

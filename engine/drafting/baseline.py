@@ -26,6 +26,9 @@ _DRIFT_PER_S, _MOST_DRIFT = 0.05, 0.5  # of the load while nothing was written, 
 _FORGETTING = 0.002  # of the excess, in logs a square root of a pass
 _DEEPER = 0.05  # of the excess between one depth and twice that
 _LEAST_DEPTH_TOKENS = 2048  # up to so many tokens depth hardly matters
+# Few plain passes may all have met something else that ran: added for one, in logs. MEASURED: without it one of 200
+# replies on a busy machine is told a gain that is a loss.
+_BAD_LUCK = 0.15
 _MEMORY_PASSES = 1000.0  # older ones count for less
 
 
@@ -45,7 +48,7 @@ class Baseline:
     @property
     def error(self) -> float:
         """One standard error of what a drafted pass takes, in plain ones, as a share."""
-        return math.sqrt(self.variance)
+        return math.sqrt(self.variance + _BAD_LUCK**2 / (1 + self.plain_passes))
 
     def rest(self, seconds: float) -> None:
         """Nothing was written for so long."""
@@ -90,6 +93,7 @@ class Baselines:
         self._first = Baseline(variance=_CALIBRATED**2 + (2 * error) ** 2 if calibrated else _GUESSED**2)
         self._known: dict[tuple[str, int], Baseline] = {}
         self._seen_at = -math.inf
+        self.latest: Baseline | None = None  # of the latest drafted pass
 
     def of(self, source: str, depth: int) -> Baseline:
         """From the nearest depth where there is none yet; what plain passes alone have told, where it never drafted."""
@@ -108,7 +112,9 @@ class Baselines:
             for each in self._known.values():
                 each.rest(min(began_at - self._seen_at, 1e9))
         self._seen_at = ended_at
-        self.of(source, depth)
+        if source:
+            self.latest = self.of(source, depth)
+        self.of("", depth)
         for each in self._concerned(source, depth):
             each.see(beyond, drafted=bool(source))
 

@@ -26,6 +26,7 @@ _PROBE_EVERY_ROUNDS = 3
 # No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
 _START_ROUNDS = 4
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
+_COMPARED_ROUND = 2  # of a reply: plain, behind a drafted one, while few plain passes are known; replies may be short
 _TYPICAL_REPLY_TOKENS = 200.0
 
 
@@ -236,7 +237,8 @@ class AutoController:
 
     def plan(self, offers: Sequence[Offer]) -> Plan:
         plain_s = self._costs.plain_s
-        if not plain_s or self._since_plain >= _MOST_ROUNDS_WITHOUT_PLAIN:
+        compares = self._rounds == _COMPARED_ROUND and self._costs.lacks_plain_passes
+        if compares or not plain_s or self._since_plain >= _MOST_ROUNDS_WITHOUT_PLAIN:
             return PLAIN  # what a draft is worth can only be said against a plain round, and one not long ago
         options = [option for offer in offers if offer.most for option in self._options(offer)]
         chosen = self._choose(options, plain_s)

@@ -24,6 +24,7 @@ _SLOWEST_LEARNING = 0.05
 # What rounds of a length are seen to take says so much of each length next to it; and is worth so much less for each
 # later meeting of its source: else a length that looks dear by bad luck is not drafted, and so never looks cheaper.
 _LIKENESS, _FADING, _MOST_MEETINGS = 0.3, 0.97, 20
+_ROUGH_ERROR = 0.1  # of a drafted pass, in plain ones
 _MOST_TOKENS_SEEN = 30  # of older ones is learnt no slower
 # One round corrects a price by no more than this; one that was measured by less: a round of four times its time says
 # that something else ran meanwhile.
@@ -150,6 +151,12 @@ class RoundCosts:
             passes += cost * baseline.plain_passes
         drafted_cost = total - sum(count for (_, drafted, _), count in rounds.items() if not drafted)
         return Took(total, error / total, passes / drafted_cost if drafted_cost else 0.0) if total else Took()
+
+    @property
+    def lacks_plain_passes(self) -> bool:
+        """Whether what drafted passes take beside plain ones is known so roughly that a plain one is worth its time."""
+        latest = self.baselines.latest
+        return latest is not None and latest.error > _ROUGH_ERROR
 
     def observe_pass(self, kind: Kind, began_at: float, ended_at: float) -> None:
         """A pass of a reply, from the token before it to its last one, all that belongs to it included."""

@@ -680,3 +680,24 @@ def test_a_parked_draft_reads_only_what_the_credit_covers() -> None:
     assert controller.may_read(Offer("draft", 0, behind=800))
     assert not controller.may_read(Offer("draft", 0, behind=4000))
     assert not controller.wants("draft")  # nor is it asked again soon
+
+
+def test_one_round_of_a_reply_is_plain_while_few_plain_ones_are_known() -> None:
+    """Or replies of a few long drafts would never have anything to be compared with."""
+    known = history(FLAT, rates=rounds(0.9))
+
+    def lengths() -> list[int]:
+        controller = AutoController(known)
+        planned = []
+        for _ in range(5):
+            planned.append(controller.plan([FIXED_ONLY]).length)
+            controller.observe(PLAIN, Outcome(0, 0))
+        return planned
+
+    assert 0 not in lengths()  # nothing was drafted yet that could be compared
+    known.costs.observe_pass(("draft", 8, 0), 0.0, 1.2)
+    assert [length > 0 for length in lengths()] == [True, True, False, True, True]
+    for number in range(40):
+        known.costs.observe_pass(("", 0, 0), number * 3.0, number * 3.0 + 1.0)
+        known.costs.observe_pass(("draft", 8, 0), number * 3.0 + 1.0, number * 3.0 + 2.5)
+    assert 0 not in lengths()
