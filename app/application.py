@@ -287,7 +287,7 @@ class Application(QObject):
     def _on_setting(self, name: str) -> None:
         if name == "language":
             self.translation.switch(self.settings.language)
-        if name in ("language", "appearance", "text_scale", "motion", "use_fusion"):
+        if name in ("language", "appearance", "text_scale", "motion", "reply_figures", "use_fusion"):
             self._apply_looks()
 
     def _apply_looks(self) -> None:
@@ -295,6 +295,7 @@ class Application(QObject):
         self.theme.set_appearance(cast(Appearance, self.settings.appearance))  # the option allows no other value
         self.theme.set_scale(self.settings.text_scale)
         self.theme.set_motion(cast(Motion, self.settings.motion))
+        self.theme.set_reply_figures(self.settings.reply_figures)
         use_fusion(self.settings.use_fusion)
 
     def _show_unexpected_error(self, summary: str) -> None:

@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 
 # Stored in place of a folder for the pair that comes with the app, because its path may change.
 STARTER_FOLDER = "starter"
+STARTER_NAME = "Hunch Starter"  # as its folder says
 # MEASURED: of the empty chat's own questions the first pair missed 9 of 24 at 0.7, and 4 of 24 at 0.2.
 STARTER_TEMPERATURE = 0.2
 SAVE_DELAY_MS = 250
@@ -137,6 +138,7 @@ class Settings(QObject):
     window_geometry = Option("", text)  # base64 of what Qt saves
     settings_geometry = Option("", text)
     motion = Option("auto", one_of("auto", "on", "off"))  # whether anything moves; "auto": as the system says
+    reply_figures = Option(False, flag)  # tokens a second and the like under replies
     use_fusion = Option(False, flag)  # Qt's own style instead of the system's
     use_openblas = Option(True, flag)  # where it is installed, from the next start on
     send_key = Option("return", one_of("return", "control_return"))
@@ -146,7 +148,8 @@ class Settings(QObject):
     recent_commands = Option[tuple[str, ...]]((), texts)  # of the command palette, the last used first
     sidebar_visible = Option(True, flag)
     inspector_visible = Option(False, flag)
-    overlay = Option("off", one_of("off", "corrections", "accepted"))  # which drafted text is marked in replies
+    # Which drafted text is marked in replies; an older version says "corrections" for both kinds.
+    overlay = Option("off", one_of("off", "foreseen", "accepted", "corrections"))
     overlay_explained = Option(False, flag)  # the first reply has shown it once
 
     def __init__(

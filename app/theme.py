@@ -144,6 +144,7 @@ class Theme(QObject):
         self._appearance: Appearance = "auto"
         self._scale = 1.0
         self._motion: Motion = "auto"
+        self._reply_figures = False
         self._language = QLocale.system().name()[:2]
         self._ui_fonts: dict[tuple[float, QFont.Weight, bool], QFont] = {}  # asked for at every painting and measuring
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
@@ -169,6 +170,16 @@ class Theme(QObject):
 
     def set_motion(self, motion: Motion) -> None:
         self._motion = motion
+
+    @property
+    def reply_figures(self) -> bool:
+        """Whether tokens a second and the like stand under replies, beside how much faster they were."""
+        return self._reply_figures
+
+    def set_reply_figures(self, shown: bool) -> None:
+        if shown != self._reply_figures:
+            self._reply_figures = shown
+            self._announce()
 
     def set_appearance(self, appearance: Appearance) -> None:
         if appearance == self._appearance:

@@ -198,6 +198,16 @@
     </message>
 </context>
 <context>
+    <name>_Passes</name>
+    <message numerus="yes">
+        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <translation>
+            <numerusform>Without a draft: %1 tok/s, by %Ln plain pass. Between %2× and %3×.</numerusform>
+            <numerusform>Without a draft: %1 tok/s, by %Ln plain passes. Between %2× and %3×.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>_RaceCounts</name>
     <message numerus="yes">
         <source>%Ln token(s)</source>

@@ -118,6 +118,14 @@
         <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
     </message>
     <message>
+        <source>Figures under replies</source>
+        <translation>回答の下の数値</translation>
+    </message>
+    <message>
+        <source>Also shows the model, tokens per second, accept rate and tokens per pass.</source>
+        <translation>モデル、毎秒のトークン、受理率、パスあたりのトークンも表示します。</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>自動</translation>
     </message>
@@ -1607,24 +1615,12 @@
         <translation>まだ回答がありません</translation>
     </message>
     <message>
-        <source>Several at once</source>
-        <translation>回答の同時作成</translation>
-    </message>
-    <message>
-        <source>Not certain</source>
-        <translation>はっきりしません</translation>
-    </message>
-    <message>
         <source>Drafting is off</source>
         <translation>ドラフトはオフ</translation>
     </message>
     <message>
         <source>No draft</source>
         <translation>ドラフトなし</translation>
-    </message>
-    <message>
-        <source>The draft rests</source>
-        <translation>ドラフトは休止中</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
@@ -1643,36 +1639,12 @@
         <translation>何も書かれませんでした</translation>
     </message>
     <message>
-        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation>ドラフトなしでは毎秒 %1 トークンです。この回答の間に測った通常のパスと比べています。</translation>
-    </message>
-    <message>
         <source>Ask something, and see here what the draft brings.</source>
         <translation>質問すると、ドラフトの効果がここに表示されます。</translation>
     </message>
     <message>
-        <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>予測の %1 が当たり、メインモデルは 1 パスで平均 %2 トークンを書きました。%3 トークン以上で速くなります。</translation>
-    </message>
-    <message>
-        <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation>予測の %1 が当たりました。1 パスで平均 %2 トークンで、速くなる目安（%3）とほぼ同じです。</translation>
-    </message>
-    <message>
-        <source>Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation>予測は %1 しか当たりませんでした。1 パスで平均 %2 トークンで、速くなるには %3 トークンが必要でした。</translation>
-    </message>
-    <message>
         <source>Too little of it was drafted to say whether that paid.</source>
         <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
-    </message>
-    <message>
-        <source>What was measured does not tell for certain whether drafting pays.</source>
-        <translation>測定した範囲では、ドラフトで速くなるかどうかはっきりしません。</translation>
-    </message>
-    <message>
-        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>複数の回答が同時に 1 つのパスを分け合ったため、予測は行われませんでした。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1695,7 +1667,39 @@
         <translation>パスあたりのトークン</translation>
     </message>
     <message>
-        <source>pays from %1</source>
+        <source>Measuring…</source>
+        <translation>測定中…</translation>
+    </message>
+    <message>
+        <source>Answered together</source>
+        <translation>同時に回答</translation>
+    </message>
+    <message>
+        <source>Too close to call</source>
+        <translation>まだ判断できません</translation>
+    </message>
+    <message>
+        <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <translation>予測の %1 が当たり、パスあたり %2 トークンでした（速くなる目安：%3）。</translation>
+    </message>
+    <message>
+        <source>%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).</source>
+        <translation>予測の %1 が当たり、パスあたり %2 トークンでした。速くなる目安（%3）とほぼ同じです。</translation>
+    </message>
+    <message>
+        <source>Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <translation>予測は %1 しか当たらず、パスあたり %2 トークンでした（速くなる目安：%3）。</translation>
+    </message>
+    <message>
+        <source>So far nothing tells for certain whether drafting pays here.</source>
+        <translation>ここでドラフトによって速くなるかどうかは、まだはっきりしません。</translation>
+    </message>
+    <message>
+        <source>This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less.</source>
+        <translation>これはスターターペアの数値です。とても小さく、文章を丸ごと覚えているため、ほかのペアではここまで速くなりません。</translation>
+    </message>
+    <message>
+        <source>break-even %1</source>
         <translation>%1 以上で速くなる</translation>
     </message>
     <message>
@@ -1755,8 +1759,12 @@
         <translation>メインモデルの 1 パスで平均何トークン進んだかです。自分の 1 トークンも含みます。ドラフトなしでは 1 です。</translation>
     </message>
     <message>
-        <source>Pays from</source>
+        <source>Break-even</source>
         <translation>速くなる目安</translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by the break-even: the speed with the draft against the speed without. What a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.</source>
+        <translation>パスあたりのトークンを速くなる目安で割った値で、ドラフトありとなしの速度の比です。ドラフトなしの 1 パスにかかる時間は、この回答、最近の回答、その合間に、この Mac で測ります。</translation>
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
@@ -1765,10 +1773,6 @@
     <message>
         <source>Faster, slower</source>
         <translation>速い、遅い</translation>
-    </message>
-    <message>
-        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
-        <translation>パスあたりのトークンを、速くなる目安で割った値です。同じ回答の間にこの Mac で測った、ドラフトありとなしの速度の比です。</translation>
     </message>
     <message>
         <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
@@ -3082,8 +3086,8 @@
         <translation>複数の回答を同時に書いている間は、ドラフトを休止します。</translation>
     </message>
     <message>
-        <source>Drafting was slower than plain decoding here, so it rests.</source>
-        <translation>ここではドラフトを使うとかえって遅くなるため、休止しています。</translation>
+        <source>Drafting was slower than plain decoding here, so it is paused.</source>
+        <translation>ここではドラフトを使うと遅くなるため、休止しています。</translation>
     </message>
     <message>
         <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
@@ -3666,6 +3670,22 @@
 <context>
     <name>OverlayWiring</name>
     <message>
+        <source>Drafted text is not marked.</source>
+        <translation>予測されたテキストは表示していません。</translation>
+    </message>
+    <message>
+        <source>Marked: words that the draft foresaw.</source>
+        <translation>ドラフトが言い当てた部分を表示しています。</translation>
+    </message>
+    <message>
+        <source>None in sight.</source>
+        <translation>表示中の範囲にはありません。</translation>
+    </message>
+    <message>
+        <source>Marked: foreseen words and corrections.</source>
+        <translation>言い当てた部分と修正箇所を表示しています。</translation>
+    </message>
+    <message>
         <source>No corrections in sight.</source>
         <translation>表示中の範囲に修正箇所はありません。</translation>
     </message>
@@ -3682,12 +3702,12 @@
         <translation>表示しない</translation>
     </message>
     <message>
-        <source>Mark Corrections</source>
-        <translation>修正箇所を表示</translation>
+        <source>Mark Foreseen Words</source>
+        <translation>言い当てた部分を表示</translation>
     </message>
     <message>
-        <source>Mark Accepted and Corrections</source>
-        <translation>受理された予測と修正箇所を表示</translation>
+        <source>Mark Foreseen Words and Corrections</source>
+        <translation>言い当てた部分と修正箇所を表示</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
@@ -4313,16 +4333,26 @@
         <translation>2 回目には予測されたトークンがないため、ドラフトの効果はわかりません。</translation>
     </message>
     <message>
+        <source>Too close to call.</source>
+        <translation>差が小さく、判断できません。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy with something else, so the times say little. Undisturbed: %1.</source>
+        <translation>この Mac がほかの処理で忙しく、時間は当てになりません。通常なら：%1。</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>かかった時間は同じです。</translation>
     </message>
     <message>
-        <source>The draft saved %1 s: %2× as fast.</source>
-        <translation>ドラフトで %1 秒短縮しました。速さは %2 倍です。</translation>
+        <source>The draft saved %1 s: %2.</source>
+        <comment>%2: such as 2.1× faster</comment>
+        <translation>ドラフトで %1 秒短縮しました。%2。</translation>
     </message>
     <message>
-        <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation>ドラフトで %1 秒余計にかかりました。ドラフトなしの %2 の速さです。</translation>
+        <source>The draft cost %1 s: %2.</source>
+        <comment>%2: such as 12% slower</comment>
+        <translation>ドラフトで %1 秒余計にかかりました。%2。</translation>
     </message>
 </context>
 <context>
@@ -4398,11 +4428,11 @@
         <translation>最初の語が出る前に停止</translation>
     </message>
     <message>
-        <source>measuring…</source>
-        <translation>測定中…</translation>
+        <source>drafting paused here</source>
+        <translation>ここではドラフトを休止</translation>
     </message>
     <message>
-        <source>same speed as without a draft</source>
+        <source>as fast as without</source>
         <translation>ドラフトなしと同じ速さ</translation>
     </message>
     <message>
@@ -4410,8 +4440,20 @@
         <translation>%1 倍の速さ</translation>
     </message>
     <message>
+        <source>about %1× faster</source>
+        <translation>約 %1 倍の速さ</translation>
+    </message>
+    <message>
         <source>%1 slower</source>
         <translation>%1 遅い</translation>
+    </message>
+    <message>
+        <source>about %1 slower</source>
+        <translation>約 %1 遅い</translation>
+    </message>
+    <message>
+        <source>Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×.</source>
+        <translation>ドラフトなしでは毎秒約 %1 トークン（待機中に測定）。%2〜%3 倍の範囲です。</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -4430,48 +4472,20 @@
         <translation>パスあたり %1 トークン</translation>
     </message>
     <message>
-        <source>%1 tok/pass, pays from %2</source>
-        <translation>パスあたり %1 トークン（%2 以上で高速化）</translation>
+        <source>%1 tok/pass (break-even: %2)</source>
+        <translation>パスあたり %1 トークン（速くなる目安：%2）</translation>
     </message>
     <message>
-        <source>no draft: several replies at once</source>
-        <translation>ドラフトなし：回答の同時作成</translation>
+        <source>Answered together with other replies, which share each pass, so next to nothing was drafted.</source>
+        <translation>ほかの回答と各パスを共有しながら同時に書いたため、ドラフトはほとんど使われませんでした。</translation>
     </message>
     <message>
-        <source>few drafts: several replies at once</source>
-        <translation>ドラフト少なめ：回答の同時作成</translation>
-    </message>
-    <message>
-        <source>guessed from this chat&apos;s text</source>
-        <translation>このチャットの文章から予測</translation>
-    </message>
-    <message>
-        <source>draft at rest</source>
-        <translation>ドラフト休止中</translation>
-    </message>
-    <message>
-        <source>draft failed</source>
-        <translation>ドラフトでエラー</translation>
-    </message>
-    <message>
-        <source>drafting not supported</source>
-        <translation>ドラフト非対応</translation>
+        <source>Drafting was %1 slower than plain decoding here, so it is paused.</source>
+        <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
         <translation>このチャットの文章から予測しています。</translation>
-    </message>
-    <message>
-        <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
-        <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
-    </message>
-    <message>
-        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
-        <translation>%3 回のパスで、ドラフトの %2 トークンのうち %1 を受理しました。</translation>
-    </message>
-    <message>
-        <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>パスあたり %1 トークン以上で、ドラフトを使うと速くなります。</translation>
     </message>
 </context>
 <context>
@@ -4557,13 +4571,16 @@
         <translation>ドラフト時間</translation>
     </message>
     <message>
-        <source>from %1</source>
-        <comment>below the tokens per pass: with how many drafting pays</comment>
-        <translation>%1 以上</translation>
+        <source>break-even %1</source>
+        <translation>%1 以上で速くなる</translation>
     </message>
     <message>
-        <source>in company</source>
-        <translation>同時作成</translation>
+        <source>answered together</source>
+        <translation>同時に回答</translation>
+    </message>
+    <message>
+        <source>drafting paused</source>
+        <translation>ドラフト休止中</translation>
     </message>
     <message>
         <source>drafting off</source>
@@ -4572,10 +4589,6 @@
     <message>
         <source>no draft</source>
         <translation>ドラフトなし</translation>
-    </message>
-    <message>
-        <source>draft rests</source>
-        <translation>休止中</translation>
     </message>
     <message>
         <source>not supported</source>
@@ -5503,6 +5516,15 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>ダウンロード %Ln 回</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Passes</name>
+    <message numerus="yes">
+        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <translation>
+            <numerusform>ドラフトなしでは毎秒 %1 トークン（%Ln パスで測定）。%2〜%3 倍の範囲です。</numerusform>
         </translation>
     </message>
 </context>

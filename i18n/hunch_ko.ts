@@ -118,6 +118,14 @@
         <translation>‘자동’은 시스템의 동작 줄이기 설정을 따라요.</translation>
     </message>
     <message>
+        <source>Figures under replies</source>
+        <translation>답변 아래 수치</translation>
+    </message>
+    <message>
+        <source>Also shows the model, tokens per second, accept rate and tokens per pass.</source>
+        <translation>모델, 초당 토큰, 수락률, 패스당 토큰도 함께 보여줘요.</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>자동</translation>
     </message>
@@ -1607,24 +1615,12 @@
         <translation>아직 답변이 없어요</translation>
     </message>
     <message>
-        <source>Several at once</source>
-        <translation>답변 동시 작성</translation>
-    </message>
-    <message>
-        <source>Not certain</source>
-        <translation>확실하지 않아요</translation>
-    </message>
-    <message>
         <source>Drafting is off</source>
         <translation>초안 모델을 쓰지 않음</translation>
     </message>
     <message>
         <source>No draft</source>
         <translation>초안 없음</translation>
-    </message>
-    <message>
-        <source>The draft rests</source>
-        <translation>초안 모델이 쉬는 중</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
@@ -1643,36 +1639,12 @@
         <translation>쓴 내용이 없어요</translation>
     </message>
     <message>
-        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation>초안 모델 없이는 초당 %1토큰이에요. 이 답변을 쓰는 동안 잰 일반 패스와 비교했어요.</translation>
-    </message>
-    <message>
         <source>Ask something, and see here what the draft brings.</source>
         <translation>질문을 하면 초안 모델이 얼마나 도움이 됐는지 여기에 보여요.</translation>
     </message>
     <message>
-        <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>추측의 %1가 맞아서 메인 모델이 패스마다 평균 %2토큰을 생성했어요. %3토큰부터 이득이에요.</translation>
-    </message>
-    <message>
-        <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation>추측의 %1가 맞았어요. 패스마다 평균 %2토큰을 생성했는데, 이득이 나는 기준(%3)과 비슷해요.</translation>
-    </message>
-    <message>
-        <source>Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation>추측의 %1만 맞았어요. 패스마다 평균 %2토큰이었고, 이득이 나려면 %3토큰이 필요해요.</translation>
-    </message>
-    <message>
         <source>Too little of it was drafted to say whether that paid.</source>
         <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
-    </message>
-    <message>
-        <source>What was measured does not tell for certain whether drafting pays.</source>
-        <translation>지금까지 잰 것만으로는 초안 모델을 쓰는 게 이득인지 확실하지 않아요.</translation>
-    </message>
-    <message>
-        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>여러 답변이 한 패스를 나눠 썼기 때문에 미리 추측하지 않았어요.</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1695,8 +1667,40 @@
         <translation>패스당 토큰</translation>
     </message>
     <message>
-        <source>pays from %1</source>
-        <translation>%1부터 이득</translation>
+        <source>Measuring…</source>
+        <translation>측정 중…</translation>
+    </message>
+    <message>
+        <source>Answered together</source>
+        <translation>함께 작성</translation>
+    </message>
+    <message>
+        <source>Too close to call</source>
+        <translation>아직 판단하기 어려워요</translation>
+    </message>
+    <message>
+        <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <translation>추측의 %1가 맞았어요. 패스당 %2토큰이에요(이득 기준: %3토큰).</translation>
+    </message>
+    <message>
+        <source>%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).</source>
+        <translation>추측의 %1가 맞았어요. 패스당 %2토큰으로, 이득 기준(%3토큰)과 비슷해요.</translation>
+    </message>
+    <message>
+        <source>Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <translation>추측의 %1만 맞았어요. 패스당 %2토큰이에요(이득 기준: %3토큰).</translation>
+    </message>
+    <message>
+        <source>So far nothing tells for certain whether drafting pays here.</source>
+        <translation>여기서 초안 모델이 이득인지 아직 확실하지 않아요.</translation>
+    </message>
+    <message>
+        <source>This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less.</source>
+        <translation>스타터 쌍의 수치예요. 아주 작고 답을 외우고 있어서, 다른 쌍은 이만큼 빨라지지 않아요.</translation>
+    </message>
+    <message>
+        <source>break-even %1</source>
+        <translation>이득 기준 %1</translation>
     </message>
     <message>
         <source>Where the time went</source>
@@ -1755,8 +1759,12 @@
         <translation>메인 모델이 패스마다 평균 몇 토큰을 생성했는지예요. 자기 토큰도 포함해요. 초안 모델이 없으면 1이에요.</translation>
     </message>
     <message>
-        <source>Pays from</source>
-        <translation>이득이 나는 기준</translation>
+        <source>Break-even</source>
+        <translation>이득 기준</translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by the break-even: the speed with the draft against the speed without. What a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.</source>
+        <translation>패스당 토큰을 이득 기준으로 나눈 값, 곧 초안 모델이 있을 때와 없을 때의 속도 비예요. 초안 없는 패스에 걸리는 시간은 이 답변과 최근 답변, 그리고 쉬는 사이에 이 Mac에서 재요.</translation>
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
@@ -1765,10 +1773,6 @@
     <message>
         <source>Faster, slower</source>
         <translation>빠름, 느림</translation>
-    </message>
-    <message>
-        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
-        <translation>패스당 토큰을 이득이 나는 기준으로 나눈 값이에요. 같은 답변을 쓰는 동안 이 Mac에서 잰, 초안 모델이 있을 때와 없을 때의 속도 비예요.</translation>
     </message>
     <message>
         <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
@@ -3082,8 +3086,8 @@
         <translation>여러 답변을 동시에 쓰는 동안에는 초안 모델이 쉬어요.</translation>
     </message>
     <message>
-        <source>Drafting was slower than plain decoding here, so it rests.</source>
-        <translation>지금은 초안 모델을 쓰면 오히려 느려서 쉬고 있어요.</translation>
+        <source>Drafting was slower than plain decoding here, so it is paused.</source>
+        <translation>여기서는 초안 모델을 쓰면 오히려 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
@@ -3666,6 +3670,22 @@
 <context>
     <name>OverlayWiring</name>
     <message>
+        <source>Drafted text is not marked.</source>
+        <translation>추측한 텍스트를 표시하지 않아요.</translation>
+    </message>
+    <message>
+        <source>Marked: words that the draft foresaw.</source>
+        <translation>초안 모델이 맞힌 말을 표시해요.</translation>
+    </message>
+    <message>
+        <source>None in sight.</source>
+        <translation>보이는 곳에는 없어요.</translation>
+    </message>
+    <message>
+        <source>Marked: foreseen words and corrections.</source>
+        <translation>맞힌 말과 다르게 쓴 곳을 표시해요.</translation>
+    </message>
+    <message>
         <source>No corrections in sight.</source>
         <translation>보이는 곳에는 다르게 쓴 곳이 없어요.</translation>
     </message>
@@ -3682,12 +3702,12 @@
         <translation>표시 안 함</translation>
     </message>
     <message>
-        <source>Mark Corrections</source>
-        <translation>다르게 쓴 곳 표시</translation>
+        <source>Mark Foreseen Words</source>
+        <translation>맞힌 말 표시</translation>
     </message>
     <message>
-        <source>Mark Accepted and Corrections</source>
-        <translation>수락된 추측과 다르게 쓴 곳 표시</translation>
+        <source>Mark Foreseen Words and Corrections</source>
+        <translation>맞힌 말과 다르게 쓴 곳 표시</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
@@ -4313,16 +4333,26 @@
         <translation>두 번째에는 추측한 토큰이 없어서, 이 결과로는 초안 모델의 효과를 알 수 없어요.</translation>
     </message>
     <message>
+        <source>Too close to call.</source>
+        <translation>차이가 작아 판단하기 어려워요.</translation>
+    </message>
+    <message>
+        <source>This Mac was busy with something else, so the times say little. Undisturbed: %1.</source>
+        <translation>이 Mac이 다른 일로 바빠서 시간만으로는 알기 어려워요. 평소라면 %1.</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>걸린 시간이 같아요.</translation>
     </message>
     <message>
-        <source>The draft saved %1 s: %2× as fast.</source>
-        <translation>초안 모델 덕분에 %1초 줄었어요. %2배 속도예요.</translation>
+        <source>The draft saved %1 s: %2.</source>
+        <comment>%2: such as 2.1× faster</comment>
+        <translation>초안 모델 덕분에 %1초 줄었어요. %2.</translation>
     </message>
     <message>
-        <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation>초안 모델 때문에 %1초 더 걸렸어요. 없을 때 속도의 %2예요.</translation>
+        <source>The draft cost %1 s: %2.</source>
+        <comment>%2: such as 12% slower</comment>
+        <translation>초안 모델 때문에 %1초 더 걸렸어요. %2.</translation>
     </message>
 </context>
 <context>
@@ -4398,11 +4428,11 @@
         <translation>첫 단어가 나오기 전에 중지됨</translation>
     </message>
     <message>
-        <source>measuring…</source>
-        <translation>측정 중…</translation>
+        <source>drafting paused here</source>
+        <translation>초안 모델 쉬는 중</translation>
     </message>
     <message>
-        <source>same speed as without a draft</source>
+        <source>as fast as without</source>
         <translation>초안 없을 때와 같은 속도</translation>
     </message>
     <message>
@@ -4410,8 +4440,20 @@
         <translation>%1배 빠름</translation>
     </message>
     <message>
+        <source>about %1× faster</source>
+        <translation>약 %1배 빠름</translation>
+    </message>
+    <message>
         <source>%1 slower</source>
         <translation>%1 느림</translation>
+    </message>
+    <message>
+        <source>about %1 slower</source>
+        <translation>약 %1 느림</translation>
+    </message>
+    <message>
+        <source>Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×.</source>
+        <translation>초안이 없으면 초당 약 %1토큰이에요. 답변을 쓰지 않는 동안 쟀어요. %2~%3배 사이예요.</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -4430,48 +4472,20 @@
         <translation>패스당 %1토큰</translation>
     </message>
     <message>
-        <source>%1 tok/pass, pays from %2</source>
-        <translation>패스당 %1토큰(%2부터 이득)</translation>
+        <source>%1 tok/pass (break-even: %2)</source>
+        <translation>패스당 %1토큰(이득 기준: %2)</translation>
     </message>
     <message>
-        <source>no draft: several replies at once</source>
-        <translation>초안 없음: 답변 동시 작성</translation>
+        <source>Answered together with other replies, which share each pass, so next to nothing was drafted.</source>
+        <translation>다른 답변과 함께 쓰면서 패스를 나눠 써서, 초안을 거의 쓰지 않았어요.</translation>
     </message>
     <message>
-        <source>few drafts: several replies at once</source>
-        <translation>초안 적음: 답변 동시 작성</translation>
-    </message>
-    <message>
-        <source>guessed from this chat&apos;s text</source>
-        <translation>이 채팅의 글에서 추측</translation>
-    </message>
-    <message>
-        <source>draft at rest</source>
-        <translation>초안 모델 쉬는 중</translation>
-    </message>
-    <message>
-        <source>draft failed</source>
-        <translation>초안 모델 오류</translation>
-    </message>
-    <message>
-        <source>drafting not supported</source>
-        <translation>초안 모델을 쓸 수 없음</translation>
+        <source>Drafting was %1 slower than plain decoding here, so it is paused.</source>
+        <translation>여기서는 초안 모델을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
         <translation>이 채팅에 있는 글에서 추측을 가져와요.</translation>
-    </message>
-    <message>
-        <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
-        <translation>지금은 초안 모델을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
-    </message>
-    <message>
-        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
-        <translation>패스 %3번에서 추측한 토큰 %2개 중 %1개를 메인 모델이 수락했어요.</translation>
-    </message>
-    <message>
-        <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>패스당 %1토큰부터 초안 모델을 쓰는 게 이득이에요.</translation>
     </message>
 </context>
 <context>
@@ -4557,13 +4571,16 @@
         <translation>초안 시간</translation>
     </message>
     <message>
-        <source>from %1</source>
-        <comment>below the tokens per pass: with how many drafting pays</comment>
-        <translation>%1부터</translation>
+        <source>break-even %1</source>
+        <translation>이득 기준 %1</translation>
     </message>
     <message>
-        <source>in company</source>
-        <translation>동시 작성</translation>
+        <source>answered together</source>
+        <translation>함께 작성</translation>
+    </message>
+    <message>
+        <source>drafting paused</source>
+        <translation>초안 모델 쉬는 중</translation>
     </message>
     <message>
         <source>drafting off</source>
@@ -4572,10 +4589,6 @@
     <message>
         <source>no draft</source>
         <translation>초안 없음</translation>
-    </message>
-    <message>
-        <source>draft rests</source>
-        <translation>초안 모델 쉬는 중</translation>
     </message>
     <message>
         <source>not supported</source>
@@ -5503,6 +5516,15 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>다운로드 %Ln회</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Passes</name>
+    <message numerus="yes">
+        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <translation>
+            <numerusform>초안이 없으면 초당 %1토큰이에요. 초안 없는 패스 %Ln개로 쟀어요. %2~%3배 사이예요.</numerusform>
         </translation>
     </message>
 </context>

@@ -118,6 +118,14 @@
         <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
     </message>
     <message>
+        <source>Figures under replies</source>
+        <translation>回复下方的数据</translation>
+    </message>
+    <message>
+        <source>Also shows the model, tokens per second, accept rate and tokens per pass.</source>
+        <translation>同时显示模型、每秒 token 数、接受率和每轮 token 数。</translation>
+    </message>
+    <message>
         <source>Auto</source>
         <translation>自动</translation>
     </message>
@@ -1607,24 +1615,12 @@
         <translation>还没有回复</translation>
     </message>
     <message>
-        <source>Several at once</source>
-        <translation>同时生成</translation>
-    </message>
-    <message>
-        <source>Not certain</source>
-        <translation>尚不确定</translation>
-    </message>
-    <message>
         <source>Drafting is off</source>
         <translation>未使用草稿模型</translation>
     </message>
     <message>
         <source>No draft</source>
         <translation>无草稿模型</translation>
-    </message>
-    <message>
-        <source>The draft rests</source>
-        <translation>草稿模型已暂停</translation>
     </message>
     <message>
         <source>Drafting not supported</source>
@@ -1643,36 +1639,12 @@
         <translation>没有写出内容</translation>
     </message>
     <message>
-        <source>Compared with %1 tok/s without a draft, by plain passes measured during this reply.</source>
-        <translation>不用草稿模型时为每秒 %1 token，依据生成本回复时测得的普通轮次。</translation>
-    </message>
-    <message>
         <source>Ask something, and see here what the draft brings.</source>
         <translation>提一个问题，就能在这里看到草稿模型的效果。</translation>
     </message>
     <message>
-        <source>Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.</source>
-        <translation>猜测有 %1 正确，主模型每轮平均写出 %2 个 token；从 %3 个起就有收益。</translation>
-    </message>
-    <message>
-        <source>Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).</source>
-        <translation>猜测有 %1 正确。每轮平均 %2 个 token，与产生收益所需的数量（%3）相近。</translation>
-    </message>
-    <message>
-        <source>Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.</source>
-        <translation>只有 %1 的猜测正确。每轮平均 %2 个 token，而要有收益需要 %3 个。</translation>
-    </message>
-    <message>
         <source>Too little of it was drafted to say whether that paid.</source>
         <translation>猜测的部分太少，无法判断是否有收益。</translation>
-    </message>
-    <message>
-        <source>What was measured does not tell for certain whether drafting pays.</source>
-        <translation>目前的测量还不能确定使用草稿模型是否更快。</translation>
-    </message>
-    <message>
-        <source>Several replies were written at once and shared each pass, so nothing was drafted.</source>
-        <translation>多条回复同时生成并共用每一轮，因此没有提前猜测。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1695,8 +1667,40 @@
         <translation>每轮 token&#xa0;数</translation>
     </message>
     <message>
-        <source>pays from %1</source>
-        <translation>从 %1 起有收益</translation>
+        <source>Measuring…</source>
+        <translation>正在测量…</translation>
+    </message>
+    <message>
+        <source>Answered together</source>
+        <translation>同时生成</translation>
+    </message>
+    <message>
+        <source>Too close to call</source>
+        <translation>尚难判断</translation>
+    </message>
+    <message>
+        <source>%1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <translation>猜测有 %1 正确：每轮 %2 个 token（收益起点：%3）。</translation>
+    </message>
+    <message>
+        <source>%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).</source>
+        <translation>猜测有 %1 正确：每轮 %2 个 token，与收益起点（%3）相当。</translation>
+    </message>
+    <message>
+        <source>Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
+        <translation>猜测仅有 %1 正确：每轮 %2 个 token（收益起点：%3）。</translation>
+    </message>
+    <message>
+        <source>So far nothing tells for certain whether drafting pays here.</source>
+        <translation>目前还无法确定草稿模型在这里是否有收益。</translation>
+    </message>
+    <message>
+        <source>This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less.</source>
+        <translation>这是入门模型对的数据：模型极小，而且已将内容背熟，其他模型对不会快这么多。</translation>
+    </message>
+    <message>
+        <source>break-even %1</source>
+        <translation>收益起点 %1</translation>
     </message>
     <message>
         <source>Where the time went</source>
@@ -1755,8 +1759,12 @@
         <translation>主模型每轮平均写出多少 token，包括自己的那一个。不用草稿模型时为 1。</translation>
     </message>
     <message>
-        <source>Pays from</source>
+        <source>Break-even</source>
         <translation>收益起点</translation>
+    </message>
+    <message>
+        <source>Tokens per pass divided by the break-even: the speed with the draft against the speed without. What a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.</source>
+        <translation>每轮 token 数除以收益起点，即用与不用草稿模型的速度之比。不用草稿模型的一轮所需时间，是在这台 Mac 上于本次回复、近期回复以及空闲时测得的。</translation>
     </message>
     <message>
         <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
@@ -1765,10 +1773,6 @@
     <message>
         <source>Faster, slower</source>
         <translation>更快、更慢</translation>
-    </message>
-    <message>
-        <source>Tokens per pass divided by what it pays from: the speed with the draft against the speed without, measured on this Mac during the same reply.</source>
-        <translation>每轮 token 数除以收益起点：在这台 Mac 上生成同一回复时测得的，用与不用草稿模型的速度之比。</translation>
     </message>
     <message>
         <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
@@ -3082,7 +3086,7 @@
         <translation>同时生成多条回复时，草稿模型暂停工作。</translation>
     </message>
     <message>
-        <source>Drafting was slower than plain decoding here, so it rests.</source>
+        <source>Drafting was slower than plain decoding here, so it is paused.</source>
         <translation>在这里使用草稿模型反而更慢，所以已暂停。</translation>
     </message>
     <message>
@@ -3666,6 +3670,22 @@
 <context>
     <name>OverlayWiring</name>
     <message>
+        <source>Drafted text is not marked.</source>
+        <translation>未标记草稿文字。</translation>
+    </message>
+    <message>
+        <source>Marked: words that the draft foresaw.</source>
+        <translation>已标记：草稿模型猜中的文字。</translation>
+    </message>
+    <message>
+        <source>None in sight.</source>
+        <translation>当前可见范围内没有。</translation>
+    </message>
+    <message>
+        <source>Marked: foreseen words and corrections.</source>
+        <translation>已标记：猜中的文字和改写处。</translation>
+    </message>
+    <message>
         <source>No corrections in sight.</source>
         <translation>当前可见范围内没有改写处。</translation>
     </message>
@@ -3682,12 +3702,12 @@
         <translation>不标记</translation>
     </message>
     <message>
-        <source>Mark Corrections</source>
-        <translation>标记改写处</translation>
+        <source>Mark Foreseen Words</source>
+        <translation>标记猜中的文字</translation>
     </message>
     <message>
-        <source>Mark Accepted and Corrections</source>
-        <translation>标记已接受的猜测和改写处</translation>
+        <source>Mark Foreseen Words and Corrections</source>
+        <translation>标记猜中的文字和改写处</translation>
     </message>
     <message>
         <source>Switch Marks of Drafted Text</source>
@@ -4313,16 +4333,26 @@
         <translation>第二次没有草稿，因此这一结果不能说明草稿模型的效果。</translation>
     </message>
     <message>
+        <source>Too close to call.</source>
+        <translation>差距太小，难以判断。</translation>
+    </message>
+    <message>
+        <source>This Mac was busy with something else, so the times say little. Undisturbed: %1.</source>
+        <translation>这台 Mac 忙于其他任务，用时参考意义不大。正常情况下：%1。</translation>
+    </message>
+    <message>
         <source>Both took the same time.</source>
         <translation>两者用时相同。</translation>
     </message>
     <message>
-        <source>The draft saved %1 s: %2× as fast.</source>
-        <translation>草稿模型节省了 %1 秒：速度为 %2 倍。</translation>
+        <source>The draft saved %1 s: %2.</source>
+        <comment>%2: such as 2.1× faster</comment>
+        <translation>草稿模型节省了 %1 秒：%2。</translation>
     </message>
     <message>
-        <source>The draft cost %1 s: %2 of the speed without it.</source>
-        <translation>草稿模型多用了 %1 秒：速度为不用时的 %2。</translation>
+        <source>The draft cost %1 s: %2.</source>
+        <comment>%2: such as 12% slower</comment>
+        <translation>草稿模型多用了 %1 秒：%2。</translation>
     </message>
 </context>
 <context>
@@ -4398,20 +4428,32 @@
         <translation>在生成第一个词之前停止</translation>
     </message>
     <message>
-        <source>measuring…</source>
-        <translation>正在测量…</translation>
+        <source>drafting paused here</source>
+        <translation>此处暂停使用草稿</translation>
     </message>
     <message>
-        <source>same speed as without a draft</source>
-        <translation>与不用草稿模型时速度相同</translation>
+        <source>as fast as without</source>
+        <translation>与不用草稿时一样快</translation>
     </message>
     <message>
         <source>%1× faster</source>
         <translation>提速至 %1 倍</translation>
     </message>
     <message>
+        <source>about %1× faster</source>
+        <translation>提速至约 %1 倍</translation>
+    </message>
+    <message>
         <source>%1 slower</source>
         <translation>慢 %1</translation>
+    </message>
+    <message>
+        <source>about %1 slower</source>
+        <translation>慢约 %1</translation>
+    </message>
+    <message>
+        <source>Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×.</source>
+        <translation>不用草稿模型：每秒约 %1 token（空闲时测得）。在 %2 至 %3 倍之间。</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -4430,48 +4472,20 @@
         <translation>每轮 %1 token</translation>
     </message>
     <message>
-        <source>%1 tok/pass, pays from %2</source>
-        <translation>每轮 %1 token（≥ %2 才有收益）</translation>
+        <source>%1 tok/pass (break-even: %2)</source>
+        <translation>每轮 %1 token（收益起点：%2）</translation>
     </message>
     <message>
-        <source>no draft: several replies at once</source>
-        <translation>未用草稿模型：多条回复同时生成</translation>
+        <source>Answered together with other replies, which share each pass, so next to nothing was drafted.</source>
+        <translation>与其他回复同时生成、共用每一轮，因此几乎没有使用草稿模型。</translation>
     </message>
     <message>
-        <source>few drafts: several replies at once</source>
-        <translation>草稿较少：多条回复同时生成</translation>
-    </message>
-    <message>
-        <source>guessed from this chat&apos;s text</source>
-        <translation>猜测取自本对话</translation>
-    </message>
-    <message>
-        <source>draft at rest</source>
-        <translation>草稿模型已暂停</translation>
-    </message>
-    <message>
-        <source>draft failed</source>
-        <translation>草稿模型出错</translation>
-    </message>
-    <message>
-        <source>drafting not supported</source>
-        <translation>不支持草稿模型</translation>
+        <source>Drafting was %1 slower than plain decoding here, so it is paused.</source>
+        <translation>在这里使用草稿模型反而慢 %1，所以已暂停。</translation>
     </message>
     <message>
         <source>The guesses are taken from the text of this chat.</source>
         <translation>猜测取自本对话中的文字。</translation>
-    </message>
-    <message>
-        <source>Drafting was %1 slower than plain decoding here, so it rests.</source>
-        <translation>在这里使用草稿模型反而慢 %1，所以已暂停。</translation>
-    </message>
-    <message>
-        <source>Drafted tokens that the main model kept: %1 of %2. Passes: %3.</source>
-        <translation>%3 轮中，主模型接受了 %2 个猜测的 token 中的 %1 个。</translation>
-    </message>
-    <message>
-        <source>Drafting pays from %1 tokens per pass on.</source>
-        <translation>每轮达到 %1 个 token 时，使用草稿模型才有收益。</translation>
     </message>
 </context>
 <context>
@@ -4557,13 +4571,16 @@
         <translation>草稿用时</translation>
     </message>
     <message>
-        <source>from %1</source>
-        <comment>below the tokens per pass: with how many drafting pays</comment>
-        <translation>%1 起</translation>
+        <source>break-even %1</source>
+        <translation>收益起点 %1</translation>
     </message>
     <message>
-        <source>in company</source>
+        <source>answered together</source>
         <translation>同时生成</translation>
+    </message>
+    <message>
+        <source>drafting paused</source>
+        <translation>草稿已暂停</translation>
     </message>
     <message>
         <source>drafting off</source>
@@ -4572,10 +4589,6 @@
     <message>
         <source>no draft</source>
         <translation>无草稿模型</translation>
-    </message>
-    <message>
-        <source>draft rests</source>
-        <translation>草稿暂停</translation>
     </message>
     <message>
         <source>not supported</source>
@@ -5503,6 +5516,15 @@
         <source>%Ln download(s)</source>
         <translation>
             <numerusform>%Ln 次下载</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>_Passes</name>
+    <message numerus="yes">
+        <source>Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.</source>
+        <translation>
+            <numerusform>不用草稿模型：每秒 %1 token（由 %Ln 轮测得）。在 %2 至 %3 倍之间。</numerusform>
         </translation>
     </message>
 </context>

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.replies import Replies
+from app.settings import STARTER_NAME
 from app.view_models.transcript import RequestStats, TranscriptMessage, TranscriptModel
 
 LIVE_INTERVAL_MS = 100
@@ -24,6 +25,7 @@ class Inspector(QObject):
         self.stats: RequestStats | None = None
         self.message_id = 0  # of the reply that they are of
         self.running = False
+        self.of_starter = False
         self._timer = QTimer(self, interval=LIVE_INTERVAL_MS)
         self._timer.timeout.connect(self._update)
         for signal in (
@@ -51,6 +53,7 @@ class Inspector(QObject):
         message = self._message()
         self.message_id = 0 if message is None else message.id
         running = message is not None and message.under_way
+        self.of_starter = message is not None and message.model == STARTER_NAME
         stats = None if message is None else self._replies.stats_of(message.id) or message.stats
         if running != self._timer.isActive():
             (self._timer.start if running else self._timer.stop)()

@@ -34,7 +34,8 @@ from engine import (
 )
 
 SAVE_INTERVAL_MS = 400  # a crash loses at most this much text
-NUMBERS_INTERVAL_MS = 100  # footer and table; whatever the disk does
+NUMBERS_INTERVAL_MS = 100  # the table; whatever the disk does
+FOOTER_EVERY = 10  # of these times: what stands under a reply changes once a second, so that it can be read
 # An end that could not be stored is tried again after this long.
 RETRY_INTERVAL_MS = 2000
 
@@ -59,7 +60,8 @@ class LiveReply:
     thought_s: float = 0.0  # before the request
     began_at: tuple[int, int] = (0, 0)  # characters of answer and thinking that were there before the request
     unsaved: bool = False
-    shown: RequestStats | None = None  # in its row and in the table
+    shown: RequestStats | None = None  # in the table
+    looks: int = 0  # at its numbers
 
     def saved_form(self) -> ReplyText:
         return ReplyText(self.message_id, self.text, self.thinking, self.thinking_s)
@@ -209,7 +211,7 @@ class Replies(QObject):
         )
 
     def stats_of(self, message_id: int) -> RequestStats | None:
-        """Of a reply that is being written, up to now; what the rows show is up to 100 ms old."""
+        """Of a reply that is being written, up to now; what the rows show is up to a second old."""
         return next((reply.stats for reply in self._live.values() if reply.message_id == message_id), None)
 
     def save(self) -> None:
@@ -354,12 +356,20 @@ class Replies(QObject):
 
     def _show_new_numbers(self) -> None:
         for reply in self._live.values():
-            if reply.status is ReplyStatus.STREAMING and reply.stats is not reply.shown:
+            if reply.status is not ReplyStatus.STREAMING:
+                continue
+            reply.looks += 1
+            if reply.looks % FOOTER_EVERY == 0:
                 self._show_numbers(reply)
+            elif reply.stats is not reply.shown:
+                self._show_in_table(reply)
 
     def _show_numbers(self, reply: LiveReply, **fields: object) -> None:
-        reply.shown = reply.stats
         self._change_row(reply, stats=reply.stats, thinking_s=reply.thinking_s, **fields)
+        self._show_in_table(reply)
+
+    def _show_in_table(self, reply: LiveReply) -> None:
+        reply.shown = reply.stats
         self._put_in_table(reply)
         self.stats_changed.emit(reply.chat_id, reply.stats)
 

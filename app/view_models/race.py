@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from engine import RequestStats
 
+_TOLERANCE = 1.1  # between times and figure
+
 
 class RaceState(StrEnum):
     IDLE = "idle"
@@ -46,6 +48,14 @@ class RaceView:
 
     @property
     def factor(self) -> float | None:
-        plain, drafted = self.laps
-        both = plain.stats.tokens_per_second, drafted.stats.tokens_per_second
-        return both[1] / both[0] if both[0] and both[1] else None
+        """As under a reply; the lap without the draft has told what plain passes take."""
+        return self.laps[1].stats.speed_up
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether the times of the two laps say something else, because the machine was not the same for both."""
+        interval = self.laps[1].stats.speed_up_interval
+        plain, drafted = (lap.stats.tokens_per_second for lap in self.laps)
+        if interval is None or not plain or not drafted:
+            return False
+        return not interval[0] / _TOLERANCE <= drafted / plain <= interval[1] * _TOLERANCE

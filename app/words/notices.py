@@ -59,7 +59,7 @@ def drafting_sentence(state: DraftingState) -> str:
             "Messages", "While several replies are written at once, drafting pauses."
         ),
         DraftingState.PARKED: QCoreApplication.translate(
-            "Messages", "Drafting was slower than plain decoding here, so it rests."
+            "Messages", "Drafting was slower than plain decoding here, so it is paused."
         ),
         DraftingState.UNSUPPORTED: QCoreApplication.translate(
             "Messages", "This main model's cache cannot be rolled back, so drafting is not supported."

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QObject
 
 from app.storage import ReplyStatus
 from app.words import formats
@@ -23,6 +23,8 @@ PAR_MARGIN = 0.05
 VERDICT_TOKENS = 12
 VERDICT_SHARE = 0.2
 SEPARATOR = " · "
+_TENTHS_BELOW, _HALVES_BELOW = 1.75, 3.25  # of a speed-up that is only roughly known
+_LEAST_PLAIN_PASSES = 4  # fewer are not what a figure rests on
 _LEAST_LOSS = 0.01  # a smaller loss is not given as a figure
 _LOOKUP = "lookup"  # the engine's name for guesses that no model makes
 
@@ -36,8 +38,8 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FooterLine:
-    gain: str  # "1.6× faster"; empty when there is nothing to say
-    details: str  # "38 tok/s · 71 % accepted · 2.9 tok/pass"
+    gain: str  # "1.6× faster": the one thing under a reply; empty when there is nothing to say
+    details: str  # "38 tok/s · 71 % accepted · 2.9 tok/pass": for those who want figures there, too
     tone: Tone
     tooltip: str
     link: str = ""  # the words of the link to other drafting, where drafting costs time
@@ -50,16 +52,15 @@ class FooterLine:
 def reply_footer(stats: RequestStats | None, status: ReplyStatus, *, empty: bool) -> FooterLine | None:
     """`empty`: the reply has neither an answer nor thinking."""
     if stats is not None and stats.generated_tokens:
-        return footer_line(stats, running=status.under_way)
+        return footer_line(stats)
     if status is ReplyStatus.STOPPED and empty:
-        words = QCoreApplication.translate("ReplyStats", "stopped before the first word")
-        return FooterLine("", words, Tone.NONE, "")
+        return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
     return None
 
 
-def footer_line(stats: RequestStats, *, running: bool = False) -> FooterLine:
-    gain, tone = gain_text(stats, running), tone_of(stats)
-    return FooterLine(gain, details_text(stats), tone, _tooltip(stats), _link_text(stats, tone))
+def footer_line(stats: RequestStats) -> FooterLine:
+    tone = tone_of(stats)
+    return FooterLine(gain_text(stats), details_text(stats), tone, _tooltip(stats), _link_text(stats, tone))
 
 
 def tone_of(stats: RequestStats) -> Tone:
@@ -76,30 +77,75 @@ def drafted_enough(stats: RequestStats) -> bool:
 
 
 def speed_up_text(stats: RequestStats) -> str:
-    """ "1.6×", or a dash where there is nothing to judge by."""
+    """ "1.6×", "≈2×", or a dash where there is nothing to judge by."""
     if stats.speed_up is None or tone_of(stats) is Tone.NONE:
         return "–"
-    return formats.times(stats.speed_up)
+    if stats.is_speed_up_certain or stats.speed_up < 1:
+        return formats.times(stats.speed_up)
+    return f"≈{_about(stats.speed_up)}×"
 
 
-def gain_text(stats: RequestStats, running: bool) -> str:
+def gain_text(stats: RequestStats) -> str:
+    """The one thing that stands under a reply. Never a gain beside a draft that is paused; nothing while unknown."""
     tone = tone_of(stats)
-    if stats.speed_up is None or tone is Tone.NONE:
-        drafts = stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
-        return QCoreApplication.translate("ReplyStats", "measuring…") if running and drafts else ""
-    if tone is Tone.PAR:
-        return QCoreApplication.translate("ReplyStats", "same speed as without a draft")
     if tone is Tone.GAIN:
-        factor = formats.number(stats.speed_up, 1)
-        return formats.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), factor)
-    lost = formats.percent(min(1 - stats.speed_up, 0.99))
-    return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), lost)
+        return _faster(stats)
+    if stats.drafting is DraftingState.PARKED:
+        return QCoreApplication.translate("ReplyStats", "drafting paused here")
+    if tone is Tone.PAR:
+        return QCoreApplication.translate("ReplyStats", "as fast as without")
+    return _slower(stats) if tone is Tone.COST else ""
+
+
+def _faster(stats: RequestStats) -> str:
+    speed_up = stats.speed_up or 1.0
+    if stats.is_speed_up_certain:
+        return formats.fill(QCoreApplication.translate("ReplyStats", "%1× faster"), formats.number(speed_up, 1))
+    return formats.fill(QCoreApplication.translate("ReplyStats", "about %1× faster"), _about(speed_up))
+
+
+def _about(speed_up: float) -> str:
+    """In steps that claim no more than is known: 1.2, 1.5, 2, 2.5, 3, 4 …"""
+    if speed_up < _TENTHS_BELOW:
+        return formats.number(speed_up, 1)
+    halves = round(2 * speed_up) / 2 if speed_up < _HALVES_BELOW else round(speed_up)
+    return formats.number(halves, 0 if halves == int(halves) else 1)
+
+
+def _slower(stats: RequestStats) -> str:
+    lost = min(1 - (stats.speed_up or 1.0), 0.99)
+    if stats.is_speed_up_certain:
+        return formats.fill(QCoreApplication.translate("ReplyStats", "%1 slower"), formats.percent(lost))
+    rough = max(0.05, round(20 * lost) / 20)
+    return formats.fill(QCoreApplication.translate("ReplyStats", "about %1 slower"), formats.percent(min(rough, 0.95)))
+
+
+def against_text(stats: RequestStats) -> str:
+    """What the speed-up compares with, and how certain that is; nothing where nothing is compared."""
+    interval, rate = stats.speed_up_interval, stats.plain_tokens_per_second
+    if rate is None or interval is None or tone_of(stats) is Tone.NONE:
+        return ""
+    plain = formats.number(rate, 0 if rate >= 10 else 1)
+    low, high = (formats.number(each, 1) for each in interval)
+    if stats.plain_passes < _LEAST_PLAIN_PASSES:
+        words = QCoreApplication.translate(
+            "ReplyStats", "Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×."
+        )
+        return formats.fill(words, plain, low, high)
+    return formats.fill(_Passes().against(stats.plain_passes), plain, low, high)
+
+
+class _Passes(QObject):
+    """Plural forms are only read from the source where an object says them."""
+
+    def against(self, passes: int) -> str:
+        return self.tr("Without a draft: %1 tok/s, by %Ln plain pass(es). Between %2× and %3×.", "", passes)
 
 
 def break_even_text(stats: RequestStats) -> str:
     """ "2.4", or "≈2.4" while it is not certain whether drafting pays."""
     figure = formats.number(stats.break_even or 0.0, 1)
-    return figure if stats.speed_up is not None or not stats.drafted else f"≈{figure}"
+    return figure if stats.is_speed_up_certain or not stats.drafted else f"≈{figure}"
 
 
 def _link_text(stats: RequestStats, tone: Tone) -> str:
@@ -118,8 +164,6 @@ def details_text(stats: RequestStats) -> str:
         rate = formats.percent(stats.accept_rate)
         parts.append(formats.fill(QCoreApplication.translate("ReplyStats", "%1 accepted"), rate))
         parts.append(_per_pass_text(stats))
-    if at_rest := _at_rest_text(stats):
-        parts.append(at_rest)
     return SEPARATOR.join(parts)
 
 
@@ -128,35 +172,8 @@ def _per_pass_text(stats: RequestStats) -> str:
     each = formats.number(stats.tokens_per_pass or 0.0, 1)
     if stats.break_even is None or tone_of(stats) is not Tone.COST:
         return formats.fill(QCoreApplication.translate("ReplyStats", "%1 tok/pass"), each)
-    needed = QCoreApplication.translate("ReplyStats", "%1 tok/pass, pays from %2")
+    needed = QCoreApplication.translate("ReplyStats", "%1 tok/pass (break-even: %2)")
     return formats.fill(needed, each, formats.number(stats.break_even, 1))
-
-
-def _at_rest_text(stats: RequestStats) -> str:
-    """For a draft that is loaded and does not draft, or not it alone; the tooltip says why."""
-    drafting = stats.drafting
-    if in_company := _in_company_text(stats):
-        return in_company
-    if _is_copied(stats):
-        return QCoreApplication.translate("ReplyStats", "guessed from this chat's text")
-    if drafting is DraftingState.PARKED:
-        return QCoreApplication.translate("ReplyStats", "draft at rest")
-    if drafting is DraftingState.FAILED:
-        return QCoreApplication.translate("ReplyStats", "draft failed")
-    if drafting is DraftingState.UNSUPPORTED:
-        return QCoreApplication.translate("ReplyStats", "drafting not supported")
-    return ""
-
-
-def _in_company_text(stats: RequestStats) -> str:
-    """Of a reply that others shared, where that is why nothing was drafted, or next to nothing."""
-    if not stats.shared_rounds or stats.drafting in (DraftingState.NO_DRAFT, DraftingState.OFF):
-        return ""
-    if not stats.drafted:
-        return QCoreApplication.translate("ReplyStats", "no draft: several replies at once")
-    if not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds:
-        return QCoreApplication.translate("ReplyStats", "few drafts: several replies at once")
-    return ""
 
 
 def _is_copied(stats: RequestStats) -> bool:
@@ -164,12 +181,24 @@ def _is_copied(stats: RequestStats) -> bool:
     return stats.proposer == _LOOKUP and stats.drafted > 0
 
 
+def is_company_why(stats: RequestStats) -> bool:
+    """Whether others that shared its passes are why nothing was drafted, or next to nothing."""
+    if not stats.shared_rounds or stats.drafting in (DraftingState.NO_DRAFT, DraftingState.OFF):
+        return False
+    return not stats.drafted or (not drafted_enough(stats) and 2 * stats.shared_rounds > stats.rounds)
+
+
 def source_sentence(stats: RequestStats) -> str:
+    if is_company_why(stats):
+        return QCoreApplication.translate(
+            "ReplyStats",
+            "Answered together with other replies, which share each pass, so next to nothing was drafted.",
+        )
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "The guesses are taken from the text of this chat.")
     if stats.drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
         rests = QCoreApplication.translate(
-            "ReplyStats", "Drafting was %1 slower than plain decoding here, so it rests."
+            "ReplyStats", "Drafting was %1 slower than plain decoding here, so it is paused."
         )
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
     return drafting_sentence(stats.drafting)
@@ -181,17 +210,8 @@ def why_undrafted(stats: RequestStats) -> str:
 
 
 def _tooltip(stats: RequestStats) -> str:
-    lines = [source_sentence(stats)]
-    if stats.drafted:
-        kept = QCoreApplication.translate(
-            "ReplyStats", "Drafted tokens that the main model kept: %1 of %2. Passes: %3."
-        )
-        numbers = (formats.count(value) for value in (stats.accepted, stats.drafted, stats.rounds))
-        lines.append(formats.fill(kept, *numbers))
-    if stats.break_even is not None and drafted_enough(stats):
-        even = QCoreApplication.translate("ReplyStats", "Drafting pays from %1 tokens per pass on.")
-        lines.append(formats.fill(even, break_even_text(stats)))
-    return "\n".join(lines)
+    lines = [details_text(stats), source_sentence(stats), against_text(stats)]
+    return "\n".join(line for line in lines if line)
 
 
 def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool) -> Notice | None:

@@ -78,7 +78,7 @@ def second_line(column: RequestColumn, stats: RequestStats) -> str:
 def _from_how_many(stats: RequestStats) -> str:
     if stats.break_even is None:
         return ""
-    words = QCoreApplication.translate("Requests", "from %1", "below the tokens per pass: with how many drafting pays")
+    words = QCoreApplication.translate("Requests", "break-even %1")
     return formats.fill(words, break_even_text(stats))
 
 
@@ -87,12 +87,12 @@ def source_text(stats: RequestStats) -> str:
     if not stats.generated_tokens:
         return ""
     if stats.shared_rounds and not stats.drafted:
-        return QCoreApplication.translate("Requests", "in company")
+        return QCoreApplication.translate("Requests", "answered together")
     return {
         DraftingState.OFF: QCoreApplication.translate("Requests", "drafting off"),
         DraftingState.NO_DRAFT: QCoreApplication.translate("Requests", "no draft"),
-        DraftingState.BATCHED: QCoreApplication.translate("Requests", "in company"),
-        DraftingState.PARKED: QCoreApplication.translate("Requests", "draft rests"),
+        DraftingState.BATCHED: QCoreApplication.translate("Requests", "answered together"),
+        DraftingState.PARKED: QCoreApplication.translate("Requests", "drafting paused"),
         DraftingState.UNSUPPORTED: QCoreApplication.translate("Requests", "not supported"),
         DraftingState.FAILED: QCoreApplication.translate("Requests", "draft failed"),
     }.get(stats.drafting, _drafter(stats))

@@ -10,10 +10,19 @@ import math
 from PySide6.QtCore import QCoreApplication
 
 from app.words import formats
-from app.words.replies import Tone, break_even_text, drafted_enough, gain_text, source_sentence, tone_of
+from app.words.replies import (
+    Tone,
+    against_text,
+    break_even_text,
+    drafted_enough,
+    gain_text,
+    source_sentence,
+    tone_of,
+)
 from engine import DraftingState, RequestStats
 
 MOST_POSITIONS = 8
+_LEAST_PASSES = 3  # that a chart is drawn of
 NOT_KNOWN = "–"
 
 
@@ -21,22 +30,23 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
     """ "1.6× faster"; where nothing can be judged, why not in a word or two."""
     if stats is None:
         return QCoreApplication.translate("Inspector", "No reply yet")
-    said = gain_text(stats, running)
+    said = gain_text(stats)
     if said:
         return said
     if not stats.generated_tokens:
         return "" if running else QCoreApplication.translate("Inspector", "Nothing was written")
+    if running and stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP):
+        return QCoreApplication.translate("Inspector", "Measuring…")
     if stats.shared_rounds and not stats.drafted:
-        return QCoreApplication.translate("Inspector", "Several at once")
+        return QCoreApplication.translate("Inspector", "Answered together")
     if stats.drafted and drafted_enough(stats):
-        unclear = QCoreApplication.translate("Inspector", "Not certain")
+        unclear = QCoreApplication.translate("Inspector", "Too close to call")
     else:
         unclear = QCoreApplication.translate("Inspector", "Too short to judge")
     return {
         DraftingState.OFF: QCoreApplication.translate("Inspector", "Drafting is off"),
         DraftingState.NO_DRAFT: QCoreApplication.translate("Inspector", "No draft"),
-        DraftingState.BATCHED: QCoreApplication.translate("Inspector", "Several at once"),
-        DraftingState.PARKED: QCoreApplication.translate("Inspector", "The draft rests"),
+        DraftingState.BATCHED: QCoreApplication.translate("Inspector", "Answered together"),
         DraftingState.UNSUPPORTED: QCoreApplication.translate("Inspector", "Drafting not supported"),
         DraftingState.FAILED: QCoreApplication.translate("Inspector", "The draft failed"),
     }.get(stats.drafting, unclear)
@@ -44,12 +54,7 @@ def headline(stats: RequestStats | None, *, running: bool) -> str:
 
 def measured_against(stats: RequestStats | None) -> str:
     """What the headline compares with; nothing where it compares nothing."""
-    if stats is None or stats.plain_tokens_per_second is None or tone_of(stats) is Tone.NONE:
-        return ""
-    words = QCoreApplication.translate(
-        "Inspector", "Compared with %1 tok/s without a draft, by plain passes measured during this reply."
-    )
-    return formats.fill(words, _rate(stats.plain_tokens_per_second))
+    return "" if stats is None else against_text(stats)
 
 
 def plain_sentence(stats: RequestStats | None) -> str:
@@ -64,32 +69,37 @@ def plain_sentence(stats: RequestStats | None) -> str:
     words = {
         Tone.GAIN: QCoreApplication.translate(
             "Inspector",
-            "Of the guesses %1 were right, so a pass of the main model brought %2 tokens; from %3 on it pays.",
+            "%1 of the guesses were right: %2 tokens per pass (break-even: %3).",
         ),
         Tone.PAR: QCoreApplication.translate(
             "Inspector",
-            "Of the guesses %1 were right. A pass brought %2 tokens, about what it takes to pay (%3).",
+            "%1 of the guesses were right: %2 tokens per pass, about the break-even (%3).",
         ),
         Tone.COST: QCoreApplication.translate(
             "Inspector",
-            "Only %1 of the guesses were right. A pass brought %2 tokens; it would have taken %3 to pay.",
+            "Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).",
         ),
     }[tone_of(stats)]
     return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)
 
 
 def _why_not(stats: RequestStats) -> str:
-    if stats.drafted and not drafted_enough(stats):
+    if stats.drafted and not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED:
         return QCoreApplication.translate("Inspector", "Too little of it was drafted to say whether that paid.")
     if stats.drafted and stats.speed_up is None:
-        return QCoreApplication.translate(
-            "Inspector", "What was measured does not tell for certain whether drafting pays."
-        )
-    if stats.shared_rounds:
-        return QCoreApplication.translate(
-            "Inspector", "Several replies were written at once and shared each pass, so nothing was drafted."
-        )
+        return QCoreApplication.translate("Inspector", "So far nothing tells for certain whether drafting pays here.")
     return source_sentence(stats)
+
+
+def has_charts(stats: RequestStats) -> bool:
+    """Whether enough passes checked a draft for a picture of them."""
+    return stats.drafted > 0 and stats.draft_rounds >= _LEAST_PASSES
+
+
+def starter_sentence() -> str:
+    return QCoreApplication.translate(
+        "Inspector", "This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less."
+    )
 
 
 # The charts: names, figures, and the same as text for those who cannot see them
@@ -134,7 +144,7 @@ def per_pass_figure(stats: RequestStats) -> str:
 def break_even_words(stats: RequestStats) -> str:
     if stats.break_even is None:
         return ""
-    words = QCoreApplication.translate("Inspector", "pays from %1")
+    words = QCoreApplication.translate("Inspector", "break-even %1")
     return formats.fill(words, break_even_text(stats))
 
 
@@ -191,10 +201,6 @@ def saved_text(stats: RequestStats) -> str:
     return formats.fill(saved if stats.saved_s >= 0 else lost, formats.number(seconds, 0 if seconds >= 100 else 1))
 
 
-def _rate(per_second: float) -> str:
-    return formats.number(per_second, 0 if per_second >= 10 else 1)
-
-
 def question() -> str:
     return QCoreApplication.translate("Inspector", "What do these mean?")
 
@@ -225,7 +231,7 @@ def meanings() -> list[tuple[str, str]]:
             ),
         ),
         (
-            QCoreApplication.translate("Inspector", "Pays from"),
+            QCoreApplication.translate("Inspector", "Break-even"),
             QCoreApplication.translate(
                 "Inspector",
                 "How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than"
@@ -236,8 +242,8 @@ def meanings() -> list[tuple[str, str]]:
             QCoreApplication.translate("Inspector", "Faster, slower"),
             QCoreApplication.translate(
                 "Inspector",
-                "Tokens per pass divided by what it pays from: the speed with the draft against the speed without,"
-                " measured on this Mac during the same reply.",
+                "Tokens per pass divided by the break-even: the speed with the draft against the speed without. What"
+                " a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.",
             ),
         ),
         (

@@ -53,11 +53,11 @@ def panel(qtbot: QtBot) -> InspectorPanel:
         (RequestStats(generated_tokens=9, drafting=DraftingState.OFF), "Drafting is off"),
         (
             RequestStats(generated_tokens=90, rounds=90, shared_rounds=80, drafting=DraftingState.BATCHED),
-            "Several at once",
+            "Answered together",
         ),
-        (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "The draft rests"),
+        (RequestStats(generated_tokens=90, drafting=DraftingState.PARKED), "drafting paused here"),
         (replace(GAIN, generated_tokens=5), "Too short to judge"),
-        (replace(GAIN, plain_rounds_error=1.0), "Not certain"),
+        (replace(GAIN, plain_rounds_error=1.0), "Too close to call"),
     ],
 )
 def test_the_verdict_is_told_or_why_there_is_none(
@@ -74,9 +74,21 @@ def test_every_chart_can_be_heard(panel: InspectorPanel) -> None:
     assert "position 1: 79" in panel.charts[0].accessibleDescription()
 
 
-def test_charts_show_nothing_where_nothing_was_drafted(panel: InspectorPanel) -> None:
-    panel.show_reply(RequestStats(generated_tokens=9), running=False)
-    assert not any(chart.isVisibleTo(panel) for chart in panel.charts)
+def test_charts_show_nothing_where_next_to_nothing_was_drafted(panel: InspectorPanel) -> None:
+    for stats in (RequestStats(generated_tokens=9), replace(GAIN, rounds=3, draft_rounds=2)):
+        panel.show_reply(stats, running=False)
+        assert not any(chart.isVisibleTo(panel) for chart in panel.charts)
+    panel.show_reply(replace(GAIN, rounds=4, draft_rounds=3), running=False)
+    assert all(chart.isVisibleTo(panel) for chart in panel.charts)
+
+
+def test_the_starter_s_figures_are_told_as_what_they_are(panel: InspectorPanel) -> None:
+    panel.show_reply(GAIN, running=False, of_starter=True)
+    assert "by heart" in panel.starter.text()
+    panel.show_reply(RequestStats(generated_tokens=9), running=False, of_starter=True)  # without a figure
+    assert not panel.starter.isVisibleTo(panel)
+    panel.show_reply(GAIN, running=False)
+    assert not panel.starter.isVisibleTo(panel)
 
 
 def test_it_is_shown_and_hidden_by_button_menu_and_key(app: AppHarness, qtbot: QtBot) -> None:

@@ -13,6 +13,7 @@ from app.view_models.drafted_text import DraftedText, DraftMark
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.overlay_layer import OverlayLayer
+from app.views.widgets.banner import BannerText
 from app.words.overlay import card_words
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.transcript_harness import TranscriptHarness, question, reply
@@ -76,10 +77,10 @@ def test_marks_stand_under_the_words_of_the_rendered_text(qtbot: QtBot) -> None:
     assert setup.corrections() == ["few", "there"]
 
 
-def test_corrections_alone_leave_out_what_was_accepted(qtbot: QtBot) -> None:
+def test_what_was_foreseen_alone_leaves_out_corrections(qtbot: QtBot) -> None:
     setup = OverlaySetup(TEXT, mark(TEXT, "guesses"), mark(TEXT, "few", " many"))
-    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
-    assert (setup.tints(), setup.corrections()) == ([], ["few"])
+    setup.overlay.set_mode(OverlayMode.FORESEEN)
+    assert (setup.tints(), setup.corrections()) == (["guesses"], [])
     setup.overlay.set_mode(OverlayMode.OFF)
     assert setup.layers() == []
 
@@ -170,7 +171,7 @@ def test_marks_leave_out_the_space_that_a_line_ends_with(qtbot: QtBot, word: str
 
 def test_the_card_says_what_the_draft_wanted(qtbot: QtBot) -> None:
     setup = OverlaySetup(TEXT, mark(TEXT, "few", " many"))
-    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
     (layer,) = (each for each in setup.layers() if each.spots)
     middle = layer.rect_of(layer.spots[0]).center().toPoint()
     move_to(layer, middle)
@@ -184,7 +185,7 @@ def test_the_card_says_what_the_draft_wanted(qtbot: QtBot) -> None:
 
 def test_keys_go_from_correction_to_correction(qtbot: QtBot) -> None:
     setup = OverlaySetup(TEXT, mark(TEXT, "draft", " model"), mark(TEXT, "two", " 2"), mark(TEXT, "there", " x"))
-    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
     seen = []
     for _ in range(4):
         setup.overlay.step(1)
@@ -197,7 +198,7 @@ def test_keys_go_from_correction_to_correction(qtbot: QtBot) -> None:
 @pytest.mark.parametrize("key", [Qt.Key.Key_Escape, Qt.Key.Key_A])
 def test_a_card_that_a_key_has_brought_goes_with_escape_or_what_is_typed(qtbot: QtBot, key: Qt.Key) -> None:
     setup = OverlaySetup(TEXT, mark(TEXT, "draft", " model"), mark(TEXT, "two", " 2"))
-    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
     field = QLineEdit()
     qtbot.addWidget(field)
     field.show()
@@ -221,7 +222,7 @@ def test_what_is_scrolled_away_sideways_has_no_card(qtbot: QtBot) -> None:
     setup = OverlaySetup(text, mark(text, "first", " a"), mark(text, "last", " b"))
     setup.harness.view.resize(1600, 600)  # the page is wider than the column
     QApplication.processEvents()
-    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
     (layer,) = (each for each in setup.layers() if each.spots)
     for _ in range(2):
         setup.overlay.step(1)
@@ -247,7 +248,7 @@ def test_what_cannot_be_read_has_words(qtbot: QtBot, wanted: str, shown: str) ->
 
 def test_a_hostile_word_is_plain_text(qtbot: QtBot) -> None:
     setup = OverlaySetup(TEXT, mark(TEXT, "few", "<img src=x><b>bold</b>"))
-    setup.overlay.set_mode(OverlayMode.CORRECTIONS)
+    setup.overlay.set_mode(OverlayMode.ACCEPTED)
     setup.overlay.step(1)
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in setup.overlay.card._labels)
     assert setup.overlay.card.words.wanted.startswith("<img")
@@ -262,10 +263,22 @@ def test_the_first_reply_shows_it_once_with_one_sentence(app: AppHarness, qtbot:
     assert banner.isVisible()
     assert "guesses" in banner.sentence.text()
     assert wiring.mode is OverlayMode.OFF
-    banner.hide()
+    assert not banner._timer.isActive()  # it waits
+    QTest.mouseClick(banner.close_button, Qt.MouseButton.LeftButton)
     app.ask(qtbot, "Two?")
     assert not overlay.shown_once
     assert not banner.isVisible()
+
+
+def test_words_that_something_else_has_covered_come_again(app: AppHarness, qtbot: QtBot) -> None:
+    wiring, banner = app.window.overlay, app.window.banner
+    app.ask(qtbot, "One?")
+    banner.show_info(lambda: BannerText("Deleted"))
+    app.ask(qtbot, "Two?")
+    assert banner.shows(wiring._explanation)
+    app.ask(qtbot, "Three?")  # it stood there all the while
+    assert not banner.shows(wiring._explanation)
+    assert app.application.settings.overlay_explained
 
 
 def test_the_words_about_the_marks_go_with_them(app: AppHarness, qtbot: QtBot) -> None:
@@ -289,19 +302,22 @@ def test_a_key_goes_through_the_modes_which_are_kept(app: AppHarness, qtbot: QtB
     overlay = app.window.overlay.overlay
     assert overlay is not None
     keys = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    for mode in ("corrections", "accepted", "off"):
+    for mode, words in (("foreseen", "draft foresaw."), ("accepted", "foreseen words and"), ("off", "not marked")):
         QTest.keyClick(app.window, Qt.Key.Key_D, keys)
+        assert words in app.window.banner.sentence.text()
         assert app.application.settings.overlay == overlay.mode == mode
         assert app.window.overlay.choices[OverlayMode(mode)].isChecked()
         assert bool(overlay._layers) == (mode != "off")
 
 
-def test_a_key_that_finds_no_correction_says_so(app: AppHarness, qtbot: QtBot) -> None:
+def test_a_key_that_finds_nothing_to_mark_says_so(app: AppHarness, qtbot: QtBot) -> None:
     app.application.settings.overlay_explained = True
     wiring, banner = app.window.overlay, app.window.banner
     wiring.cycle.trigger()  # in a chat without a reply
-    assert wiring.mode is OverlayMode.CORRECTIONS
-    assert banner.sentence.text() == "No corrections in sight."
+    assert wiring.mode is OverlayMode.FORESEEN
+    assert banner.sentence.text() == "Marked: words that the draft foresaw. None in sight."
+    wiring.cycle.trigger()
+    assert banner.sentence.text() == "Marked: foreseen words and corrections. No corrections in sight."
     banner.hide()
     wiring.next.trigger()
     assert banner.isVisible()
@@ -311,3 +327,8 @@ def test_a_key_that_finds_no_correction_says_so(app: AppHarness, qtbot: QtBot) -
     assert wiring.overlay.has_corrections_in_sight
     wiring.next.trigger()
     assert not banner.isVisible()
+
+
+def test_a_mode_of_an_older_version_is_understood(app: AppHarness) -> None:
+    app.application.settings.overlay = "corrections"
+    assert app.window.overlay.mode is OverlayMode.ACCEPTED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 
+from app.controllers.replies import FOOTER_EVERY
 from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.downloads import DownloadState
@@ -332,11 +334,29 @@ def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(
         before = list(seen)
         qtbot.waitUntil(lambda: rows_of(harness)[0].stats.generated_tokens not in (*before, 0))  # noqa: B023
         seen.append(rows_of(harness)[0].stats.generated_tokens)
-        footer = harness.chats.transcript.messages[-1].stats
-        assert footer is not None
-        assert footer.generated_tokens == seen[-1]
     assert seen == sorted(set(seen))
     assert harness.chats.generating
+    harness.engine.gate.open()
+    harness.wait_until_quiet(qtbot)
+
+
+def test_what_stands_under_a_reply_changes_once_a_second(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.engine.gate.hold()
+    QTest.keyClicks(harness.window.composer.edit, "Hello")
+    QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    replies = harness.chats._replies
+    harness.engine.gate.let_through(1)
+    qtbot.waitUntil(lambda: any(reply.stats.generated_tokens for reply in replies._live.values()))
+    replies._numbers.stop()  # its times are this test's
+    (live,) = replies._live.values()
+    live.looks = 0
+    footers = []
+    for _ in range(2 * FOOTER_EVERY):
+        live.stats = replace(live.stats, generated_tokens=live.stats.generated_tokens + 1)
+        replies._show_new_numbers()
+        assert rows_of(harness)[0].stats == live.stats
+        footers.append(harness.chats.transcript.messages[-1].stats)
+    assert len({each.generated_tokens for each in footers if each is not None}) == 3
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
 

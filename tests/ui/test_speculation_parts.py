@@ -24,6 +24,7 @@ from app.views.shell.race_window import lap_text, verdict
 from app.views.transcript.message_acts import RACE
 from app.views.transcript.message_footer import MessageFooter
 from app.views.transcript.parts import as_widget
+from app.words.replies import gain_text
 from app.words.requests import RequestColumn
 from engine import DraftingState, FinishReason, Request, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
@@ -346,6 +347,7 @@ def test_where_nothing_was_drafted_the_verdict_gives_the_draft_no_credit(state: 
 
 def test_what_the_laps_are_apart_is_what_stands_above_them() -> None:
     drafted = RequestStats(generated_tokens=50, rounds=20, drafted=60, accepted=30, decode_s=9.96)
+    drafted = replace(drafted, draft_rounds=19, plain_rounds=49 * 9.96 / 12.34)
     stats = (RequestStats(generated_tokens=50, rounds=50, decode_s=12.34), drafted)
     laps = tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in stats)
     assert all(figure in read(lap_text(lap)) for figure, lap in zip(["12.3 s", "9.96 s"], laps, strict=True))
@@ -364,6 +366,19 @@ def test_a_race_of_the_fastest_drafting_says_why_the_words_differ(app: AppHarnes
         qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
         assert ("“Fastest drafting” is on" in verdict(race.view)) is not greedy
         assert ("please report it" in verdict(race.view)) is greedy
+
+
+def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_ran(app: AppHarness) -> None:
+    """Where the times of the laps say something else, the machine was busy in one of them."""
+    plain = RequestStats(generated_tokens=101, rounds=101, decode_s=4.0)
+    drafted = RequestStats(
+        generated_tokens=101, rounds=51, draft_rounds=50, drafted=100, accepted=50, decode_s=2.0, plain_rounds=50.0
+    )
+    for decode_s, said in ((2.0, "saved 2.00 s: 2.0× faster."), (1.0, "Undisturbed: 2.0× faster.")):
+        laps = (plain, replace(drafted, decode_s=decode_s))
+        view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
+        assert read(verdict(view)).endswith(said)
+        assert gain_text(laps[1]) in read(verdict(view))
 
 
 def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:

@@ -23,7 +23,7 @@ from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText, TextPart
 from app.views.widgets.buttons import IconButton
 from app.words.notices import NoticeAction
-from engine import DraftingState, InvalidRequest
+from engine import InvalidRequest
 from tests.helpers.transcript_harness import STATS, Opener, TranscriptHarness, long_chat, question, reply
 
 
@@ -335,6 +335,7 @@ def test_no_icon_moves_when_a_reply_gets_its_second_version(open_transcript: Ope
 
 def test_the_footer_says_which_model_wrote_a_reply(open_transcript: Opener) -> None:
     harness = open_transcript([question(1), replace(reply(2, "Answer"), model="Qwen3-8B-4bit")])
+    harness.theme.set_reply_figures(True)
     footer = footer_of(harness, 2)
     assert footer.accessibleName().endswith("Qwen3-8B-4bit")
     assert "Qwen3-8B-4bit" in footer.toolTip()
@@ -344,12 +345,13 @@ def test_the_footer_says_which_model_wrote_a_reply(open_transcript: Opener) -> N
 
 
 def test_a_narrow_footer_says_all_of_it_in_more_lines(open_transcript: Opener) -> None:
-    """The last of its details, why nothing is drafted, was an ellipsis."""
+    """The last of its details was an ellipsis."""
     harness = open_transcript([question(1), reply(2, "Answer")])
+    harness.theme.set_reply_figures(True)
     harness.view.resize(260, 600)
     seen = []
-    for drafting in (DraftingState.PARKED, DraftingState.FAILED):
-        harness.model.change(2, stats=replace(STATS, drafting=drafting))
+    for rounds in (101, 111):
+        harness.model.change(2, stats=replace(STATS, rounds=rounds))
         QApplication.processEvents()
         seen.append(footer_of(harness, 2).grab().toImage())
     assert seen[0].size() == seen[1].size()

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from app.words import formats
-from app.words.replies import FooterLine, Tone, footer_line, speed_up_text
+from app.words.replies import FooterLine, Tone, break_even_text, footer_line, speed_up_text
 from app.words.speculation import time_shares, time_words
 from engine import DraftingState, RequestStats
 
@@ -23,6 +23,7 @@ DRAFTED = RequestStats(
     drafting=DraftingState.ACTIVE,
     decode_s=5.0,
     plain_rounds=181.0,
+    plain_passes=40,
 )
 PLAIN = RequestStats(generated_tokens=31, rounds=31, decode_s=1.0, drafting=DraftingState.NO_DRAFT)
 
@@ -31,8 +32,37 @@ def test_gain_is_said_with_its_parts() -> None:
     line = footer_line(DRAFTED)
     assert line.text == "1.6× faster · 58 tok/s · 71% accepted · 2.9 tok/pass"
     assert line.tone is Tone.GAIN
-    assert "190 of 268. Passes: 101." in line.tooltip
-    assert "from 1.8 tokens per pass" in line.tooltip
+    assert line.tooltip.splitlines() == [
+        line.details,
+        "The draft model guesses ahead.",
+        "Without a draft: 36 tok/s, by 40 plain pass(es). Between 1.6× and 1.6×.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plain_rounds", "error", "gain"),
+    [
+        (181.0, 0.03, "1.6× faster"),
+        (181.0, 0.1, "about 1.6× faster"),
+        (145.0, 0.1, "about 2× faster"),
+        (120.0, 0.1, "about 2.5× faster"),
+        (110.0, 0.2, "about 2.5× faster"),
+        (181.0, 0.2, ""),  # a gain or a loss
+        (110.0, 0.3, ""),
+        (285.0, 0.05, "as fast as without"),
+        (380.0, 0.03, "24% slower"),
+        (420.0, 0.1, "about 30% slower"),
+    ],
+)
+def test_no_more_is_said_than_is_known(plain_rounds: float, error: float, gain: str) -> None:
+    stats = replace(DRAFTED, plain_rounds=plain_rounds, plain_rounds_error=error)
+    assert footer_line(stats).gain == gain
+
+
+def test_what_no_plain_pass_has_told_is_said_to_be_measured_at_another_time() -> None:
+    line = footer_line(replace(DRAFTED, plain_rounds=120.0, plain_rounds_error=0.14, plain_passes=0))
+    assert line.gain == "about 2.5× faster"
+    assert line.tooltip.endswith("about 24 tok/s, measured while nothing was written. Between 1.9× and 2.9×.")
 
 
 @pytest.mark.parametrize(
@@ -57,40 +87,46 @@ def test_no_time_has_no_parts() -> None:
 @pytest.mark.parametrize(
     ("plain_rounds", "gain", "tone"),
     [
-        (290.7, "same speed as without a draft", Tone.PAR),
+        (290.7, "as fast as without", Tone.PAR),
         (329.0, "12% slower", Tone.COST),
-        (0.0, "measuring…", Tone.NONE),
+        (0.0, "", Tone.NONE),
     ],
 )
 def test_par_cost_and_unknown_are_said_as_such(plain_rounds: float, gain: str, tone: Tone) -> None:
-    line = footer_line(replace(DRAFTED, plain_rounds=plain_rounds), running=True)
+    line = footer_line(replace(DRAFTED, plain_rounds=plain_rounds))
     assert (line.gain, line.tone) == (gain, tone)
 
 
 def test_a_cost_comes_with_its_reason_and_a_way_out() -> None:
     line = footer_line(replace(DRAFTED, plain_rounds=329.0))
-    assert line.details.endswith("2.9 tok/pass, pays from 3.3")
+    assert line.details.endswith("2.9 tok/pass (break-even: 3.3)")
     assert line.link == "Turn off for this pair"
     assert footer_line(DRAFTED).link == ""
 
 
 def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
     line = footer_line(replace(DRAFTED, plain_rounds=329.0, drafting=DraftingState.PARKED))
-    assert (line.tone, line.link) == (Tone.COST, "")
-    assert line.details.endswith("draft at rest")
+    assert (line.gain, line.link) == ("drafting paused here", "")
+
+
+def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
+    for rounds, gain in ((181.0, "1.6× faster"), (290.0, "drafting paused here"), (0.0, "drafting paused here")):
+        line = footer_line(replace(DRAFTED, plain_rounds=rounds, drafting=DraftingState.PARKED))
+        assert line.gain == gain
+        assert "paused" not in line.details
 
 
 @pytest.mark.parametrize(
     ("draft_speed", "sentence"),
     [
-        (0.72, "Drafting was 28% slower than plain decoding here, so it rests."),
-        (0.999, "Drafting was slower than plain decoding here, so it rests."),
-        (0.0, "Drafting was slower than plain decoding here, so it rests."),
+        (0.72, "Drafting was 28% slower than plain decoding here, so it is paused."),
+        (0.999, "Drafting was slower than plain decoding here, so it is paused."),
+        (0.0, "Drafting was slower than plain decoding here, so it is paused."),
     ],
 )
 def test_a_draft_at_rest_says_what_it_would_cost(draft_speed: float, sentence: str) -> None:
     stats = replace(PLAIN, drafting=DraftingState.PARKED, draft_speed=draft_speed)
-    assert footer_line(stats).tooltip.splitlines()[0] == sentence
+    assert footer_line(stats).tooltip.splitlines()[1] == sentence
 
 
 @pytest.mark.parametrize("plain_rounds", [5e9, 5e5, 5e3])
@@ -103,46 +139,37 @@ def test_no_cost_is_told_as_nothing_times_the_speed(plain_rounds: float) -> None
 def test_one_probe_in_a_plain_reply_is_no_verdict_on_drafting() -> None:
     stats = replace(PLAIN, drafting=DraftingState.PARKED, rounds=30, draft_rounds=1, drafted=3, accepted=1)
     line = footer_line(replace(stats, plain_rounds=31.0))
-    assert (line.gain, line.tone) == ("", Tone.NONE)
-    assert line.text == "30 tok/s · 33% accepted · 1.0 tok/pass · draft at rest"
-    assert "pays from" not in line.tooltip
+    assert (line.gain, line.tone) == ("drafting paused here", Tone.NONE)
+    assert line.details == "30 tok/s · 33% accepted · 1.0 tok/pass"
+    assert "Without a draft" not in line.tooltip
 
 
 def test_a_reply_that_others_shared_but_for_a_guess_says_why_it_has_so_few() -> None:
     stats = replace(PLAIN, drafting=DraftingState.ACTIVE, rounds=30, draft_rounds=1, drafted=1, accepted=1)
-    assert footer_line(replace(stats, shared_rounds=20)).text.endswith("few drafts: several replies at once")
-    assert footer_line(replace(stats, shared_rounds=2)).text.endswith("1.0 tok/pass")
+    assert "Answered together" in footer_line(replace(stats, shared_rounds=20)).tooltip
+    assert "Answered together" not in footer_line(replace(stats, shared_rounds=2)).tooltip
 
 
 def test_while_there_is_no_verdict_the_figure_that_decides_it_is_a_rough_one() -> None:
     unclear = replace(DRAFTED, plain_rounds_error=0.5)
-    assert "pays from 1.8" in footer_line(DRAFTED).tooltip
-    assert "pays from ≈1.8" in footer_line(unclear).tooltip
+    assert break_even_text(DRAFTED) == "1.8"
+    assert break_even_text(unclear) == "≈1.8"
 
 
 def test_a_few_words_are_no_verdict_either() -> None:
     stats = replace(DRAFTED, generated_tokens=5, rounds=3, draft_rounds=2, drafted=8, accepted=2, decode_s=0.4)
-    assert footer_line(stats, running=True).gain == "measuring…"
     assert footer_line(stats).gain == ""
     assert speed_up_text(stats) == "–"
 
 
 def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
     line = footer_line(replace(DRAFTED, proposer="lookup"))
-    assert line.tooltip.startswith("The guesses are taken from the text of this chat.")
-    assert footer_line(DRAFTED).tooltip.startswith("The draft model guesses ahead.")
-
-
-def test_a_gain_by_guesses_from_the_chat_is_not_put_beside_a_draft_at_rest() -> None:
-    line = footer_line(replace(DRAFTED, proposer="lookup", drafting=DraftingState.PARKED))
-    assert line.details.endswith("2.9 tok/pass · guessed from this chat's text")
-    assert line.tooltip.startswith("The guesses are taken from the text of this chat.")
-    assert footer_line(replace(DRAFTED, drafting=DraftingState.PARKED)).details.endswith("draft at rest")
+    assert line.tooltip.splitlines()[1] == "The guesses are taken from the text of this chat."
 
 
 def test_reply_without_draft_says_its_speed_only() -> None:
     line = footer_line(PLAIN)
-    assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "No draft model is loaded.")
+    assert (line.text, line.tone, line.tooltip) == ("30 tok/s", Tone.NONE, "30 tok/s\nNo draft model is loaded.")
 
 
 def test_slow_reply_keeps_a_decimal() -> None:
@@ -152,8 +179,8 @@ def test_slow_reply_keeps_a_decimal() -> None:
 @pytest.mark.parametrize("state", [DraftingState.PARKED, DraftingState.FAILED, DraftingState.UNSUPPORTED])
 def test_draft_that_does_not_draft_says_so_and_why(state: DraftingState) -> None:
     line = footer_line(replace(PLAIN, drafting=state))
-    assert line.details.startswith("30 tok/s · ")
-    assert len(line.tooltip.split()) > 4
+    assert line.details == "30 tok/s"
+    assert len(line.tooltip.splitlines()[1].split()) > 4
 
 
 def test_nothing_measured_says_nothing() -> None:

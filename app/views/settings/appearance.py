@@ -1,4 +1,4 @@
-"""Settings → Appearance: light or dark, size of the text, and whether anything moves."""
+"""Settings → Appearance: light or dark, size of the text, whether anything moves, and figures under replies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.settings import Settings
 from app.theme import SCALES, Theme
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
-from app.views.widgets.fields import Segments
+from app.views.widgets.fields import Segments, Switch
 from app.views.widgets.translated import Translated
 from app.words.formats import percent
 
@@ -18,10 +18,12 @@ class AppearancePage(Translated, Page):
         self.appearance = Segments(theme)
         self.text_scale = ChoiceButton(theme)
         self.motion = Segments(theme)
+        self.reply_figures = Switch(theme)
         self._rows = {
             "appearance": Row(theme, self.appearance),
             "text_scale": Row(theme, self.text_scale),
             "motion": Row(theme, self.motion),
+            "reply_figures": Row(theme, self.reply_figures),
         }
         card = Card(theme)
         for row in self._rows.values():
@@ -42,13 +44,15 @@ class AppearancePage(Translated, Page):
     def _connect(self) -> None:
         for name, control in self._controls().items():
             control.chosen.connect(lambda value, name=name: setattr(self._settings, name, value))
-        self._settings.changed.connect(lambda name: self._show() if name in self._controls() else None)
+        self.reply_figures.toggled.connect(lambda on: setattr(self._settings, "reply_figures", on))
+        self._settings.changed.connect(lambda name: self._show() if name in self._rows else None)
 
     def _show(self) -> None:
         scale = self._settings.text_scale
         self.text_scale.set_choices([(value, percent(value)) for value in sorted({*SCALES, scale})])
         for name, control in self._controls().items():
             control.set_value(getattr(self._settings, name))
+        self.reply_figures.setChecked(self._settings.reply_figures)
 
     def _retranslate(self) -> None:
         self._rows["appearance"].set_words(
@@ -57,6 +61,10 @@ class AppearancePage(Translated, Page):
         self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For everything in the window."))
         self._rows["motion"].set_words(
             self.tr("Animations"), self.tr("Auto follows the system's setting to reduce motion.")
+        )
+        self._rows["reply_figures"].set_words(
+            self.tr("Figures under replies"),
+            self.tr("Also shows the model, tokens per second, accept rate and tokens per pass."),
         )
         self.appearance.set_choices((("auto", self.tr("Auto")), ("light", self.tr("Light")), ("dark", self.tr("Dark"))))
         self.motion.set_choices((("auto", self.tr("Auto")), ("on", self.tr("On")), ("off", self.tr("Off"))))

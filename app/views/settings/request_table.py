@@ -22,6 +22,7 @@ from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
 from app.views.widgets.translated import Translated
 from app.words.requests import RequestColumn, all_state_words
+from app.words.speculation import has_charts
 
 _ROW_PX = 42
 _FIRST_COLUMN_PX = 112
@@ -221,9 +222,9 @@ class RequestDelegate(QStyledItemDelegate):
         return colors.draft if live and index.data(RequestRole.RUNNING) else colors.text
 
     def _paint_picture(self, painter: QPainter, place: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Of what was drafted; nothing where nothing was."""
+        """Of what was drafted; nothing where little was."""
         stats = index.data(RequestRole.ROW).stats
-        if not stats.drafted:
+        if not has_charts(stats):
             return
         if index.column() == RequestColumn.OVER_TIME:
             paint_sparkline(painter, place, stats, self._table.theme)

@@ -75,11 +75,13 @@ class InspectorPanel(Translated, QWidget):
         self._theme = theme
         self._stats: RequestStats | None = None
         self._running = False
+        self._of_starter = False
         self._updates = 0  # since this reply has been under way
         self.title = TextLabel(theme, TextStyle.HEADING)
         self.headline = TextLabel(theme, TextStyle.TITLE)
         self.against = TextLabel(theme, TextStyle.FINE)
         self.sentence = TextLabel(theme, TextStyle.SECONDARY)
+        self.starter = TextLabel(theme, TextStyle.FINE)
         self.charts: tuple[Chart, ...] = tuple(
             chart(theme) for chart in (PositionBars, PassColumns, PassMeter, TimeSplit, Sparkline)
         )
@@ -100,11 +102,9 @@ class InspectorPanel(Translated, QWidget):
         column.setSpacing(6)
         for widget in (self.title, self.headline, self.against):
             column.addWidget(widget)
-        for chart in self.charts:
-            column.addSpacing(8)
-            column.addWidget(chart)
-        column.addSpacing(8)
+        column.addWidget(self._arranged_charts())
         column.addWidget(self.sentence)
+        column.addWidget(self.starter)
         for button in (self.turn_off, self.race):
             column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.meanings)
@@ -121,24 +121,35 @@ class InspectorPanel(Translated, QWidget):
         outer.setContentsMargins(1, 0, 0, 0)
         outer.addWidget(self.area)
 
-    def show_reply(self, stats: RequestStats | None, *, running: bool) -> None:
+    def _arranged_charts(self) -> QWidget:
+        self.pictures = QWidget()
+        column = QVBoxLayout(self.pictures)
+        column.setContentsMargins(0, 8, 0, 8)
+        column.setSpacing(14)
+        for chart in self.charts:
+            column.addWidget(chart)
+        return self.pictures
+
+    def show_reply(self, stats: RequestStats | None, *, running: bool, of_starter: bool = False) -> None:
         goes_on = running and self._running
         self._updates = self._updates + 1 if goes_on else 0
         self._stats, self._running = stats, running
+        self._of_starter = of_starter and stats is not None and stats.drafted > 0
         for chart in self.charts:
             chart.show_stats(stats or RequestStats())
         self._show_words()
 
     def _show_words(self) -> None:
         stats = self._stats
-        drafted = stats is not None and stats.drafted > 0
-        for chart in self.charts:
-            chart.setVisible(drafted)
+        has_charts = stats is not None and speculation.has_charts(stats)
+        self.pictures.setVisible(has_charts)
         _set(self.headline, speculation.headline(stats, running=self._running))
         if self._updates % _READING_UPDATES == 0:
             _set(self.against, speculation.measured_against(stats))
             _set(self.sentence, speculation.plain_sentence(stats))
         self.against.setVisible(bool(self.against.text()))
+        _set(self.starter, speculation.starter_sentence() if self._of_starter else "")
+        self.starter.setVisible(self._of_starter)
         self.turn_off.setVisible(stats is not None and tone_of(stats) is Tone.COST)
         self.race.setVisible(stats is not None and not self._running)
         self._color_headline()
@@ -248,7 +259,7 @@ class InspectorWiring(QObject):
 
     def bind(self, chats: ChatController, view: TranscriptView) -> None:
         inspector = self._inspector = Inspector(chats.transcript, chats.replies, self)
-        inspector.changed.connect(lambda: self.panel.show_reply(inspector.stats, running=inspector.running))
+        inspector.changed.connect(lambda: self._show(inspector))
         highlights = view.message_keys.highlights
 
         def follow() -> None:
@@ -258,6 +269,9 @@ class InspectorWiring(QObject):
 
         highlights.changed.connect(follow)
         self._watch()
+
+    def _show(self, inspector: Inspector) -> None:
+        self.panel.show_reply(inspector.stats, running=inspector.running, of_starter=inspector.of_starter)
 
     @property
     def message_id(self) -> int:

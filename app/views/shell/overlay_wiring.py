@@ -20,18 +20,20 @@ from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.held_keys import Menu
+from app.words.formats import sentences
 from app.words.overlay import explanation
 
 if TYPE_CHECKING:
     from app.views.shell.main_window import MainWindow
 
 CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Right", "Ctrl+Alt+Left"
-_MODES = tuple(OverlayMode)
+_MODES = tuple(OverlayMode)  # in the order in which the key goes through them
 
 
 class OverlayWiring(QObject):
     def __init__(self, window: MainWindow, menu: MenuBar, banner: Banner, settings: Settings, theme: Theme) -> None:
         super().__init__(window)
+        self._window = window
         self._banner = banner
         self._settings = settings
         self._theme = theme
@@ -48,6 +50,7 @@ class OverlayWiring(QObject):
         self.cycle.triggered.connect(self._cycle)
         self.next.triggered.connect(lambda: self._step(1))
         self.previous.triggered.connect(lambda: self._step(-1))
+        banner.close_button.pressed.connect(self._note_seen)
         settings.changed.connect(self._on_setting)
         window.language_changed.connect(self._retranslate)
         self._retranslate()
@@ -71,7 +74,8 @@ class OverlayWiring(QObject):
 
     @property
     def mode(self) -> OverlayMode:
-        return OverlayMode(self._settings.overlay)
+        kept = self._settings.overlay
+        return OverlayMode.ACCEPTED if kept == "corrections" else OverlayMode(kept)
 
     def choose(self, mode: OverlayMode) -> None:
         self._settings.overlay = str(mode)
@@ -86,35 +90,48 @@ class OverlayWiring(QObject):
 
     def _cycle(self) -> None:
         self.choose(_MODES[(_MODES.index(self.mode) + 1) % len(_MODES)])
-        if self.mode is OverlayMode.CORRECTIONS:
-            self._tell_of_none()
+        self._banner.show_info(self._state_text)
+
+    def _state_text(self) -> BannerText:
+        """What is marked now. Where there is nothing of it, too: or the key would seem to do nothing."""
+        overlay = self.overlay
+        if self.mode is OverlayMode.OFF:
+            return BannerText(self.tr("Drafted text is not marked."))
+        if self.mode is OverlayMode.FORESEEN:
+            state, has_any = self.tr("Marked: words that the draft foresaw."), overlay and overlay.has_foreseen_in_sight
+            none = self.tr("None in sight.")
+        else:
+            state = self.tr("Marked: foreseen words and corrections.")
+            has_any, none = overlay and overlay.has_corrections_in_sight, self.tr("No corrections in sight.")
+        return BannerText(state if has_any else sentences(state, none))
 
     def _step(self, delta: int) -> None:
         """Corrections have to be seen to be walked through."""
-        if self.mode is OverlayMode.OFF:
-            self.choose(OverlayMode.CORRECTIONS)
+        if self.mode is not OverlayMode.ACCEPTED:
+            self.choose(OverlayMode.ACCEPTED)
         if self.overlay is not None:
             self.overlay.step(delta)
-            self._tell_of_none()
-
-    def _tell_of_none(self) -> None:
-        """Or a key would seem to do nothing."""
-        if self.overlay is not None and not self.overlay.has_corrections_in_sight:
-            self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
+            if not self.overlay.has_corrections_in_sight:
+                self._banner.show_info(lambda: BannerText(self.tr("No corrections in sight.")))
 
     # Once
 
     def _explain_once(self) -> None:
+        """Until it was seen: it stays, and comes again with the next reply where something else has covered it."""
         if self._settings.overlay_explained or self.mode is not OverlayMode.OFF or self._chats is None:
             return
         replies = (each for each in reversed(self._chats.transcript.messages) if not each.from_user)
         message = next(replies, None)
         if message is None or message.status is not ReplyStatus.DONE or not message.drafted:
             return
-        self._settings.overlay_explained = True
         assert self.overlay is not None
         self.overlay.show_once(message.id)
-        self._banner.show_info(self._explanation, self._keep)
+        self._banner.show_info(self._explanation, self._keep, stays=True)
+
+    def _note_seen(self) -> None:
+        """Whoever closes the words, or goes on in the window while they stand there, has seen them."""
+        if self._banner.shows(self._explanation) and self._window.isActiveWindow():
+            self._settings.overlay_explained = True
 
     def _explain(self) -> BannerText:
         return BannerText(explanation(), button=self.tr("Always show"))
@@ -124,6 +141,7 @@ class OverlayWiring(QObject):
 
     def _end_explaining(self, *_: object) -> None:
         """With the marks go the words about them."""
+        self._note_seen()
         self._banner.withdraw(self._explanation)
         if self.overlay is not None:
             self.overlay.show_once(0)
@@ -132,8 +150,8 @@ class OverlayWiring(QObject):
         self._entry.setText(self.tr("Drafted Text"))
         names: dict[OverlayMode, Callable[[], str]] = {
             OverlayMode.OFF: lambda: self.tr("Not Marked"),
-            OverlayMode.CORRECTIONS: lambda: self.tr("Mark Corrections"),
-            OverlayMode.ACCEPTED: lambda: self.tr("Mark Accepted and Corrections"),
+            OverlayMode.FORESEEN: lambda: self.tr("Mark Foreseen Words"),
+            OverlayMode.ACCEPTED: lambda: self.tr("Mark Foreseen Words and Corrections"),
         }
         for mode, action in self.choices.items():
             action.setText(names[mode]())

@@ -21,7 +21,7 @@ from app.views.widgets.side_window import SideWindow
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
-from app.words.replies import why_undrafted
+from app.words.replies import Tone, gain_text, tone_of, why_undrafted
 
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 
@@ -29,7 +29,6 @@ _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
 # A race in words: the two lanes, how far they are, and the verdict.
 
 
-_PAR = 0.03  # of a whole: less is noise
 _FINE_BELOW_S = 10.0  # shorter times are told to the hundredth: what they differ by is a part of a second
 
 
@@ -114,22 +113,35 @@ class _RaceCounts(QObject):
 
 
 def _time(view: RaceView) -> str:
-    factor, drafted = view.factor, view.laps[1].stats
-    if factor is None:
+    plain, drafted = (lap.stats for lap in view.laps)
+    if plain.tokens_per_second is None or drafted.tokens_per_second is None:
         return QCoreApplication.translate("Race", "Too short to tell a speed.")
     if not drafted.drafted:
         nothing = QCoreApplication.translate(
             "Race", "Nothing was drafted the second time, so this says nothing about the draft."
         )
         return formats.sentences(nothing, why_undrafted(drafted))
-    seconds = _apart(view)
-    if abs(factor - 1) <= _PAR or seconds == formats.number(0, _decimals(*view.laps)):
+    if view.factor is None or tone_of(drafted) is Tone.NONE:
+        return QCoreApplication.translate("Race", "Too close to call.")
+    if view.is_disturbed:
+        busy = QCoreApplication.translate(
+            "Race", "This Mac was busy with something else, so the times say little. Undisturbed: %1."
+        )
+        return formats.fill(busy, gain_text(drafted))
+    return _saved(view)
+
+
+def _saved(view: RaceView) -> str:
+    drafted, seconds = view.laps[1].stats, _apart(view)
+    tone = tone_of(drafted)
+    if tone is Tone.PAR or seconds == formats.number(0, _decimals(*view.laps)):
         return QCoreApplication.translate("Race", "Both took the same time.")
-    if factor > 1:
-        saved = QCoreApplication.translate("Race", "The draft saved %1 s: %2× as fast.")
-        return formats.fill(saved, seconds, formats.number(factor, 1))
-    lost = QCoreApplication.translate("Race", "The draft cost %1 s: %2 of the speed without it.")
-    return formats.fill(lost, seconds, formats.percent(factor))
+    words = (
+        QCoreApplication.translate("Race", "The draft saved %1 s: %2.", "%2: such as 2.1× faster")
+        if tone is Tone.GAIN
+        else QCoreApplication.translate("Race", "The draft cost %1 s: %2.", "%2: such as 12% slower")
+    )
+    return formats.fill(words, seconds, gain_text(drafted))
 
 
 class RaceWindow(Translated, SideWindow):

@@ -3,7 +3,7 @@
 It always takes its height, so that nothing moves when the icons appear on hover or focus.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -118,9 +118,9 @@ class MessageFooter(Hovered, Translated, QWidget):
         assert isinstance(part.content, FooterContent)
         self._content, self._message_id = part.content, part.message_id
         content = self._content
-        self._line = footer = (
-            None if content.from_user else reply_footer(content.stats, content.status, empty=content.empty)
-        )
+        footer = None if content.from_user else reply_footer(content.stats, content.status, empty=content.empty)
+        with_figures = self._context.theme.reply_figures
+        self._line = footer if footer is None or with_figures else replace(footer, details="")
         set_tooltip(self, "\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))
         self.setAccessibleName(
             SEPARATOR.join(words for words in (footer.text if footer else "", content.model) if words)
@@ -330,7 +330,7 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     def _placed_model(self, left: int) -> list[_Words]:
         """Who wrote it: behind the statistics, or left of the icons where those stand below and it does not fit."""
-        if not self._content.model:
+        if not (self._content.model and self._context.theme.reply_figures):
             return []
         left = max(left, self.link.geometry().right() + 1 if self._link_width() else 0)
         below, wraps = self._is_narrow(self.width()), self._wraps(self.width())

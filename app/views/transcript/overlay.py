@@ -29,8 +29,8 @@ _THINKING = 1  # first number of an address
 
 class OverlayMode(StrEnum):
     OFF = "off"
-    CORRECTIONS = "corrections"
-    ACCEPTED = "accepted"
+    FORESEEN = "foreseen"
+    ACCEPTED = "accepted"  # and corrections
 
 
 class Overlay(QObject):
@@ -109,8 +109,8 @@ class Overlay(QObject):
         source = message.thinking if thinking else message.text
         starts = self._starts.setdefault((message.id, *part.address[:2]), BlockStarts())
         start = starts.start_of(blocks, number, source, part.section_start)
-        accepted = self._mode_of(message) is OverlayMode.ACCEPTED
-        layer.show(message.drafted, source, start, thinking=thinking, accepted=accepted)
+        corrections = self._mode_of(message) is OverlayMode.ACCEPTED
+        layer.show(message.drafted, source, start, thinking=thinking, corrections=corrections)
 
     def _blocks_of(self, part: Part) -> list[Block]:
         """All blocks of the part's section."""
@@ -139,6 +139,10 @@ class Overlay(QObject):
         elif event.type() == QEvent.Type.Leave:
             self.hide_card()
         return False
+
+    @property
+    def has_foreseen_in_sight(self) -> bool:
+        return any(layer.tints for _, layer in self._layers.values())
 
     @property
     def has_corrections_in_sight(self) -> bool:

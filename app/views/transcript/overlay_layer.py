@@ -89,15 +89,15 @@ class OverlayLayer:
         self._text.underlay = None
         self._text.viewport().update()
 
-    def show(self, drafted: DraftedText, source: str, start: int, *, thinking: bool, accepted: bool) -> None:
-        """`start` is where the widget's words begin in `source`. Without `accepted` only corrections are shown."""
+    def show(self, drafted: DraftedText, source: str, start: int, *, thinking: bool, corrections: bool) -> None:
+        """`start` is where the widget's words begin in `source`. Without `corrections` only guesses that were kept."""
         document = self._text.document()
-        looks = (start, thinking, accepted, document.textWidth(), self._theme.scale)
+        looks = (start, thinking, corrections, document.textWidth(), self._theme.scale)
         seen = self._go_on_from(looks, document)
         alignment = Alignment(document, source, max(start, seen.line_source), seen.line_place)
         first = max(start, seen.line_source)
         for mark in drafted.between(first, alignment.source_end, thinking=thinking):
-            if accepted or not mark.accepted:
+            if corrections or mark.accepted:
                 self._measure(mark, max(first, mark.start), source, alignment)
         self._seen = self._seen_now(looks, alignment, seen)
         self._text.viewport().update()

@@ -40,7 +40,8 @@ class BannerText:
 class _Message:
     text: Callable[[], BannerText]
     acts: tuple[Callable[[], None] | None, ...] = ()
-    warns: bool = False  # it stays until it is closed
+    warns: bool = False
+    stays: bool = False  # until it is closed or covered
     refused: tuple[tuple[Callable[[], BannerText], Callable[[], None]], ...] = ()  # what its button tries again
 
     def without(self, text: Callable[[], BannerText]) -> _Message | None:
@@ -96,9 +97,14 @@ class Banner(Translated, QWidget):
         row.addLayout(self._content, 1)
         row.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
 
-    def show_info(self, text: Callable[[], BannerText], act: Callable[[], None] | None = None) -> None:
-        """Shows a message that hides after 10 s. `act` is called when its button is pressed."""
-        self._cover(_Message(text, (act,)))
+    def show_info(
+        self, text: Callable[[], BannerText], act: Callable[[], None] | None = None, *, stays: bool = False
+    ) -> None:
+        """Shows a message that hides after 10 s, or `stays`. `act` is called when its button is pressed."""
+        self._cover(_Message(text, (act,), stays=stays))
+
+    def shows(self, text: Callable[[], BannerText]) -> bool:
+        return self._message.text is text and not self.isHidden()
 
     def show_warning(
         self, text: Callable[[], BannerText], *acts: Callable[[], None] | None, behind: bool = False
@@ -142,7 +148,7 @@ class Banner(Translated, QWidget):
 
     def _show(self, message: _Message) -> None:
         self._message = message
-        if message.warns:
+        if message.warns or message.stays:
             self._timer.stop()
         else:
             self._timer.start()
