@@ -75,6 +75,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._message_id = 0
         self._content = FooterContent()
         self._line: FooterLine | None = None
+        self.setMouseTracking(True)
         self._set_fonts()
         self._figures_px = 0  # the statistics in one row
         self._text_px = 0  # with the link
@@ -280,6 +281,11 @@ class MessageFooter(Hovered, Translated, QWidget):
             menu = MessageMenu(self._context, message, self.window())
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        on_figures = self._line is not None and event.position().x() <= self._text_px
+        self.setCursor(Qt.CursorShape.PointingHandCursor if on_figures else Qt.CursorShape.ArrowCursor)
+        super().mouseMoveEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._pressed_at = event.globalPosition()
