@@ -5416,8 +5416,8 @@
         <translation>このペアを調整</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a few minutes; your own replies always go first.</source>
-        <translation>ドラフトなしと、さまざまな予測の長さで短い回答を書き、最も速い方法を残します。数分かかります。チャットの回答が常に優先されます。</translation>
+        <source>Writes short replies without the draft and with each way to draft, so that Auto knows this pair. Takes a few minutes; your own replies always go first.</source>
+        <translation>ドラフトなしと、さまざまな予測の長さで短い回答を書き、「自動」にこのペアを学習させます。数分かかります。チャットの回答が常に優先されます。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -5471,16 +5471,16 @@
         <translation>このモデルの回答が短すぎて、ドラフトの効果を測れませんでした。</translation>
     </message>
     <message>
-        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
+        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself.</source>
         <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1の速さです。「自動」では自動的に休止します。</translation>
+    </message>
+    <message>
+        <source>Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it.</source>
+        <translation>ここでは %1 トークン先まで予測するのが最速で、ドラフトなしの %2の速さでした。「自動」はこの結果を学習しました。</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
         <translation>このペアには「自動」が最適です。ドラフトなしの %1の速さです。</translation>
-    </message>
-    <message>
-        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
-        <translation>このペアには %1 トークン先までの予測が最適です。ドラフトなしの %2の速さです。</translation>
     </message>
 </context>
 <context>

@@ -5416,8 +5416,8 @@
         <translation>이 쌍 조정</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a few minutes; your own replies always go first.</source>
-        <translation>초안 모델 없이, 그리고 여러 추측 길이로 짧은 답변을 써 보고 가장 빠른 방법을 남겨요. 몇 분 걸리고, 내 채팅의 답변이 항상 먼저예요.</translation>
+        <source>Writes short replies without the draft and with each way to draft, so that Auto knows this pair. Takes a few minutes; your own replies always go first.</source>
+        <translation>초안 모델 없이, 그리고 여러 추측 길이로 짧은 답변을 써서 ‘자동’이 이 쌍을 익히게 해요. 몇 분 걸리고, 내 채팅의 답변이 항상 먼저예요.</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -5471,16 +5471,16 @@
         <translation>이 모델의 답변이 너무 짧아서 초안 모델의 효과를 알 수 없었어요.</translation>
     </message>
     <message>
-        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
+        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself.</source>
         <translation>이 쌍은 초안 모델을 써도 이득이 없어요. 가장 좋은 방법도 속도가 초안 없이 쓸 때의 %1예요. ‘자동’은 알아서 쉬어요.</translation>
+    </message>
+    <message>
+        <source>Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it.</source>
+        <translation>여기서는 토큰 %1개씩 미리 추측하는 것이 가장 빨랐어요. 속도가 초안 없이 쓸 때의 %2예요. ‘자동’이 이 결과를 익혔어요.</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
         <translation>이 쌍은 ‘자동’이 가장 좋아요. 속도가 초안 없이 쓸 때의 %1예요.</translation>
-    </message>
-    <message>
-        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
-        <translation>이 쌍은 토큰 %1개씩 미리 추측하는 것이 가장 좋아요. 속도가 초안 없이 쓸 때의 %2예요.</translation>
     </message>
 </context>
 <context>

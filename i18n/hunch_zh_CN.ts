@@ -5416,8 +5416,8 @@
         <translation>调校这个模型对</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, and keeps the fastest. Takes a few minutes; your own replies always go first.</source>
-        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，并保留最快的方式。需要几分钟，对话中的回复始终优先。</translation>
+        <source>Writes short replies without the draft and with each way to draft, so that Auto knows this pair. Takes a few minutes; your own replies always go first.</source>
+        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，让“自动”了解这个模型对。需要几分钟，对话中的回复始终优先。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -5471,16 +5471,16 @@
         <translation>该模型的回复太短，无法测出草稿模型的效果。</translation>
     </message>
     <message>
-        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself.</source>
+        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself.</source>
         <translation>这个模型对使用草稿模型没有收益：最好的方式也只有不用草稿模型时的 %1。“自动”会自行暂停。</translation>
+    </message>
+    <message>
+        <source>Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it.</source>
+        <translation>这里每次提前猜测 %1 个 token 最快：速度是不用草稿模型时的 %2。“自动”已从中学习。</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
         <translation>“自动”最适合这个模型对：速度是不用草稿模型时的 %1。</translation>
-    </message>
-    <message>
-        <source>Best for this pair is to guess %1 ahead: %2 plain speed.</source>
-        <translation>这个模型对每次提前猜测 %1 个 token 最好：速度是不用草稿模型时的 %2。</translation>
     </message>
 </context>
 <context>

@@ -230,21 +230,23 @@ class TuningController(QObject):
         self._error, self._too_short = None, False
 
     def _finish(self) -> None:
-        """What was known of the pair stays where nothing could be compared."""
-        best, gain = best_way(self._readings)
+        """The engine has learnt prices and rates from the replies themselves; how to draft stays as the person has it.
+
+        What was known of the pair stays where nothing could be compared.
+        """
+        _, gain = best_way(self._readings)
         self._too_short = not gain
         if self._too_short:
             return
-        chosen = best or Way("auto")
+        chosen = self._models.pair.speculation
         measured = tuple(
             Measured(each.content, each.way.mode, each.way.tokens, each.tokens_per_second) for each in self._readings
         )
         record = PairRecord(None, measured, chosen.mode, chosen.tokens, gain)
         self._records.put_tuning(*self._pair, record)
-        self._models.choose_speculation(chosen.mode, chosen.tokens or self._models.pair.speculation.tokens)
 
     def _apply(self, record: PairRecord) -> None:
-        """What tuning chose for the pair, where it was tuned, or the person after that."""
+        """What the person has chosen for the pair, where it was tuned."""
         if record.mode:
             self._models.set_speculation(record.mode, record.tokens or self._models.pair.speculation.tokens)
 
@@ -255,7 +257,7 @@ class TuningController(QObject):
             self._records.put_tuning(*pair, replace(record, mode=mode, tokens=tokens))
 
     def _leave(self, pair: tuple[str, str]) -> None:
-        """A length that was found for one pair is not the next one's."""
+        """A length that was chosen for one pair is not the next one's."""
         record, present = self._records.get(*pair), self._models.pair.speculation
         if record.mode == "fixed" and (present.mode, present.tokens) == (record.mode, record.tokens):
             self._models.set_speculation("auto", present.tokens)

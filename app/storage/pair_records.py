@@ -39,7 +39,7 @@ class Measured:
 class PairRecord:
     gain: float | None = None  # of the last reply that could tell, over plain decoding
     measured: tuple[Measured, ...] = ()  # by tuning
-    mode: str = ""  # what tuning chose, or the person since then; "": not tuned
+    mode: str = ""  # what the person has chosen; "": not tuned
     tokens: int = 0
     tuned_gain: float | None = None  # of the best way, over plain decoding
     off: bool = False  # the person has turned drafting off for it

@@ -701,3 +701,15 @@ def test_one_round_of_a_reply_is_plain_while_few_plain_ones_are_known() -> None:
         known.costs.observe_pass(("", 0, 0), number * 3.0, number * 3.0 + 1.0)
         known.costs.observe_pass(("draft", 8, 0), number * 3.0 + 1.0, number * 3.0 + 2.5)
     assert 0 not in lengths()
+
+
+def test_rounds_of_a_fixed_length_teach_auto() -> None:
+    """As those of tuning do: what stands and what it costs is of the pair, whoever planned it."""
+    known = history(FLAT)
+    before = AutoController(known).plan([FIXED_ONLY]).length
+    fixed = FixedController(12, known)
+    for _ in range(40):
+        plan = fixed.plan([FIXED_ONLY])
+        fixed.observe(plan, Outcome(plan.length, plan.length, seconds=1.7))
+
+    assert AutoController(known).plan([FIXED_ONLY]).length > before

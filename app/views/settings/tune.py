@@ -96,7 +96,7 @@ class TuneCard(Translated, Card):
         self.title.setText(self.tr("Tune this pair"))
         self.explanation.setText(
             self.tr(
-                "Writes short replies without the draft and with each way to draft, and keeps the fastest. "
+                "Writes short replies without the draft and with each way to draft, so that Auto knows this pair. "
                 "Takes a few minutes; your own replies always go first."
             )
         )

@@ -60,13 +60,15 @@ def _trouble(view: TuningView) -> str:
 def _result(view: TuningView) -> str:
     if view.best is None:
         words = QCoreApplication.translate(
-            "Tuning", "No way to draft is worth it for this pair: the best is %1 plain speed. Auto rests by itself."
+            "Tuning", "No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself."
         )
         return fill(words, times(view.gain))
     if view.best == AUTO:
         words = QCoreApplication.translate("Tuning", "Auto is best for this pair: %1 plain speed.")
         return fill(words, times(view.gain))
-    words = QCoreApplication.translate("Tuning", "Best for this pair is to guess %1 ahead: %2 plain speed.")
+    words = QCoreApplication.translate(
+        "Tuning", "Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it."
+    )
     return fill(words, count(view.best.tokens), times(view.gain))
 
 
