@@ -349,7 +349,7 @@ def test_while_another_draft_loads_nothing_is_told_of_the_one_before_it(
     assert json.loads((tmp_path / "pair.json").read_text("utf-8"))["draft"] == "Draft-1B"
     gate.open()
     qtbot.waitUntil(lambda: setup.tuning.view.can_start)
-    assert card.sentence.text().startswith("Best for this pair")
+    assert card.sentence.text().startswith("Fastest here was")
     models.choose_draft(None)
     qtbot.waitUntil(lambda: not card.chart.isVisible())
     assert card.sentence.text() == "Load a main model with a draft first."

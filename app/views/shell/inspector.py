@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 WIDTH_PX = 300
 _SIDE_PX = 16
-_READING_UPDATES = 10  # sentences stand for a second while a reply is written, so that they can be read
+_READING_UPDATES = 10  # words stand for a second while a reply is written, so that they can be read
 
 
 class ScrolledText(FocusRing, QScrollArea):
@@ -143,16 +143,16 @@ class InspectorPanel(Translated, QWidget):
         stats = self._stats
         has_charts = stats is not None and speculation.has_charts(stats)
         self.pictures.setVisible(has_charts)
-        _set(self.headline, speculation.headline(stats, running=self._running))
         if self._updates % _READING_UPDATES == 0:
+            _set(self.headline, speculation.headline(stats, running=self._running))
             _set(self.against, speculation.measured_against(stats))
             _set(self.sentence, speculation.plain_sentence(stats))
+            self._color_headline()
         self.against.setVisible(bool(self.against.text()))
         _set(self.starter, speculation.starter_sentence() if self._of_starter else "")
         self.starter.setVisible(self._of_starter)
         self.turn_off.setVisible(stats is not None and tone_of(stats) is Tone.COST)
         self.race.setVisible(stats is not None and not self._running)
-        self._color_headline()
 
     def _color_headline(self) -> None:
         colors = self._theme.palette
