@@ -97,6 +97,7 @@ def test_the_app_asks_itself_one_question(starter: Path, tmp_path: Path) -> None
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_without_a_pair_the_smoke_run_fails_and_says_why(tmp_path: Path) -> None:
     done = run(_SMOKE, tmp_path / "none", tmp_path / "smoke.png")
     assert done.returncode == 1

@@ -99,6 +99,7 @@ def test_a_second_start_calls_the_first_and_ends(tmp_path: Path) -> None:
     first.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_lock_left_by_a_crash_is_not_in_the_way(tmp_path: Path) -> None:
     crashed = start(_FIRST_INSTANCE, tmp_path)
     assert crashed.stdout is not None
@@ -135,7 +136,8 @@ def test_a_start_beside_one_that_hangs_opens_once_that_is_gone(tmp_path: Path) -
     second.stdout.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.drill)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_as_closing_the_window_does(tmp_path: Path, number: signal.Signals) -> None:
     process = start(_RUN, tmp_path)
     assert process.stdout is not None

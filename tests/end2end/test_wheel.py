@@ -75,11 +75,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_asks_for_no_tools_of_developers(wheel: Path) -> None:
     assert {"mlx", "mlx-lm", "pyside6-essentials", "huggingface-hub", "platformdirs"} <= _required(wheel)
     assert not {"pytest", "pytest-qt", "mypy", "ruff", "import-linter"} & _required(wheel)
 
 
+@pytest.mark.slow
 def test_everything_of_the_checkout_is_in_it(wheel: Path) -> None:
     inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.split("/")[0] in _INSTALLED}
     assert inside == set(_shipped())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 _CODE = """
 import inspect
 from app.system.qt_imports import read_no_sources
@@ -21,6 +23,7 @@ def test_this_version_of_qt_reads_no_source_of_what_is_imported() -> None:
     assert done.stdout.split() == ["True", "0"]
 
 
+@pytest.mark.slow
 def test_without_it_every_source_is_read() -> None:
     """Or there is nothing left to turn off."""
     code = _CODE.replace("read_no_sources(), []", "None, []")
