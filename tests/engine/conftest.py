@@ -6,6 +6,7 @@ templates whose content was tried before are not tried again, and nothing is mea
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,9 @@ from engine import Engine, ModelReady
 from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
 from engine.models import first_use
-from engine.models.loading import LoadedModel
+from engine.models.loading import LoadedModel, load_model
 from tests.helpers.engine_client import EngineClient
+from tests.helpers.tiny_families import FAMILIES, save_family
 from tests.helpers.tiny_models import build, make_pair, noised, qwen3_config, save
 
 
@@ -82,6 +84,28 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     return Zoo(main, drafts)
 
 
+@pytest.fixture(scope="session")
+def main(zoo: Zoo) -> LoadedModel:
+    return load_model(zoo.main)
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Of a model of each kind of cache; nobody changes them."""
+    folder = tmp_path_factory.mktemp("families")
+    return {kind: save_family(kind, folder / kind) for kind in FAMILIES}
+
+
+@pytest.fixture(scope="session")
+def models(folders: dict[str, Path]) -> dict[str, LoadedModel]:
+    return {kind: load_model(folder) for kind, folder in folders.items()}
+
+
+@pytest.fixture(scope="session")
+def dense(models: dict[str, LoadedModel]) -> LoadedModel:
+    return models["dense"]
+
+
 @pytest.fixture(scope="module")
 def shared_engine(zoo: Zoo) -> Iterator[EngineClient]:
     engine = Engine()
@@ -96,3 +120,11 @@ def client(shared_engine: EngineClient, zoo: Zoo) -> EngineClient:
     """The shared engine with the `close` pair, whatever the last test loaded."""
     assert isinstance(shared_engine.load(zoo.main, zoo.drafts["close"]), ModelReady)
     return shared_engine
+
+
+@pytest.fixture
+def interrupts_raise() -> Iterator[None]:
+    """A process that a shell starts in the background ignores them, and so does what it starts."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)

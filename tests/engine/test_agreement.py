@@ -20,17 +20,11 @@ from engine.decoding.text import prompt_tokens
 from engine.drafting import agreement as examined
 from engine.drafting.agreement import Changes, Examined
 from engine.drafting.plans import Offer, Plan
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.models.templates import ChatTemplate
-from tests.engine.conftest import Zoo
 
 WRITTEN, LONGEST, STRIDE = examined._TOKENS, examined._LONGEST, examined._STRIDE
 PLACES = len(range(0, WRITTEN - LONGEST + 1, STRIDE))
-
-
-@pytest.fixture(scope="module")
-def main(zoo: Zoo) -> LoadedModel:
-    return load_model(zoo.main)
 
 
 def questions(main: LoadedModel) -> list[list[int]]:

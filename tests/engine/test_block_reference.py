@@ -10,16 +10,15 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from engine.api.types import Sampling
+from engine import Sampling
 from engine.decoding.accept import integers
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
 from engine.models.drafters import Backbone, BlockConfig, drafter_config
-from engine.models.loading import LoadedModel, at_once, load_model
+from engine.models.loading import LoadedModel, at_once
 from engine.prefix.memory import PrefixStore
-from tests.engine.conftest import Zoo
 from tests.helpers import tiny_drafters as tiny
 
 Rows = Any  # a numpy array
@@ -215,11 +214,6 @@ class Pair:
     main: LoadedModel
     draft: LoadedModel
     reference: Reference
-
-
-@pytest.fixture(scope="module")
-def main(zoo: Zoo) -> LoadedModel:
-    return load_model(zoo.main)
 
 
 @pytest.fixture(scope="module", params=CONFIGS)

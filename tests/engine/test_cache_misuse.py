@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import mlx.core as mx
 import pytest
@@ -12,18 +12,10 @@ from engine.caches.checkpoints import append_rows, make_checkpoint, truncate
 from engine.caches.kinds import CacheMisuse, trim
 from engine.caches.window import SLACK_TOKENS, WindowCache
 from engine.decoding.sequence import Sequence
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from tests.architecture.project import name_of, python_files
-from tests.helpers.tiny_families import FAMILIES, save_family
 
 TOKENS = list(range(40, 100))
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LoadedModel]]:
-    folder = tmp_path_factory.mktemp("families")
-    yield {kind: load_model(save_family(kind, folder / kind)) for kind in FAMILIES}
-    mx.clear_cache()
 
 
 @pytest.fixture

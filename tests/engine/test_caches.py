@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import mlx.core as mx
@@ -14,20 +14,11 @@ from mlx_lm.models.deepseek_v41 import LayerCache
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import append_rows, arrays_in, can_truncate, make_checkpoint, rows_between, truncate
 from engine.caches.hooks import hooked
-from engine.caches.replay import Call
 from engine.caches.window import SLACK_TOKENS, WindowCache
 from engine.decoding.sequence import Sequence
-from engine.models.loading import LoadedModel, load_model
-from tests.helpers.tiny_families import FAMILIES, save_family
+from engine.models.loading import LoadedModel
 
 TOKENS = [40 + 7 * n % 90 for n in range(60)]
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LoadedModel]]:
-    folder = tmp_path_factory.mktemp("families")
-    yield {kind: load_model(save_family(kind, folder / kind)) for kind in FAMILIES}
-    mx.clear_cache()
 
 
 def numbered(tokens: int, first: int = 0) -> mx.array:
@@ -62,14 +53,6 @@ def test_rows_are_appended_in_order_with_room_for_more() -> None:
     room = layer.keys.shape[2]
     layer.update_and_fetch(numbered(256, 70), numbered(256, 70))
     assert layer.keys.shape[2] == room == 70 + 256
-
-
-def test_stretches_are_used_up_layer_by_layer() -> None:
-    """A long chat is never twice in memory."""
-    source = filled(100)
-    stretches = [rows_between(source, 0, 40)]
-    append_rows(CacheSet([KVCache()]), stretches, 40, None)
-    assert stretches == [[[]]]
 
 
 def test_what_was_truncated_and_what_rows_were_cut_from_is_freed_at_once() -> None:
@@ -195,16 +178,6 @@ def test_a_mask_shows_each_token_of_a_step_its_window(before: int, asked: int | 
             assert mx.array_equal(array, expected)
 
 
-def test_a_window_makes_room_for_256_tokens_at_a_time() -> None:
-    """What lies behind the window and its slack goes then, in bulk: moving it all for every token would be slow."""
-    window, rooms = WindowCache(16), []
-    for _ in range(800):
-        step(window, 1)
-        rooms.append(window.keys.shape[2])
-    moved = 15 + SLACK_TOKENS + 257
-    assert rooms == [257] * 257 + [moved] * (800 - 257)
-
-
 @pytest.mark.parametrize("tokens", [0, 40])
 def test_a_window_goes_on_in_another_from_its_state(tokens: int) -> None:
     window, other = WindowCache(16), WindowCache(8)
@@ -290,34 +263,6 @@ def test_of_a_step_that_stands_in_part_only_what_changed_a_state_runs_again(
     expected = Sequence(models["hybrid"], [*TOKENS[:-1], 5, 6, 7, 8][: len(TOKENS) - 1 + kept])
     whole = expected.feed(mx.array([*expected.tokens, 9]))
     assert mx.allclose(sequence.feed(mx.array([9]))[-1], whole[-1], atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype", "expected"),
-    [
-        ((1, 6, 8), mx.float32, (1, 4, 8)),  # hidden states
-        ((1, 1, 6, 6), mx.bool_, (1, 1, 4, 4)),  # a mask of a step on an empty cache
-        ((1, 1, 6, 9), mx.bool_, (1, 1, 4, 7)),  # and behind three tokens
-        ((6, 9), mx.bool_, (4, 7)),
-        ((1, 6, 3), mx.bool_, (1, 4, 3)),  # flags of a token
-        ((6,), mx.float32, (6,)),  # one value a channel
-        ((1, 5, 8), mx.float32, (1, 5, 8)),  # of something else than the tokens
-    ],
-)
-def test_what_a_replay_feeds_is_cut_to_the_tokens_that_stand(
-    shape: tuple[int, ...], dtype: mx.Dtype, expected: tuple[int, ...]
-) -> None:
-    """Of six tokens four stand."""
-    fed: list[mx.array] = []
-
-    class Module:
-        def __call__(self, x: list[mx.array], *, mask: mx.array) -> None:
-            fed.extend([*x, mask])
-
-    value = mx.zeros(shape, dtype)
-    Call(Module(), ([value],), {"mask": value}, []).again(6, 4)
-
-    assert [array.shape for array in fed] == [expected, expected]
 
 
 def test_a_cache_that_publishes_no_state_goes_back_to_a_checkpoint_too() -> None:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -132,15 +131,7 @@ def test_a_reader_that_goes_is_no_error(roomy: Path) -> None:
     assert said == b""
 
 
-@pytest.fixture
-def _interruptible() -> Iterator[None]:
-    """Jobs in the background of a shell ignore Ctrl-C, and so does what they start: these tests may be one."""
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, former)
-
-
-@pytest.mark.usefixtures("_interruptible")
+@pytest.mark.usefixtures("interrupts_raise")
 def test_ctrl_c_ends_it_without_a_word(roomy: Path) -> None:
     process = write(roomy, *ENDLESS)
     assert process.stdout is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import signal
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -216,14 +216,6 @@ class Interrupted(Recorder):
         super().__call__(event)
         if threading.current_thread() is threading.main_thread():
             signal.raise_signal(signal.SIGINT)
-
-
-@pytest.fixture
-def interrupts_raise() -> Iterator[None]:
-    """A process that a shell starts in the background ignores them."""
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, former)
 
 
 @pytest.mark.usefixtures("interrupts_raise")

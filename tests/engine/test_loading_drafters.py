@@ -12,8 +12,7 @@ import mlx.nn as nn
 import pytest
 from mlx.utils import tree_flatten
 
-from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelTooLarge
-from engine.drafting import drafters
+from engine import DrafterDoesNotFit, DrafterUnsupported, ModelDamaged, ModelTooLarge, inspect_model
 from engine.drafting.drafters import KINDS as KIND_NETWORKS
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.proposers.draft_model import DraftModelProposer
@@ -21,7 +20,6 @@ from engine.models import loading
 from engine.models.access import ModelAccess
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import drafter_config
-from engine.models.inspect import inspect_model
 from engine.models.loading import LoadedModel, at_once, handfuls, load_model
 from engine.models.memory import MemoryNeed
 from engine.prefix.memory import PrefixStore
@@ -36,11 +34,6 @@ KINDS = {
     "dflash2": (tiny.dflash2_config(), tiny.block_weights),
     "eagle3": (tiny.eagle_config(), tiny.eagle_weights),
 }
-
-
-@pytest.fixture(scope="module")
-def main(zoo: Zoo) -> LoadedModel:
-    return load_model(zoo.main)
 
 
 def load(folder: Path, main: LoadedModel) -> LoadedModel:
@@ -281,13 +274,6 @@ def test_it_needs_its_weights_and_a_row_a_token(main: LoadedModel, tmp_path: Pat
     waiting = 4096 * draft.network.reads_width * 4  # states of a chat that is no use if it is shorter
     assert draft.network.reads_width == len(draft.info.drafter.layers) * 64  # type: ignore[union-attr]
     assert draft.need == MemoryNeed(sum(weight.nbytes for weight in weights.values()), rows, waiting)
-
-
-def test_states_that_wait_are_counted_as_far_as_they_may(
-    main: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(drafters, "MOST_WAITING_BYTES", 1000)
-    assert load(save("dspark", tmp_path)[0], main).need.fixed_bytes == 1000
 
 
 def test_one_that_does_not_fit_beside_its_main_model_is_refused(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,23 +36,11 @@ from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
-from tests.helpers.tiny_families import FAMILIES, WINDOW, save_family
+from tests.helpers.tiny_families import FAMILIES, WINDOW
 from tests.helpers.tiny_models import build, qwen3_config, save
 
 PROMPT = tuple(40 + (7 * n) % 90 for n in range(64))
 GIB = 1 << 30
-
-
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("families")
-    return {kind: save_family(kind, folder / kind) for kind in FAMILIES}
-
-
-@pytest.fixture(scope="module")
-def models(folders: dict[str, Path]) -> Iterator[dict[str, LoadedModel]]:
-    yield {kind: load_model(folder) for kind, folder in folders.items()}
-    mx.clear_cache()
 
 
 @pytest.mark.parametrize("kind", list(FAMILIES))
@@ -70,17 +57,6 @@ def test_what_a_chat_takes_is_foretold(models: dict[str, LoadedModel], kind: str
     states = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "ArraysCache")
     window = 2 * (2 * WINDOW * 2 * 16 * 4) if kind == "window" else 0
     assert model.need.fixed_bytes == states + window
-
-
-def test_weights_are_counted_as_they_will_be(models: dict[str, LoadedModel]) -> None:
-    weights = flat(models["dense"].network.parameters())
-    assert models["dense"].need.weight_bytes == sum(int(weight.nbytes) for weight in weights)
-
-
-def flat(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [part for item in value.values() for part in flat(item)]
-    return [part for item in value for part in flat(item)] if isinstance(value, list) else [value]
 
 
 def test_a_model_that_does_not_fit_is_refused_with_figures_before_it_is_read(
@@ -179,14 +155,6 @@ def test_a_draft_makes_room_for_the_next_where_both_would_be_too_much(
     assert client.engine.close()
     gone = [Handful, ModelUnloaded] if there_is_room else [ModelUnloaded, Handful]
     assert told == [TextDelta, ModelLoading, *gone, ModelReady]
-
-
-def test_a_machine_without_metal_keeps_its_own_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert memory.available_bytes() > 0
-    for name in ("set_memory_limit", "set_cache_limit", "set_wired_limit"):
-        monkeypatch.setattr(mx, name, lambda value: pytest.fail("touched"))
-    if not mx.metal.is_available():
-        memory.set_limits(MemoryNeed(GIB, 1, 1))
 
 
 @pytest.mark.parametrize("weights", [1 * GIB, 9 * GIB, 40 * GIB])

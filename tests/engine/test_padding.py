@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +10,15 @@ import pytest
 
 from engine import Event, Finished, PromptProgress, Request, RequestId, Sampling, Speculation
 from engine.caches.base import CacheSet
-from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History
 from engine.models.loading import load_draft, load_model
 from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
 from tests.helpers.samples import sampled
-from tests.helpers.tiny_families import FAMILIES, save_family
+from tests.helpers.tiny_families import FAMILIES
 
 PROMPT = tuple(5 + 7 * number % 90 for number in range(40))
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("families")
-    return {kind: save_family(kind, folder / kind) for kind in FAMILIES}
 
 
 def to_fours(width: int) -> int:
@@ -73,42 +65,22 @@ WAYS = {
     sampled(WAYS, {"greedy": Sampling(temperature=0), "warm": Sampling(temperature=0.9, seed=4)}),
 )
 def test_padding_changes_no_token(
-    models: dict[str, Path], way: tuple[str, Speculation], sampling: Sampling, monkeypatch: pytest.MonkeyPatch
+    folders: dict[str, Path], way: tuple[str, Speculation], sampling: Sampling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain steps with the next one in flight, verified drafts and the tail of the prompt alike."""
     kind, speculation = way
-    tokens, widths = written(models[kind], monkeypatch, speculation, sampling, padded=False)
-    padded_tokens, padded_widths = written(models[kind], monkeypatch, speculation, sampling, padded=True)
+    tokens, widths = written(folders[kind], monkeypatch, speculation, sampling, padded=False)
+    padded_tokens, padded_widths = written(folders[kind], monkeypatch, speculation, sampling, padded=True)
 
     assert padded_tokens == tokens
     assert len(set(tokens)) > 10
     assert 4 in padded_widths - widths  # of the draft's own forwards some are narrow still
 
 
-def test_nothing_is_padded_beyond_the_context(models: dict[str, Path]) -> None:
-    model = load_model(models["dense"])
-    for context_tokens, width in ((len(PROMPT) + 3, 4), (len(PROMPT) + 2, 1)):
-        sequence = Sequence(replace(model, info=replace(model.info, context_tokens=context_tokens)), list(PROMPT))
-        sequence.prefill_chunk()
-        sequence.padded_width = to_fours
-        assert sequence.feed(mx.array(PROMPT[-1:])).shape[0] == 1
-        assert sequence.caches.width == width
-
-
-def test_nothing_is_padded_where_the_caches_cannot_forget_it(models: dict[str, Path]) -> None:
-    sequence = Sequence(load_model(models["dense"]), list(PROMPT))
-    sequence.prefill_chunk()
-    sequence.padded_width = to_fours
-    sequence.caches.can_roll_back = False
-    sequence.feed(mx.array(PROMPT[-1:]))
-
-    assert sequence.caches.width == 1
-
-
-def test_a_reply_pads_as_its_pair_was_measured(models: dict[str, Path]) -> None:
+def test_a_reply_pads_as_its_pair_was_measured(folders: dict[str, Path]) -> None:
     history, events = History(), list[Event]()
     asked = Request(tokens=PROMPT, max_tokens=1)
-    reply = QueuedReply(RequestId(1), asked, events.append).start(load_model(models["dense"]), PrefixStore(), history)
+    reply = QueuedReply(RequestId(1), asked, events.append).start(load_model(folders["dense"]), PrefixStore(), history)
 
     assert reply.sequence.padded_width == history.costs.padded
     assert isinstance(events[-1], PromptProgress)

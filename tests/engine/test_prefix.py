@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import mlx.core as mx
@@ -15,24 +14,17 @@ from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from engine.runtime.queued import QueuedReply
 from tests.helpers.rounding import same_logits
-from tests.helpers.tiny_families import FAMILIES, save_family
+from tests.helpers.tiny_families import FAMILIES
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))  # longer than the window, which has wrapped after it
 QUESTION = tuple(60 + (5 * n) % 80 for n in range(11))
 REPLY_TOKENS = 36  # more than a window forgets by trimming
 LAST_TOKENS = 12  # of a reply that nothing goes on from
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LoadedModel]]:
-    folder = tmp_path_factory.mktemp("families")
-    yield {kind: load_model(save_family(kind, folder / kind)) for kind in FAMILIES}
-    mx.clear_cache()
 
 
 @pytest.fixture(params=list(FAMILIES))
@@ -80,17 +72,8 @@ def cold(model: LoadedModel, prompt: tuple[int, ...], reply_tokens: int = REPLY_
     return _told[key]
 
 
-def forget_memory(store: PrefixStore) -> None:
-    settle(store)
-    store.clear()
-
-
 def next_turn(model: LoadedModel, store: PrefixStore, prompt: tuple[int, ...] = FIRST) -> tuple[int, ...]:
     return (*prompt, *answer(model, store, prompt).tokens, *QUESTION)
-
-
-def test_the_random_models_say_something(model: LoadedModel) -> None:
-    assert len(set(cold(model, FIRST))) > 12
 
 
 def test_the_next_turn_reads_only_what_is_new(model: LoadedModel) -> None:
@@ -197,32 +180,6 @@ def test_a_sequence_is_either_kept_or_in_use(model: LoadedModel, tmp_path: Path)
     assert len(store._kept) == 1
 
 
-def test_memory_is_bounded_and_the_oldest_goes_first(models: dict[str, LoadedModel]) -> None:
-    model = models["dense"]
-    chats = [tuple(first + n % 50 for n in range(60)) for first in (10, 70, 130)]
-    one = PrefixStore()
-    answer(model, one, chats[0])
-    store = PrefixStore(limit_bytes=2 * one.nbytes)
-    for chat in chats:
-        answer(model, store, chat)
-
-    assert store.nbytes <= 2 * one.nbytes
-    cached = [answer(model, PrefixStore(), chats[0]).stats.cached_tokens]
-    cached += [answer(model, store, chat).stats.cached_tokens for chat in (chats[2], chats[0])]
-    assert cached == [0, len(chats[2]) - 1, 0]
-
-
-def test_the_newest_stays_however_large(models: dict[str, LoadedModel]) -> None:
-    """A long chat goes on, though it takes more than may wait."""
-    model, store = models["dense"], PrefixStore(limit_bytes=1)
-    second = next_turn(model, store)
-
-    assert not store.over_limit
-    assert answer(model, store, second).stats.cached_tokens == len(second) - len(QUESTION) - 1
-    answer(model, store, tuple(reversed(FIRST)))
-    assert len(store._kept) == 1
-
-
 def test_what_is_evicted_comes_back_from_disk(model: LoadedModel, tmp_path: Path) -> None:
     one = PrefixStore()
     second = next_turn(model, one)
@@ -238,17 +195,6 @@ def test_what_is_evicted_comes_back_from_disk(model: LoadedModel, tmp_path: Path
     assert warm.tokens == cold(model, second, LAST_TOKENS)
 
 
-def test_another_store_on_the_same_folder_goes_on(model: LoadedModel, tmp_path: Path) -> None:
-    store = PrefixStore(disk=PrefixDisk(tmp_path))
-    third = next_turn(model, store, next_turn(model, store))
-    forget_memory(store)
-
-    warm = answer(model, PrefixStore(disk=PrefixDisk(tmp_path)), third, LAST_TOKENS)
-
-    assert warm.stats.cached_tokens == len(third) - len(QUESTION) - 1
-    assert warm.tokens == cold(model, third, LAST_TOKENS)
-
-
 def test_taking_a_sequence_while_it_is_written_leaves_no_half_file(model: LoadedModel, tmp_path: Path) -> None:
     store = PrefixStore(disk=PrefixDisk(tmp_path))
     second = next_turn(model, store)
@@ -259,22 +205,6 @@ def test_taking_a_sequence_while_it_is_written_leaves_no_half_file(model: Loaded
 
     assert warm.tokens == cold(model, second, LAST_TOKENS)
     assert not list(tmp_path.glob("*/*/*.part"))
-
-
-def test_the_draft_goes_on_too(models: dict[str, LoadedModel]) -> None:
-    """Its cache waits in the same store, and a draft that has read the chat drafts in its first round."""
-    model, store = models["dense"], PrefixStore()
-    sampler = Sampler(Sampling(temperature=0), 0, model.logit_width, [])
-    tokens = list(FIRST)
-    first = DraftModelProposer(model, store)
-    while first.offer(tokens).behind:
-        first.read_on()
-    first.propose(tokens, Plan("draft", 4), sampler)
-    first.commit([1, 2])
-    first.close()
-
-    second = DraftModelProposer(model, store)
-    assert second._follow([*tokens, 1, 2, 3]).caches.position >= len(tokens)
 
 
 @pytest.mark.parametrize("ahead", [False, True])

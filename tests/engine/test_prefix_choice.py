@@ -5,33 +5,19 @@ from __future__ import annotations
 import gc
 import shutil
 import weakref
-from collections.abc import Iterator
 from pathlib import Path
 
 import mlx.core as mx
 import pytest
 
 from engine.caches.checkpoints import bytes_in
-from engine.decoding.sequence import CHECKPOINTS, PREFILL_CHUNK_TOKENS, Sequence
+from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.prefix.disk import PrefixDisk
-from engine.prefix.memory import SEQUENCES, PrefixStore
-from engine.runtime.scheduler import MAX_REPLIES
-from tests.helpers.tiny_families import FAMILIES, save_family
+from engine.prefix.memory import PrefixStore
+from tests.helpers.tiny_families import FAMILIES
 
 SYSTEM = list(range(100, 140))
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, LoadedModel]]:
-    folder = tmp_path_factory.mktemp("families")
-    yield {kind: load_model(save_family(kind, folder / kind)) for kind in FAMILIES}
-    mx.clear_cache()
-
-
-@pytest.fixture
-def dense(models: dict[str, LoadedModel]) -> LoadedModel:
-    return models["dense"]
 
 
 def read(model: LoadedModel, tokens: list[int], turn_end: int = 0) -> Sequence:
@@ -65,11 +51,6 @@ def test_the_chat_that_shares_most_is_taken_and_the_others_stay(dense: LoadedMod
     assert taken.caches is kept[1].caches
     assert taken.caches.position == len(mine)
     assert {id(left.sequence) for left in store._kept} == {id(kept[0]), id(kept[2])}
-
-
-def test_of_two_alike_the_one_used_last_is_taken(dense: LoadedModel) -> None:
-    older, newer = read(dense, chat(10)), read(dense, chat(10))
-    assert store_of(older, newer).take(dense, [*chat(10), 3]).caches is newer.caches
 
 
 def test_a_chat_that_shares_nothing_stays(dense: LoadedModel) -> None:
@@ -116,11 +97,6 @@ def test_another_chat_gets_a_copy_of_what_both_begin_with(dense: LoadedModel) ->
 def test_nothing_is_copied_where_a_cache_holds_more_than_rows(models: dict[str, LoadedModel], kind: str) -> None:
     store = store_of(read(models[kind], [*SYSTEM, *chat(200, 90)]))
     assert store.take(models[kind], [*SYSTEM, *chat(10)], may_copy=True).caches.position == 0
-
-
-def test_nothing_is_copied_of_another_models_chat(models: dict[str, LoadedModel]) -> None:
-    store = store_of(read(models["window"], chat(10)))
-    assert store.take(models["dense"], [*chat(10), 3], may_copy=True).caches.position == 0
 
 
 @pytest.mark.parametrize(("parts_at", "taken"), [(72, True), (71, False)])
@@ -194,19 +170,6 @@ def test_the_end_of_the_last_reply_can_be_gone_back_to(models: dict[str, LoadedM
     assert list(store.take(model, [*chat(10, 25), 3, 4]).checkpoints) == [20]
 
 
-def test_the_three_latest_checkpoints_are_kept(models: dict[str, LoadedModel]) -> None:
-    """This turn's end, the last reply's, and the end of the turn before: who edits that one needs the last."""
-    sequence = Sequence(models["hybrid"], chat(10, 60))
-    for end in (10, 20, 30, 40):
-        sequence.feed(mx.array(sequence.tokens[sequence.caches.position : end]))
-        sequence.close_step(10)
-        sequence.keep_checkpoint()
-    assert CHECKPOINTS == 3
-    assert list(sequence.checkpoints) == [20, 30, 40]
-    sequence.keep_checkpoint()
-    assert list(sequence.checkpoints) == [20, 30, 40]
-
-
 def test_the_checkpoint_up_to_which_a_drafter_has_read_stays_until_it_has_read_on(
     models: dict[str, LoadedModel],
 ) -> None:
@@ -228,22 +191,6 @@ def test_the_checkpoint_up_to_which_a_drafter_has_read_stays_until_it_has_read_o
     again = Sequence(models["hybrid"], chat(10, 80), sequence.caches)
     again.go_on_from(sequence)
     assert (list(again.checkpoints), again.states_to) == ([40, 50, 60], 45)
-
-
-def test_a_checkpoint_made_again_is_the_latest(models: dict[str, LoadedModel]) -> None:
-    sequence = read(models["hybrid"], chat(10))
-    sequence.keep_checkpoint()
-    sequence.checkpoints = {40: sequence.checkpoints[40], 20: [], 30: []}
-    sequence.keep_checkpoint()
-    assert list(sequence.checkpoints) == [20, 30, 40]
-
-
-def test_there_is_no_checkpoint_of_nothing_and_none_where_rows_do(models: dict[str, LoadedModel]) -> None:
-    empty = Sequence(models["hybrid"], chat(10))
-    empty.keep_checkpoint()
-    with_rows = read(models["dense"], chat(10), turn_end=20)
-    with_rows.keep_checkpoint()
-    assert empty.checkpoints == with_rows.checkpoints == {}
 
 
 def test_prefill_stops_at_the_end_of_the_turn_for_a_state_only(models: dict[str, LoadedModel]) -> None:
@@ -295,26 +242,6 @@ def test_where_width_matters_a_round_reads_one_token_only(dense: LoadedModel, un
     sequence.caches.can_roll_back = False
     sequence.tokens = chat(10, 40 + unread)
     assert sequence.ready is ready
-
-
-def test_a_chunk_of_prefill_has_a_limit(dense: LoadedModel) -> None:
-    assert PREFILL_CHUNK_TOKENS == 512
-    sequence = Sequence(dense, chat(10, PREFILL_CHUNK_TOKENS + 2))
-    sequence.prefill_chunk()
-    assert sequence.caches.position == PREFILL_CHUNK_TOKENS
-    sequence.prefill_chunk()
-    assert sequence.caches.position == PREFILL_CHUNK_TOKENS + 1
-
-
-def test_what_was_put_last_goes_last(dense: LoadedModel) -> None:
-    sequences = [read(dense, chat(first)) for first in (10, 100, 200)]
-    store = store_of(*sequences)
-    assert store.evict_oldest()
-    assert [kept.sequence for kept in store._kept] == sequences[1:]
-    assert store.evict_oldest()
-    assert not store.evict_oldest()
-    assert not store.evict_oldest()
-    assert store.nbytes == 0
 
 
 def test_nothing_read_is_not_kept(dense: LoadedModel) -> None:
@@ -604,32 +531,6 @@ def test_caches_that_no_file_can_hold_stay_in_memory(
     assert [other.take(dense, [*chat(start), 3]).caches.position for start in (10, 100)] == [0, 40]
 
 
-def test_a_whole_batch_is_kept_with_its_drafts() -> None:
-    assert SEQUENCES == 2 * MAX_REPLIES
-
-
 def test_a_single_token_that_is_shared_is_gone_on_from(dense: LoadedModel) -> None:
     sequence = read(dense, [9, 8])
     assert store_of(sequence).take(dense, [9, 3]).caches.position == 1
-
-
-def test_memory_is_over_its_limit_only_where_something_may_go(models: dict[str, LoadedModel]) -> None:
-    """The newest of each model never goes, however large."""
-    store, over = PrefixStore(limit_bytes=1), list[bool]()
-    for kind in ("dense", "window"):
-        over.append(store.over_limit)
-        store.put(read(models[kind], chat(10)))
-    assert [*over, store.over_limit] == [False] * 3
-
-
-def test_what_waits_to_be_written_makes_memory_be_over_its_limit(dense: LoadedModel, tmp_path: Path) -> None:
-    sequences = [read(dense, chat(10)), read(dense, chat(100))]
-    store = PrefixStore(limit_bytes=int(1.6 * sequences[0].caches.nbytes), disk=PrefixDisk(tmp_path))
-    over = []
-    for sequence in sequences:
-        store.put(sequence)
-        over.append(store.over_limit)
-    while store.has_unwritten and store.over_limit:
-        store.write_step()
-    assert [*over, store.over_limit] == [False, True, False]
-    assert [kept.sequence for kept in store._kept] == sequences[1:]

@@ -24,25 +24,14 @@ from engine.prefix.file import Stretch, read_index, read_stretch, write_stretch
 from engine.prefix.memory import PrefixStore
 from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.samples import fair
-from tests.helpers.tiny_families import FAMILIES, save_family
+from tests.helpers.tiny_families import FAMILIES
 
 CHAT = tuple(40 + (7 * n) % 90 for n in range(300))
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("families")
-    return {kind: save_family(kind, folder / kind) for kind in FAMILIES}
-
-
-@pytest.fixture(scope="module")
-def model(folders: dict[str, Path]) -> LoadedModel:
-    return load_model(folders["hybrid"])
-
-
-@pytest.fixture(scope="module")
-def dense(folders: dict[str, Path]) -> LoadedModel:
-    return load_model(folders["dense"])
+def model(models: dict[str, LoadedModel]) -> LoadedModel:
+    return models["hybrid"]
 
 
 def write(model: LoadedModel, disk: PrefixDisk, tokens: tuple[int, ...] = CHAT, turn_end: int | None = None) -> None:
@@ -91,11 +80,6 @@ def starts(folder: Path) -> list[int]:
     return [int(path.stem.rpartition("-")[2]) for path in files(folder)]
 
 
-def test_one_token_is_left_to_feed(dense: LoadedModel, tmp_path: Path) -> None:
-    write(dense, PrefixDisk(tmp_path))
-    assert cached(dense, tmp_path, CHAT[:200]) == 199
-
-
 def test_what_is_there_is_not_written_again(model: LoadedModel, tmp_path: Path) -> None:
     """Nor is what branches have in common."""
     disk = PrefixDisk(tmp_path)
@@ -127,14 +111,6 @@ def test_where_a_stretch_was_only_cut_there_is_no_checkpoint(
     ]
     assert cached(model, tmp_path, CHAT[:250]) == 0
     assert cached(model, tmp_path) == 299
-
-
-@pytest.mark.parametrize(("shared", "taken"), [(15, 0), (16, 16)])
-def test_a_sixteenth_of_a_stretch_is_not_worth_reading(
-    dense: LoadedModel, tmp_path: Path, shared: int, taken: int
-) -> None:
-    write(dense, PrefixDisk(tmp_path), CHAT[:241])
-    assert cached(dense, tmp_path, (*CHAT[:shared], 7, 8, 9)) == taken
 
 
 def test_a_checkpoint_may_come_from_another_file_than_the_rows(model: LoadedModel, tmp_path: Path) -> None:
@@ -209,21 +185,6 @@ def test_a_beginning_of_a_single_token_is_used_with_what_follows_on_it(dense: Lo
         write(dense, PrefixDisk(tmp_path), CHAT[:end], 0)
     assert starts(tmp_path) == [0, 1]
     assert len({path.stat().st_mtime for path in files(tmp_path)}) == 1
-
-
-def test_what_overlaps_is_not_written_again(dense: LoadedModel, tmp_path: Path) -> None:
-    overlapping(dense, tmp_path)
-    write(dense, PrefixDisk(tmp_path), CHAT, 0)
-
-    assert starts(tmp_path) == [0, 99]
-
-
-def test_a_foreign_file_is_named_with_what_it_lacks(tmp_path: Path) -> None:
-    path = tmp_path / "vacation.safetensors"
-    mx.save_safetensors(str(path), {"weight": mx.zeros(3)}, {"format": "mlx"})
-
-    with pytest.raises(FileError, match=r"vacation\.safetensors: no file of ours, it has no 'tokens'"):
-        read_index(path)
 
 
 @pytest.mark.expect_log("dropping a kept cache", "a kept cache does not fit")
@@ -414,37 +375,6 @@ def test_a_damaged_file_is_ignored_and_removed(
     assert cached(model, tmp_path) in {0, len(CHAT) // 2, len(CHAT) - 1}
 
 
-def test_bytes_are_bounded_and_the_oldest_chat_goes_first(model: LoadedModel, tmp_path: Path) -> None:
-    chats = [tuple(first + n % 50 for n in range(100)) for first in (10, 70, 130)]
-    write(model, PrefixDisk(tmp_path), chats[0])
-    one = sum(path.stat().st_size for path in files(tmp_path))
-    disk = PrefixDisk(tmp_path, limit_bytes=int(2.5 * one))
-    for chat in chats[1:]:
-        write(model, disk, chat)
-
-    assert sum(path.stat().st_size for path in files(tmp_path)) <= 2.5 * one
-    assert [cached(model, tmp_path, chat) > 90 for chat in chats] == [False, True, True]
-
-
-@pytest.mark.expect_log("are not kept on disk until")
-def test_a_read_only_folder_costs_nothing_but_time(
-    model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = PrefixStore(disk=PrefixDisk(tmp_path))
-    sequence = Sequence(model, list(CHAT))
-    sequence.prefill_chunk()
-    store.put(sequence)
-
-    def refuse(*arguments: object, **keywords: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("engine.prefix.file.os.open", refuse)
-    store.write_step()
-
-    assert not store.has_unwritten
-    assert store.take(model, list(CHAT)).caches.position == len(CHAT) - 1
-
-
 @pytest.mark.slow
 def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, Path], tmp_path: Path) -> None:
     """Killed after each number of steps in turn; then the next process finds only whole files, and no half ones."""
@@ -471,15 +401,6 @@ def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, P
         assert not list(tmp_path.glob("*/*/*.part"))
 
 
-def test_a_file_is_read_only_whole(model: LoadedModel, tmp_path: Path) -> None:
-    write(model, PrefixDisk(tmp_path))
-    path = files(tmp_path)[0]
-    assert read_index(path).end == len(CHAT) // 2
-    flip(path)
-    with pytest.raises(FileError):
-        read_stretch(path)
-
-
 @pytest.mark.parametrize("kind", fair(FAMILIES, "hybrid"))
 def test_yesterdays_chat_goes_on_in_another_engine(folders: dict[str, Path], kind: str, tmp_path: Path) -> None:
     first = talk(folders[kind], tmp_path, CHAT)
@@ -500,11 +421,6 @@ def talk(folder: Path, cache_folder: Path | None, tokens: tuple[int, ...]) -> Ou
     outcome = client.run(asked)
     assert engine.close()
     return outcome
-
-
-def test_a_chat_larger_than_half_the_disk_is_not_written(model: LoadedModel, tmp_path: Path) -> None:
-    write(model, PrefixDisk(tmp_path, limit_bytes=1000))
-    assert not files(tmp_path)
 
 
 THINKING_TEMPLATE = (

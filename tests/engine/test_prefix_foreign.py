@@ -21,19 +21,8 @@ from tests.helpers.tiny_models import build, save
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("families")
-    return {kind: save_family(kind, folder / kind) for kind in ("dense", "hybrid")}
-
-
-@pytest.fixture(scope="module")
-def model(folders: dict[str, Path]) -> LoadedModel:
-    return load_model(folders["hybrid"])
-
-
-@pytest.fixture(scope="module")
-def dense(folders: dict[str, Path]) -> LoadedModel:
-    return load_model(folders["dense"])
+def model(models: dict[str, LoadedModel]) -> LoadedModel:
+    return models["hybrid"]
 
 
 @pytest.mark.parametrize("of", ["other weights", "other shapes"])

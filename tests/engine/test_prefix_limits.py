@@ -8,21 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from engine.models.loading import LoadedModel, load_model
+from engine.models.loading import LoadedModel
 from engine.prefix.disk import PrefixDisk
 from engine.prefix.memory import PrefixStore
 from tests.engine.test_prefix_disk import CHAT, cached, files, write
-from tests.helpers.tiny_families import save_family
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    return load_model(save_family("hybrid", tmp_path_factory.mktemp("hybrid")))
-
-
-@pytest.fixture(scope="module")
-def dense(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
-    return load_model(save_family("dense", tmp_path_factory.mktemp("dense")))
+def model(models: dict[str, LoadedModel]) -> LoadedModel:
+    return models["hybrid"]
 
 
 def small_chat(number: int) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from engine.drafting.calibration import Tuner
 from engine.drafting.costs import RoundCosts
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
-from engine.models.loading import LoadedModel, load_draft, load_model
+from engine.models.loading import LoadedModel, load_draft
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
 
@@ -29,11 +29,6 @@ EPSILON = 0.2
 PROMPTS = [[3 + (11 * n + 29 * salt) % 200 for n in range(12)] for salt in range(8)]
 REPLY_TOKENS = 28
 SEED = 7
-
-
-@pytest.fixture(scope="module")
-def main(zoo: Zoo) -> LoadedModel:
-    return load_model(zoo.main)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from types import SimpleNamespace
@@ -19,7 +18,6 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from engine.api.types import MAX_DRAFT_TOKENS
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.drafting import calibration
@@ -32,11 +30,6 @@ from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.families import harness as families
 from tests.helpers import tiny_drafters
-
-
-@pytest.fixture(scope="module")
-def main(zoo: Zoo) -> LoadedModel:
-    return load_model(zoo.main)
 
 
 @pytest.fixture(scope="module")
@@ -150,12 +143,6 @@ def test_what_was_measured_of_other_models_is_told_too(
     assert len(again.measured(small)) == 1
 
 
-def test_another_pair_is_measured_by_itself(main: LoadedModel, pair: Path) -> None:
-    tuner = Tuner(pair)
-    tuner.begin(main, None, RoundCosts())
-    assert tuner.pending
-
-
 def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
     """An update has the same folder, name and size, and other weights: how they round, and agree, is not known."""
     for models in ((replace(main, identity="new"), draft), (main, replace(draft, identity="new"))):
@@ -219,30 +206,6 @@ def test_a_folder_that_cannot_be_written_costs_only_the_memory_of_it(main: Loade
     costs, _ = tuned(Tuner(tmp_path / "file" / "below"), main, None)
 
     assert costs.calibration.verify_s
-
-
-def test_widths_that_save_nothing_are_measured_twice(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where each token costs as much as one forward, wide forwards take long, and none of them will be drafted.
-
-    But for what a first forward takes more than others.
-    """
-    measured: list[int] = []
-    cheap = {4: 0.001, 8: 0.0065, 12: 0.002}
-
-    def forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
-        measured.append(width)
-        caches.width = width  # a step is open
-        seconds = cheap.get(width, width / 1000)
-        return 30 * seconds if width in (12, 17) and measured.count(width) == 1 else seconds
-
-    monkeypatch.setattr(calibration, "_forward_s", forward_s)
-    monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
-    verify_s = tuned(Tuner(), main, None)[0].calibration.verify_s
-
-    assert verify_s == pytest.approx({width: cheap.get(width, width / 1000) for width in WIDTHS})
-    assert measured.count(2) == measured.count(8) == measured.count(17) == 2
-    assert measured.count(12) == 3
-    assert measured.count(4) > 3  # in rollbacks too
 
 
 def test_what_a_forward_takes_is_told_as_it_is(
@@ -344,17 +307,6 @@ def test_logits_that_are_no_numbers_leave_the_rounding_unknown(
     assert tuned(Tuner(), replace(main, network=network), None)[0].calibration.rounding == 0
 
 
-def test_wide_forwards_are_measured_where_tiles_end(main: LoadedModel, alone: Path) -> None:
-    """And every width that an ordinary round has, that of one token included."""
-    costs, _ = tuned(Tuner(alone), main, None)
-    widths = sorted(costs.calibration.verify_s)
-    wide = [width for width in widths if width > 17]
-    assert set(range(1, 18)) <= set(widths)
-    assert len(wide) >= 5
-    assert wide[-1] == MAX_DRAFT_TOKENS + 1
-    assert all(width % 4 == 0 for width in wide[:-1])
-
-
 def test_measuring_can_be_stopped(main: LoadedModel) -> None:
     tuner, costs = Tuner(), RoundCosts()
     before = costs.calibration
@@ -402,46 +354,6 @@ def test_beside_a_draft_that_breaks_the_main_model_is_measured_all_the_same(
     assert FixedController(3, History(costs)).wants("draft")
     assert [path.name for path in tmp_path.iterdir()] == [f"{calibration.pair_key(main, None)}.json"]
     assert not tuned(Tuner(tmp_path), main, draft)[0].refuses("draft")
-
-
-def test_what_is_measured_are_forwards_after_a_context_and_rollbacks(
-    main: LoadedModel, draft: LoadedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each width is forgotten again, so all are measured at one depth; a rollback keeps one token of several."""
-    steps: list[tuple[int, int, int]] = []  # depth, width, kept
-    commit = CacheSet.commit
-
-    def recorded(caches: CacheSet, kept: int) -> None:
-        steps.append((caches.position, caches.width, kept))
-        commit(caches, kept)
-
-    computed: list[int] = []
-    monkeypatch.setattr(CacheSet, "commit", recorded)
-    monkeypatch.setattr(CacheSet, "evaluate", lambda caches: computed.append(caches.position))
-    costs, slices = tuned(Tuner(), main, draft)
-
-    depth = 64
-    context = [(at, 16, 16) for at in range(0, depth, 16)]  # a few tokens at a time, as a round would read them
-    places = [at for at in range(len(steps)) if steps[at : at + 4] == context]
-    after_last = places[-1] + 4
-    assert places[0] == 0
-    assert steps[after_last][2] == 0, "just after the draft's"
-    assert all(kept == width <= 16 for _, width, kept in steps[:after_last]), "how it rounds, in caches of its own"
-    # A draft's chain goes on from one forward to the next, and is forgotten as a whole.
-    chained = [step for step in steps[after_last:] if step[1:] == (1, 1)]
-    measured = [step for step in steps[after_last:] if step[1:] != (1, 1)]
-    assert {at for at, _, _ in chained} == set(range(depth, depth + 4))
-    assert {(at, kept) for at, width, kept in measured[: len(WIDTHS)]} == {(depth, 0)}
-    beside = [1, *(each for width in WIDTHS[1:] for each in (width, 1))]
-    assert [width for _, width, _ in measured[: len(beside)]] == beside
-    rollbacks = [(at, width) for at, width, kept in measured if width > kept == 1]
-    assert [at for at, _ in rollbacks] == [depth + count for count in range(len(rollbacks))]
-    assert computed == [at + 1 for at, _ in rollbacks]  # what was left to do is a part of its price
-    assert len(rollbacks) > 1
-    assert all(width > 1 for _, width in rollbacks)
-    longer = sum(at > depth for at, _, _ in chained)
-    assert slices == len(steps) - longer  # one forward each, or one chain
-    assert 0 < costs.calibration.rollback_s < 1e6
 
 
 def test_a_model_that_cannot_roll_back_has_no_price_for_it(main: LoadedModel) -> None:
@@ -500,19 +412,6 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
     assert 0.6 * fmean(made) < fmean(told) < 1.3 * fmean(made)
 
 
-def test_times_that_never_agree_are_told_as_uncertain(main: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    times = itertools.cycle([1.0, 1.1, 2.0, 1.4, 1.0, 3.0, 1.7])
-
-    def forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
-        caches.width = width
-        return next(times)
-
-    monkeypatch.setattr(calibration, "_MOST_COMPARISONS", MOST_COMPARISONS)
-    monkeypatch.setattr(calibration, "_forward_s", forward_s)
-    monkeypatch.setattr(CacheSet, "commit", lambda caches, kept: setattr(caches, "width", 0))
-    assert tuned(Tuner(), main, None)[0].calibration.error > 0.1
-
-
 @pytest.mark.parametrize(
     ("change", "kept"),
     [
@@ -546,12 +445,3 @@ def test_only_whole_and_positive_times_are_read_back(
     if kept:
         widths = {int(width): seconds for width, seconds in told["verify_s"].items()}
         assert told | asdict(costs.calibration) == told | {"verify_s": widths}
-
-
-def test_where_no_width_is_worth_a_comparison_no_error_is_claimed() -> None:
-    """Each width takes as long as its tokens one by one, so none is compared often enough to tell how far off it is."""
-    timed: dict[Any, Callable[[], float]] = {width: partial(float, 0.01 * width) for width in (2, 4)}
-    compared: Any = calibration._compared(lambda: 0.01, timed)
-    found: Any = at_once(compared)
-    assert found[1] == 0
-    assert found[0] == {1: 0.01, 2: pytest.approx(0.02), 4: pytest.approx(0.04)}
