@@ -6,7 +6,6 @@ import shutil
 import socket
 import threading
 import time
-import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
@@ -31,8 +30,7 @@ from engine import (
     StorageFailed,
     TokenInClear,
 )
-from engine.hub import client, writer
-from engine.hub.repository import RemoteFile
+from engine.hub import client
 from engine.hub.stop import StopSignal, seconds_asked
 from tests.end2end.conftest import REPO
 from tests.end2end.test_downloads import WEIGHTS, install, refusal
@@ -153,18 +151,6 @@ def test_a_page_in_place_of_a_file_takes_nothing_of_what_has_come(
     assert "Range" in hub.requests_for("model.safetensors")[-1].headers
 
 
-def test_a_list_of_files_is_not_kept_whole(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
-    """Fifty thousand files of which the model has four: what is kept is in proportion to those."""
-    hub.add(REPO, model_files())
-    hub.page_size = 1000
-    hub.extra_entries = [{"path": f"data/{n}.parquet", "size": 1, "oid": "0" * 40} for n in range(50_000)]
-    tracemalloc.start()
-    install(store, recorder)
-    _, peak_bytes = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak_bytes < 80 << 20  # most of it is the tests' own hub
-
-
 def test_a_list_without_end_or_measure_is_misbehaviour(
     hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
@@ -261,20 +247,6 @@ def test_what_came_is_told_once_it_is_within_the_limit(
     store.pause(download)
     assert isinstance(recorder.end_of(download), DownloadStopped)
     assert {each.done_bytes for each in told} == {0}
-
-
-def test_a_folder_that_is_removed_meanwhile_is_noticed_before_all_has_come(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An open file can be written to the end; what was fetched into it could be given no name then."""
-    monkeypatch.setattr(writer, "_SYNC_EVERY_BYTES", 100)
-    (folder := tmp_path / "files").mkdir()
-    file = RemoteFile("a", 1000, "0" * 64)
-    with writer._Part(writer.part_path(folder, file), file, StopSignal(), lambda _bytes, _fresh: None) as part:
-        part.append(bytes(100))
-        shutil.rmtree(folder)
-        with pytest.raises(FileNotFoundError):
-            part.append(bytes(100))
 
 
 def test_a_removed_folder_is_told_and_made_again(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:

@@ -84,14 +84,6 @@ def test_what_arrives_is_what_the_hub_has(
     assert model.info is not None
 
 
-def test_progress_ends_at_the_total(hub: TinyHub, store: QuickStore, recorder: EventRecorder) -> None:
-    install(store, recorder)
-    progress = [event for event in recorder.events if isinstance(event, DownloadProgress)]
-    total = sum(map(len, hub.repositories[REPO].values()))
-    assert (progress[-1].done_bytes, progress[-1].total_bytes) == (total, total)
-    assert isinstance(recorder.events[-1], DownloadFinished)
-
-
 def test_only_files_that_a_model_needs_are_fetched(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
@@ -390,17 +382,6 @@ def test_a_hub_that_accepts_and_says_nothing_can_be_left_at_once(tmp_path: Path,
     assert store.close()
 
 
-def test_a_cancelled_download_leaves_nothing(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
-) -> None:
-    hub.faults[WEIGHTS] = Fault(hold_after=1_000_000)
-    download = store.install(REPO)
-    wait_for_bytes(recorder, 1_000_000)
-    store.cancel(download)
-    assert recorder.wait_for(DownloadStopped, download).kept_bytes == 0
-    assert tree(tmp_path) == {}
-
-
 def test_a_paused_download_can_be_cancelled_later(
     tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
 ) -> None:
@@ -460,16 +441,6 @@ def test_installing_again_mends_only_what_is_broken(
     hub.seen.clear()
     install(store, recorder)
     assert [seen.path.rpartition("/")[2] for seen in hub.seen if "/resolve/" in seen.path] == ["model.safetensors"]
-    assert_installed(tmp_path, hub)
-
-
-def test_a_newer_revision_replaces_the_older_one(
-    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
-) -> None:
-    hub.repositories[REPO]["merges.txt"] = b"old"
-    install(store, recorder)
-    hub.add(REPO, model_files() | {"model.safetensors": safetensors(LARGE, b"\2")})
-    assert install(store, recorder).changed
     assert_installed(tmp_path, hub)
 
 

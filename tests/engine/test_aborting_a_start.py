@@ -16,6 +16,7 @@ import pytest
 from tokenizers import Tokenizer, processors
 
 from engine import (
+    CountId,
     Engine,
     Event,
     Failed,
@@ -26,11 +27,11 @@ from engine import (
     ModelFailed,
     ModelReady,
     Request,
+    RequestId,
     Sampling,
     TextDelta,
     TokensCounted,
 )
-from engine.api.types import CountId, RequestId
 from engine.models import encoding
 from engine.models.encoding import _calls_the_library, apart, encode
 from engine.models.loading import load_model
@@ -306,23 +307,6 @@ def test_encoding_is_what_transformers_makes_of_it(zoo: Zoo, tmp_path: Path, spe
         expected = model.tokenizer.encode(text, add_special_tokens=special)
         assert encode(model.tokenizer, text, special=special) == expected
         assert len(expected) >= len(text) // 2  # neither cut nor padded
-
-
-def test_what_nobody_waits_for_does_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = threading.BoundedSemaphore(3)
-    monkeypatch.setattr(encoding, "_calls", calls)
-    end, begun = threading.Event(), []
-
-    def work() -> None:
-        begun.append(1)
-        end.wait(PATIENCE_S)
-
-    for _ in range(10):
-        with pytest.raises(Aborted):
-            apart(work, lambda: True)
-    end.set()
-    assert len(begun) == 3
-    assert [apart(lambda: 7, lambda: False) for _ in range(9)] == [7] * 9
 
 
 def test_what_nobody_waits_for_does_not_pile_up_whoever_left_it() -> None:

@@ -35,7 +35,6 @@ from engine.drafting.costs import MAX_WIDTH, RoundCosts
 from engine.models.loading import LoadedModel
 from engine.prefix.memory import PrefixStore
 from engine.runtime.batch import Batch
-from engine.runtime.scheduler import MAX_REPLIES
 from tests.engine.batch_harness import (
     DRAFTING_FAMILIES,
     GREEDY,
@@ -144,24 +143,6 @@ def test_a_row_more_where_that_is_faster_changes_no_token(family: str, monkeypat
         assert reply.tokens == alone(family, asked).tokens
 
 
-def test_long_chats_get_no_row_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RoundCosts, "padded", to_even)
-    monkeypatch.setattr("engine.runtime.batch._PADDED_TOKENS", 60)
-    harness = Harness(model("qwen3"))
-    heard = [harness.submit(asking(prompt(8 + n, n), 70, speculation=Speculation.off())) for n in range(3)]
-    padded = set()
-    while harness.scheduler.busy:
-        harness.scheduler.step()
-        if harness.batched == 3:
-            longest = max(len(reply.reply.sequence.tokens) for reply in heard)
-            if abs(longest - 60) > 2:
-                padded.add((harness.scheduler._batch._padded, longest > 60))
-
-    assert padded == {(True, False), (False, True)}
-    for n, reply in enumerate(heard):
-        assert reply.tokens == alone("qwen3", asking(prompt(8 + n, n), 70)).tokens
-
-
 @pytest.mark.parametrize("family", fair(EVERY_FAMILY, "qwen3", "gemma3_text", "qwen3_5"))
 def test_speculation_resumes_on_the_last_one(family: str) -> None:
     """It drafts alone, pauses in company that shares forwards, and drafts again when the company has left."""
@@ -235,19 +216,6 @@ def test_any_order_of_joining_and_leaving(family: str, seed: int) -> None:
         whole = alone(family, asked).tokens
         cancelled = reply.finished.reason is FinishReason.CANCELLED
         assert reply.tokens == (whole[: len(reply.tokens)] if cancelled else whole)
-
-
-def test_at_most_32_are_under_way() -> None:
-    harness = Harness(model("qwen3"))
-    heard = [harness.submit(asking(prompt(4, salt), 12)) for salt in range(MAX_REPLIES + 4)]
-    most = 0
-    while harness.scheduler.busy:
-        harness.scheduler.step()
-        most = max(most, len(harness.scheduler._running))
-
-    assert most == MAX_REPLIES
-    assert all(len(reply.tokens) == 12 for reply in heard)
-    assert max(reply.finished.stats.shared_rounds for reply in heard) >= 11
 
 
 def test_a_long_prompt_starves_nobody() -> None:
@@ -331,19 +299,6 @@ def test_an_error_of_the_forward_fails_the_batch_and_no_more(monkeypatch: pytest
     harness.run_dry()
     assert again.finished.stats.cached_tokens == 0
     assert again.tokens == alone("qwen3", asking(prompt(5, 0), 16)).tokens
-
-
-def test_the_draft_can_change_while_several_run() -> None:
-    harness = Harness(model("qwen3"))
-    heard = [harness.submit(asking(prompt(6, salt), 20 + 20 * salt)) for salt in range(2)]
-    harness.until_written(heard[1], 5)
-    assert harness.batched == 2
-    harness.scheduler.set_draft(draft())
-    harness.run_dry()
-
-    assert heard[1].finished.stats.proposer == "draft"
-    for salt, reply in enumerate(heard):
-        assert reply.tokens == alone("qwen3", asking(prompt(6, salt), 20 + 20 * salt)).tokens
 
 
 def test_another_main_model_ends_all_that_run_and_serves_those_that_wait() -> None:
@@ -509,15 +464,6 @@ def test_a_sink_that_raises_on_the_last_event_hears_no_other(error: BaseExceptio
     assert faulty.tokens == alone("qwen3", asked[0]).tokens
     for recorder, one in list(zip(heard, asked, strict=True))[1:]:
         assert recorder.tokens == alone("qwen3", one).tokens
-
-
-def test_joining_a_batch_in_flight_is_refused() -> None:
-    harness = Harness(model("qwen3"))
-    heard = [harness.submit(asking(prompt(6, salt), 30, speculation=Speculation.off())) for salt in range(2)]
-    harness.until_written(heard[1], 5)
-    assert harness.scheduler._batch.in_flight
-    with pytest.raises(RuntimeError):
-        harness.scheduler._batch.join([])
 
 
 class Unprintable(Exception):

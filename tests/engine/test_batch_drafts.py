@@ -13,7 +13,6 @@ import pytest
 from engine import DraftingState, FinishReason, InternalError, Sampling, Speculation
 from engine.decoding.accept import ROOT, Draft
 from engine.decoding.sampling import Sampler
-from engine.drafting.controller import History
 from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.draft_model import DraftModelProposer
@@ -183,23 +182,6 @@ def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: p
         assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 30)).tokens
 
 
-@pytest.mark.expect_log("a reply failed")
-def test_an_error_in_one_rows_draws_is_its_own() -> None:
-    harness = Harness(model("qwen3"), draft())
-    heard = [harness.submit(asking(prompt(6 + salt, salt), 40)) for salt in range(3)]
-    harness.until_written(heard[2], 12)
-
-    def broken(*_: object) -> object:
-        raise ValueError("broken")
-
-    heard[1].reply.sampler.verify = broken  # type: ignore[assignment, method-assign]
-    harness.run_dry()
-
-    assert isinstance(heard[1].failed.error, InternalError)
-    for salt in (0, 2):
-        assert heard[salt].tokens == alone("qwen3", asking(prompt(6 + salt, salt), 40)).tokens
-
-
 @pytest.mark.parametrize("broken", range(3))
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("drafts_before", [0, 1])  # the device was waited for with the first draft of several anyway
@@ -346,18 +328,6 @@ def test_a_draft_that_rests_in_company_says_what_it_would_cost_there(monkeypatch
     assert [(each.drafting, each.draft_speed) for each in stats] == [
         (DraftingState.PARKED, known.shared_by(2).draft_speed)
     ] * 2
-
-
-def test_prices_in_company_are_of_as_many_tokens_of_each() -> None:
-    history = History()
-    history.costs.calibration = Calibration({1: 1.0, 2: 1.5, 4: 2.0, 8: 5.0}, {"draft": 0.25}, round_s={"draft": 0.5})
-    shared = history.shared_by(2)
-    assert shared.costs.plain_s == 1.5
-    assert shared.costs.price_s("draft", 3) == 5.0 + 2 * (0.5 + 3 * 0.25)
-    assert history.shared_by(2) is shared
-    assert history.shared_by(1) is history
-    history.costs.calibration = Calibration({1: 2.0, 2: 2.5})
-    assert history.shared_by(2).costs.plain_s == 2.5
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import mlx.core as mx
 import numpy as np
 import pytest
 
 from engine.caches.making import CacheMaker
 from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
-from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.models.access import ModelAccess
-from engine.models.drafters import BlockConfig, EagleConfig, drafter_config
+from engine.models.drafters import BlockConfig, drafter_config
 from tests.helpers import tiny_drafters as tiny
 from tests.helpers.tiny_models import build, qwen3_config
 
@@ -31,30 +28,6 @@ def test_the_candidates_are_the_likeliest_tokens_and_no_others(candidates: int) 
     kept = np.isfinite(np.array(scores))
     assert kept.sum(axis=-1).tolist() == [candidates] * rows
     assert np.array_equal(np.nonzero(kept)[1].reshape(rows, -1), likeliest)
-
-
-def test_a_reduced_vocabulary_without_its_table_is_left_to_the_loader_to_name() -> None:
-    """And a table that no vocabulary is reduced by is not looked at."""
-    main = ModelAccess(build(qwen3_config()))
-    drafters: list[Any] = []
-    for reduced in (True, False):
-        rows = tiny.REDUCED if reduced else tiny.VOCABULARY
-        block = tiny.dspark_config(**({"draft_vocab_size": rows} if reduced else {}))
-        eagle = tiny.eagle_config(draft_vocab_size=rows)
-        for raw, weights in ((block, tiny.block_weights(block)), (eagle, tiny.eagle_weights(eagle))):
-            config = drafter_config(raw, weights)
-            if isinstance(config, BlockConfig):
-                drafters.append(BlockDrafter(config, main))
-            else:
-                assert isinstance(config, EagleConfig)
-                drafters.append(EagleDrafter(config, main))
-    weights = {"fc.weight": mx.zeros((1,))}
-    beyond = weights | {"d2t": mx.array([10**6])}
-    assert [drafter.sanitize(dict(weights)) for drafter in drafters] == [weights] * 4
-    for drafter in drafters[:2]:
-        with pytest.raises(ValueError, match="beyond the vocabulary"):
-            drafter.sanitize(dict(beyond))
-    assert [drafter.sanitize(dict(beyond)) for drafter in drafters[2:]] == [beyond] * 2
 
 
 @pytest.mark.parametrize("causal", [True, False])

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine import EngineClosed, NoModelLoaded, TokensCounted
-from engine.api.types import CountId
+from engine import CountId, EngineClosed, NoModelLoaded, TokensCounted
 from engine.models.loading import LoadedModel, load_model
 from engine.runtime.commands import Count
 from engine.runtime.counting import SLICE_CHARACTERS, Counting
@@ -92,13 +91,6 @@ def test_it_is_busy_until_all_are_told(counting: Counting, model: LoadedModel) -
         seen.append(counting.busy)
         counting.step(model)
     assert [*seen, counting.busy] == [False, True, True, False]
-
-
-def test_a_long_text_is_counted_as_a_whole(counting: Counting, heard: Heard, model: LoadedModel) -> None:
-    text = LONG[: 2 * SLICE_CHARACTERS]
-    ask(counting, 1, text)
-    counting.step(model)
-    assert heard.answers == [TokensCounted(CountId(1), tokens_of(model, text), None)]
 
 
 def test_another_model_counts_from_the_start(

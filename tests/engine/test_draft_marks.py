@@ -6,9 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from engine import DraftMark, Request, RequestStats, Sampling, Speculation, TextDelta
+from engine import DraftMark, Request, Sampling, Speculation, TextDelta
 from engine.api.stats import StatsRecorder
-from engine.decoding.sources import Run, Sources
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient, Outcome
 
@@ -59,20 +58,6 @@ def test_the_draft_wanted_something_else_than_what_stands_there(client: EngineCl
     assert all(wanted != written for wanted, written in words)
 
 
-def test_plain_and_shared_rounds_leave_no_mark(client: EngineClient) -> None:
-    assert marks_of(client.run(request(Speculation.off()))) == []
-
-
-def test_a_character_of_several_tokens_comes_from_all_of_them() -> None:
-    sources = Sources()
-    for chars in (1, 0, 0, 1, 2):  # the fourth token completes what the second began
-        sources.count_token()
-        sources.add(chars)
-    assert sources.take(1) == (Run(1, 0, 1),)
-    assert sources.take(2) == (Run(1, 1, 4), Run(1, 4, 5))
-    assert sources.take(1) == (Run(1, 4, 5),)
-
-
 @pytest.mark.parametrize("rounds", [1, 2, 41, 42, 400, 1000])
 def test_stretches_stay_few_and_hold_every_token(rounds: int) -> None:
     recorder = StatsRecorder(0.0)
@@ -91,13 +76,3 @@ def test_passes_are_counted_by_what_they_accepted(client: EngineClient) -> None:
     assert sum(stats.rounds_by_accepted) == stats.draft_rounds
     assert sum(number * rounds for number, rounds in enumerate(stats.rounds_by_accepted)) == stats.accepted
     assert sum(stats.share_by_accepted) == pytest.approx(1.0)
-
-
-def test_saved_time_has_the_sign_of_the_verdict() -> None:
-    shared = {"generated_tokens": 101, "rounds": 51, "drafted": 100, "accepted": 50, "decode_s": 4.0}
-    gain, loss = (RequestStats(**shared, plain_rounds=rounds) for rounds in (60.0, 150.0))  # type: ignore[arg-type]
-    assert gain.saved_s is not None
-    assert gain.saved_s > 0
-    assert loss.saved_s is not None
-    assert loss.saved_s < 0
-    assert RequestStats(**shared).saved_s is None  # type: ignore[arg-type]

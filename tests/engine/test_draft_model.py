@@ -11,8 +11,7 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from engine import Acceptance, Sampling
-from engine.api.types import MAX_DRAFT_TOKENS
+from engine import MAX_DRAFT_TOKENS, Acceptance, Sampling
 from engine.decoding.accept import integers
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
@@ -73,13 +72,6 @@ def test_it_stops_where_the_rule_says(
     assert len(drafted(model, StopRule((0.0, 0.0, 1.1), Worth().by_grade))) == 3
     assert len(drafted(model, stop_below(1.1))) == 1
     assert len(drafted(model, stop_below(0.0))) == LIMIT
-
-
-def test_beyond_its_context_it_offers_nothing_and_reads_nothing(model: LoadedModel) -> None:
-    short = replace(model, info=replace(model.info, context_tokens=len(PROMPT) - 5))
-    offer = DraftModelProposer(short, PrefixStore()).offer(PROMPT)
-
-    assert (offer.most, offer.behind) == (0, 0)
 
 
 def in_other_tokens(model: LoadedModel) -> LoadedModel:

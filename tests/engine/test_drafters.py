@@ -19,12 +19,16 @@ from typing import Any
 import pytest
 
 from engine import (
+    DrafterDoesNotFit,
+    DrafterKind,
     DraftingState,
     Engine,
     Failed,
     Finished,
     FinishReason,
+    ModelDamaged,
     ModelFailed,
+    ModelOnlyDrafts,
     ModelReady,
     PromptProgress,
     Request,
@@ -32,8 +36,6 @@ from engine import (
     Speculation,
     TextDelta,
 )
-from engine.api.errors import DrafterDoesNotFit, ModelDamaged, ModelOnlyDrafts
-from engine.api.types import DrafterKind
 from engine.decoding.accept import Draft, integers
 from engine.decoding.hidden_states import HiddenStates
 from engine.decoding.sampling import Sampler
@@ -51,6 +53,7 @@ from tests.helpers import tiny_assistants, tiny_drafters, tiny_heads
 from tests.helpers.engine_client import PATIENCE_S, EngineClient
 from tests.helpers.lazy_faults import FAULTS
 from tests.helpers.round_check import check_rounds
+from tests.helpers.samples import sampled
 from tests.helpers.tiny_families import FAMILIES, STATE_SPACE, save_family
 
 FIRST = tuple(40 + (7 * n) % 90 for n in range(70))
@@ -479,8 +482,7 @@ def test_cleared_and_chosen_again_between_turns_it_goes_on_from_what_it_had_read
     whole(pair, drafts)
 
 
-@pytest.mark.parametrize("restarted", [False, True], ids=["", "restarted"])
-@pytest.mark.parametrize("turns", [1, 3])
+@pytest.mark.parametrize(("turns", "restarted"), sampled([1, 3], {"": False, "restarted": True}, rest=pytest.mark.slow))
 @pytest.mark.parametrize(
     "pair", list(_pairs(["eagle3-dense", "dflash-hybrid"], slow=_EVERY_KIND)), indirect=True, scope="module"
 )
@@ -561,9 +563,7 @@ def test_a_drafter_that_raises_costs_nothing_but_its_drafts(
 
 
 @in_company
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("replies", [1, 2])
-@pytest.mark.parametrize("drafts_before", [0, 1])
+@pytest.mark.parametrize(("fault", "replies", "drafts_before"), sampled(list(FAULTS), (1, 2), (0, 1)))
 @pytest.mark.expect_log("failed; the reply goes on plainly")
 def test_a_draft_that_fails_only_on_the_device_costs_nothing_but_drafts(
     client: EngineClient, pair: Pair, fault: str, replies: int, drafts_before: int, monkeypatch: pytest.MonkeyPatch

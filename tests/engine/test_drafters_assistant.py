@@ -13,7 +13,7 @@ import pytest
 from mlx.utils import tree_flatten
 from mlx_lm.models.cache import make_prompt_cache
 
-from engine.api.errors import DrafterDoesNotFit, ModelDamaged
+from engine import DrafterDoesNotFit, ModelDamaged
 from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
 from engine.decoding.hidden_states import HiddenStates
@@ -72,14 +72,6 @@ def drafted(drafter: AssistantDrafter) -> list[list[int]]:
 @pytest.mark.parametrize("family", tiny.MAINS)
 def test_frozen_figures(family: str) -> None:
     assert drafted(assistant(family)) == FIGURES[family]
-
-
-@pytest.mark.parametrize("family", tiny.MAINS)
-def test_a_rehearsal_ends_in_the_probabilities_of_a_token(family: str) -> None:
-    """Which whoever times it waits for."""
-    drafter = assistant(family)
-    caches = CacheMaker(drafter)()
-    assert [drafter.rehearse(length, caches).shape for length in (1, 3)] == [(1, VOCABULARY)] * 2
 
 
 @pytest.mark.parametrize("family", tiny.MAINS)
@@ -146,11 +138,6 @@ def test_it_reads_the_last_layer_of_each_kind_but_the_first_of_all(kinds: str, r
             assistant("gemma4-large", main)
     else:
         assert assistant("gemma4-large", main)._sources == reads
-
-
-def test_it_is_told_the_token_after_each_state() -> None:
-    """For the last of them it drafts: that is the newest of the chat."""
-    assert assistant("gemma4").reads_next_token
 
 
 def test_numbers_of_its_layers_have_limits() -> None:

@@ -12,7 +12,6 @@ import mlx.core as mx
 import pytest
 
 from engine import (
-    MAX_DRAFT_TOKENS,
     DraftIsMain,
     Engine,
     ModelDamaged,
@@ -33,12 +32,12 @@ from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.chain import Head, rehearsed
+from engine.drafting.proposers.chain import Head
 from engine.drafting.proposers.eagle3 import EagleDrafter
-from engine.drafting.proposers.mtp import MtpDrafter, _norm_eps
+from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
 from engine.models.drafter_tensors import unplaced
-from engine.models.drafters import BODY, EagleConfig, MtpConfig, drafter_config
+from engine.models.drafters import EagleConfig, MtpConfig, drafter_config
 from engine.models.loading import LoadedModel, at_once, load_model
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
@@ -190,35 +189,6 @@ def test_frozen_figures_of_mtp_families(family: str) -> None:
     assert drafted(mtp_head(family)) == FIGURES[family]
 
 
-def test_a_head_of_its_own_caps_what_its_config_says(main_network: Any) -> None:
-    states = mx.random.normal((2, tiny.WIDTH), key=mx.random.key(1))
-    capped, free = (
-        loaded(EagleDrafter(config, ModelAccess(main_network)), weights).logits(states)
-        for config, weights in map(gemma_eagle, (5.0, None))
-    )
-    assert mx.abs(free).max() > 8
-    assert mx.allclose(capped, 5 * mx.tanh(free / 5), atol=1e-5)
-
-
-def gemma_eagle(softcap: float | None) -> tuple[EagleConfig, dict[str, mx.array]]:
-    config = tiny.gemma_eagle_config(final_logit_softcapping=softcap)
-    weights = tiny.eagle_weights(config, head_norms=True)
-    parsed = drafter_config(config, weights)
-    assert isinstance(parsed, EagleConfig)
-    return parsed, weights
-
-
-def test_a_rehearsal_leaves_only_rows_that_were_read(main_network: Any) -> None:
-    head = eagle("speculators", main_network)
-    caches = CacheMaker(head)()
-
-    rehearsed(head, 3, caches)
-
-    held = caches.position
-    rehearsed(head, 8, caches)
-    assert caches.position == held + 1
-
-
 @pytest.mark.parametrize("name", ["speculators", "three layers"])
 def test_what_a_token_takes_is_what_its_row_of_eagle_does(name: str, main_network: Any) -> None:
     check_row_bytes(eagle(name, main_network))
@@ -248,10 +218,6 @@ def test_a_row_is_made_of_a_state_and_of_the_token_after_it(main_network: Any) -
         same = [bool(mx.allclose(rows[0][at], rows[1][at], atol=1e-4).item()) for at in range(3)]
         assert same == [True, False, False]
         assert head.reads_next_token
-
-
-def test_a_head_of_the_main_models_own_reads_what_its_output_does() -> None:
-    assert mtp_head("mimo").reads == (BODY,)
 
 
 def test_exaones_head_attends_over_all_and_turns_nothing() -> None:
@@ -306,28 +272,6 @@ def test_a_rehearsal_takes_as_many_steps_as_a_draft_of_that_length(main_network:
         assert caches.position == 66
 
 
-@pytest.mark.parametrize(
-    ("said", "eps"),
-    [
-        ({"rms_norm_eps": 1e-5}, 1e-5),
-        ({"rms_norm_eps": 0.0}, 0.0),
-        ({"rms_norm_eps": None, "layer_norm_epsilon": 2e-5}, 2e-5),
-        ({"rms_norm_eps": None}, 1e-6),
-        ({"rms_norm_eps": 1.0}, None),
-        ({"rms_norm_eps": -1e-6}, None),
-        ({"rms_norm_eps": "small"}, None),
-    ],
-)
-def test_norms_have_the_epsilon_that_is_said(said: dict[str, Any], eps: float | None) -> None:
-    config = heads.parsed_head("mimo")
-    text = {name: value for name, value in (dict(config.text_config) | said).items() if value is not None}
-    if eps is None:
-        with pytest.raises(ValueError, match="rms_norm_eps"):
-            _norm_eps(replace(config, text_config=text))
-    else:
-        assert _norm_eps(replace(config, text_config=text)) == eps
-
-
 def test_experts_and_projections_of_raw_shards_are_those_of_converted_ones() -> None:
     converted = heads.head_weights("deepseek_v3")
     raw = dict(converted)
@@ -367,13 +311,6 @@ def test_heads_of_speculators_are_the_same_under_other_names(family: str) -> Non
     parsed = drafter_config(heads.speculators_config(family), weights)
     assert isinstance(parsed, MtpConfig)
     assert drafted(loaded(MtpDrafter(parsed, ModelAccess(heads.build_main(family))), weights)) == FIGURES[family]
-
-
-@pytest.mark.parametrize("family", ["qwen3_5", "qwen3_next"])
-def test_norms_around_zero_lack_one_and_nothing_else_does(family: str) -> None:
-    raw = {name: weight - 1 if "norm" in name else weight for name, weight in heads.head_weights(family).items()}
-    config = replace(heads.parsed_head(family, raw), raw_norms=True)
-    assert drafted(loaded(MtpDrafter(config, ModelAccess(heads.build_main(family))), raw)) == FIGURES[family]
 
 
 @pytest.mark.parametrize("name", ["embed_tokens.weight", "shared_head.head.weight"])
@@ -443,22 +380,6 @@ def test_a_head_drafts_nothing_behind_an_end(reading: Reading) -> None:
     proposer = reading.proposer(tokenizer=SimpleNamespace(eos_token_ids={free[1]}))
     drafted = integers(proposer.propose(reading.tokens, Plan(proposer.name, 6), sampler).tokens)
     assert drafted == free[: free.index(free[1]) + 1]
-
-
-def test_a_head_goes_as_far_as_its_main_model_and_reads_the_layers_of_its_config(reading: Reading) -> None:
-    drafter = reading.draft.info.drafter
-    assert drafter is not None
-    assert reading.proposer().layers == drafter.layers
-    for context in (23, 25, 10_000):
-        made = reading.proposer(info=replace(reading.main.info, context_tokens=context))
-        assert made.offer(reading.tokens).most == min(context - len(reading.tokens), MAX_DRAFT_TOKENS)
-
-
-def test_without_a_row_nothing_can_be_drafted(reading: Reading) -> None:
-    proposer: Any = proposer_of(reading.draft, reading.main, PrefixStore(), 0)
-    sampler = Sampler(Sampling(temperature=0), 0, reading.main.logit_width, reading.tokens)
-    with pytest.raises(RuntimeError, match="no row"):
-        proposer.propose(reading.tokens, Plan(proposer.name, 2), sampler)
 
 
 def test_a_step_that_breaks_says_why(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import mlx.nn as nn
 import pytest
 from mlx_lm.models.cache import KVCache
 
-from engine.api.types import MAX_DRAFT_TOKENS, ModelInfo
+from engine import MAX_DRAFT_TOKENS, ModelInfo
 from engine.caches.base import CacheSet
 from engine.caches.making import CacheMaker
 from engine.decoding.sequence import Sequence
@@ -178,22 +178,6 @@ def test_what_is_missing_is_read_again_up_to_the_last_gap(parts: list[tuple[int,
     check(kept, CHAT, 60)
 
 
-def test_a_long_chat_is_read_again_chunk_by_chunk() -> None:
-    """And no further than to the states that came meanwhile."""
-    kept = context()
-    kept.follow(CHAT[:1400])
-    kept.receive(1100, positions(1100, 1400))
-    behind = []
-    for _ in range(3):
-        behind.append(kept.missing())
-        kept.read_again()
-    assert behind == [1100, 1100 - 512, 1100 - 1024]
-    assert kept.missing() == 0
-    assert kept._again is None
-    kept.read()
-    check(kept, CHAT, 1399)
-
-
 @pytest.mark.parametrize(("tokens", "came", "behind"), [(1400, 900, [900, 388]), (1026, None, [1025, 513, 1])])
 def test_reading_again_ends_when_the_last_state_is_there(tokens: int, came: int | None, behind: list[int]) -> None:
     """Neither before it nor, where later states came by themselves, after it."""
@@ -208,29 +192,6 @@ def test_reading_again_ends_when_the_last_state_is_there(tokens: int, came: int 
     assert left == behind
     assert kept.missing() == 0
     assert kept._again is None
-
-
-def test_states_that_wait_behind_some_rows_are_read_in_chunks_too() -> None:
-    kept = context()
-    kept.follow(CHAT[:1201])
-    kept.receive(0, positions(0, 100))
-    kept.read()
-    kept.receive(100, positions(100, 1200))
-    kept.read()
-    check(kept, CHAT, 1200)
-
-
-def test_a_chat_that_grows_while_it_is_read_again_is_read_again_once_more() -> None:
-    kept = context()
-    kept.follow(CHAT[:600])
-    kept.read_again()
-    kept.follow(CHAT[:700])
-    kept.receive(650, positions(650, 699))
-    for _ in range(3):
-        if kept.missing():
-            kept.read_again()
-    kept.read()
-    check(kept, CHAT, 699)
 
 
 @pytest.mark.parametrize(("held", "missing"), [(0, 49), (20, 29), (40, 9)])
@@ -259,14 +220,6 @@ def test_where_the_main_model_shares_its_forwards_all_is_read_again() -> None:
     kept.receive(0, positions(0, 20))
     kept.read()
     assert kept.missing() == 49
-
-
-def test_before_the_first_look_nothing_is_followed() -> None:
-    with pytest.raises(RuntimeError, match="nothing is followed"):
-        assert context().caches
-    kept = context()
-    kept.close()
-    assert kept._store._kept == []
 
 
 @pytest.mark.parametrize("reads_next_token", [True, False])
@@ -318,14 +271,6 @@ def test_rows_that_were_kept_without_the_first_token_are_not_taken() -> None:
     later = next_turn(first)
     later.follow(CHAT[:120])
     assert later.caches.position == 0
-
-
-@pytest.mark.parametrize("second", [0, 7, 262_143])
-def test_two_tokens_as_one_fit_the_files_and_differ_by_the_first(second: int) -> None:
-    keys = [features._as_one(first, second) for first in range(5000)]
-    assert len(set(keys)) == 5000
-    assert 0 <= min(keys) <= max(keys) < 1 << 32
-    assert features._as_one(0, 0) == 0x9E3779B1
 
 
 @pytest.mark.parametrize("reads_next_token", [True, False])
@@ -398,26 +343,6 @@ def test_with_a_hole_it_is_kept_up_to_there() -> None:
     kept.close()
     assert kept._store._kept[0].sequence.caches.position == 30
     assert kept._waiting == []
-
-
-def test_as_many_as_256_parts_wait_without_a_reading() -> None:
-    kept = context()
-    kept.follow(CHAT[:2])
-    for at in range(256):
-        kept.receive(at, positions(at, at + 1))
-    assert kept._reader.read_widths == []  # type: ignore[attr-defined]
-    kept._tokens = CHAT[:300]
-    kept.receive(256, positions(256, 257))
-    check(kept, CHAT, 257)
-    assert (kept._waiting, kept._waiting_bytes) == ([], 0)
-
-
-def test_of_the_first_turn_nothing_is_kept_as_an_earlier_ones_end() -> None:
-    kept = context(reads_next_token=False)
-    kept.follow(CHAT[:20])
-    kept.receive(0, positions(0, 19))
-    kept.close()
-    assert kept._store._kept[0].sequence.turn_end == 0
 
 
 def test_more_states_than_may_wait_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -501,41 +426,6 @@ def test_a_drafter_that_came_late_holds_no_more_states_than_may_wait(monkeypatch
     check(kept, CHAT, 1800)
 
 
-def test_what_is_made_again_is_read_as_it_comes_where_little_may_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "MOST_WAITING_BYTES", 40)
-    kept = context()
-    kept.follow(CHAT[:1400])
-    kept.receive(1390, positions(1390, 1399))
-    behind = []
-    while missing := kept.missing():
-        behind.append(missing)
-        kept.read_again()
-    kept.read()
-    assert behind == [1390, 1390 - 512, 1390 - 1024]
-    check(kept, CHAT, 1399)
-
-
-def test_states_behind_a_hole_wait_in_as_few_parts_as_there_are_holes() -> None:
-    kept = context()
-    kept.follow(CHAT[:40])
-    for first, end in ((0, 5), (10, 12), (12, 14), (20, 21)):
-        kept.receive(first, positions(first, end))
-    kept.read()
-    check(kept, CHAT, 5)
-    assert [(at, held.shape[0]) for at, held in kept._waiting] == [(10, 4), (20, 1)]
-
-
-def test_where_a_turn_ends_is_kept_with_the_rows() -> None:
-    """As the row of the token before it, where a row depends on the next token."""
-    drafts = proposer()
-    drafts.begin(30)
-    drafts.receive_states(0, positions(0, 49))
-    drafts.offer(CHAT[:50])
-    drafts.close()
-    (kept,) = drafts._context._store._kept
-    assert kept.sequence.turn_end == 29
-
-
 def test_what_cannot_be_read_yet_is_put_together_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "_MOST_WAITING_PARTS", 3)
     kept, parts = context(), []
@@ -566,10 +456,6 @@ def test_an_offer_is_what_fits_the_context_once_every_state_is_there(room: int, 
     assert drafts.offer(CHAT[:50]) == Offer(name, 0, tells_probabilities=True, behind=reads)
     drafts.receive_states(0, positions(0, 49))
     assert drafts.offer(CHAT[:50]) == Offer(name, most, tells_probabilities=True)
-
-
-def test_it_says_which_layers_it_drafts_from() -> None:
-    assert proposer().layers == (0,)
 
 
 def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:

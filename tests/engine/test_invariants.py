@@ -23,14 +23,14 @@ from engine import (
     Speculation,
     TextDelta,
 )
-from engine.decoding.accept import NO_DRAFT, Draft
-from engine.decoding.round import plain_round, timed_round
+from engine.decoding.accept import Draft
+from engine.decoding.round import timed_round
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.drafting.controller import History, make_controller
 from engine.drafting.planner import Drafting
-from engine.drafting.plans import Offer, Plan
-from engine.drafting.proposers.base import Guarded, Proposer
+from engine.drafting.plans import Plan
+from engine.drafting.proposers.base import Proposer
 from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft, load_model, loading_draft
 from engine.prefix.memory import PrefixStore
@@ -135,113 +135,6 @@ def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
 
     assert all(len(done.emitted) == done.accepted + 1 for done in rounds)
     assert sum(done.accepted for done in rounds) < 10
-
-
-@dataclass
-class Started:
-    """A sequence that has read its prompt up to the last `unread` tokens, and what plain decoding makes of it."""
-
-    sequence: Sequence
-    sampler: Sampler
-    ahead: list[int]
-
-
-@pytest.fixture
-def started(bench: Bench) -> Started:
-    return start(bench.main)
-
-
-def start(model: LoadedModel, unread: int = 1) -> Started:
-    def fresh() -> tuple[Sequence, Sampler]:
-        sequence = Sequence(model, list(PROMPT))
-        mx.eval(sequence.feed(mx.array(PROMPT[:-unread])))
-        sequence.caches.commit(len(PROMPT) - unread)
-        return sequence, Sampler(GREEDY, 0, model.logit_width, PROMPT)
-
-    sequence, sampler = fresh()
-    ahead = [token for _ in range(8) for token in plain_round(sequence, sampler, len).emitted]
-    return Started(*fresh(), ahead)
-
-
-@pytest.mark.parametrize(
-    ("drafted", "kept", "emitted", "counted"),
-    [
-        (4, 9, 5, (4, 4)),  # all of it stands, and one token more
-        (4, 5, 5, (4, 4)),
-        (4, 4, 4, (4, 4)),  # cut behind the last drafted token
-        (4, 2, 2, (2, 2)),
-        (4, 1, 1, (1, 1)),
-        (0, 9, 1, (0, 0)),
-    ],
-)
-def test_a_reply_that_ends_within_a_draft_counts_what_it_keeps(
-    started: Started, drafted: int, kept: int, emitted: int, counted: tuple[int, int]
-) -> None:
-    """Of a draft that stands whole; what lies behind the end was neither drafted nor accepted."""
-    draft = Draft(mx.array(started.ahead[:drafted], dtype=mx.uint32))
-    done = timed_round(started.sequence, started.sampler, lambda: draft, lambda tokens: min(kept, len(tokens)))
-
-    assert list(done.emitted) == started.ahead[:emitted]
-    assert (done.drafted, done.accepted) == counted
-    assert started.sequence.tokens == [*PROMPT, *done.emitted]
-    assert done.draft is draft
-    assert list(done.verdicts) == started.ahead[: drafted + 1]
-    assert_cache_matches_tokens(started.sequence)
-
-
-def test_a_wrong_draft_that_is_cut_counts_what_was_drafted_before_the_end(started: Started) -> None:
-    wrong = [started.ahead[0], started.ahead[1] + 1, 7, 7]
-    done = timed_round(started.sequence, started.sampler, lambda: Draft(mx.array(wrong)), lambda tokens: 1)
-
-    assert (done.emitted, done.drafted, done.accepted) == ((started.ahead[0],), 1, 1)
-
-
-def test_an_ending_is_asked_about_every_round_once(started: Started) -> None:
-    """A text that is not told of a token would lack it."""
-    asked: list[list[int]] = []
-
-    def ending(tokens: list[int]) -> int:
-        asked.append(list(tokens))
-        return len(tokens)
-
-    plain_round(started.sequence, started.sampler, ending)
-    timed_round(started.sequence, started.sampler, lambda: Draft(mx.array(started.ahead[1:3])), ending)
-
-    assert asked == [started.ahead[:1], started.ahead[1:4]]
-
-
-@pytest.mark.parametrize("timed", [False, True])
-def test_a_rounds_parts_are_timed_when_asked_for(started: Started, timed: bool) -> None:
-    draft = Draft(mx.array(started.ahead[:2]))
-    done = timed_round(started.sequence, started.sampler, lambda: draft, len, timed=timed)
-
-    assert (done.draft_s > 0, done.verify_s > 0) == (timed, timed)
-    assert timed or (done.draft_s, done.verify_s) == (0, 0)
-    assert done.draft_s + done.verify_s <= done.seconds < 60
-    plain = plain_round(started.sequence, started.sampler, len)
-    assert (plain.draft_s, plain.verify_s, plain.drafted, plain.accepted) == (0, 0, 0, 0)
-    assert 0 < plain.seconds < 60
-
-
-def test_rounds_that_do_anothers_work_are_not_typical(bench: Bench) -> None:
-    """Prices are learnt of the others only: a round that started the next forward too, or found its own in flight."""
-    started = start(bench.main)
-    sequence, sampler = started.sequence, started.sampler
-    rounds = [plain_round(sequence, sampler, len, look_ahead=ahead) for ahead in (False, True, True, False, False)]
-
-    assert [done.typical for done in rounds] == [True, False, True, False, True]
-    assert [token for done in rounds for token in done.emitted] == started.ahead[:5]
-    assert timed_round(sequence, sampler, lambda: NO_DRAFT, len).typical
-
-
-@pytest.mark.parametrize("look_ahead", [False, True])
-def test_a_first_round_that_reads_the_end_of_the_prompt_is_not_typical(bench: Bench, look_ahead: bool) -> None:
-    started = start(bench.main, unread=5)
-    first = plain_round(started.sequence, started.sampler, len, look_ahead=look_ahead)
-    second = plain_round(started.sequence, started.sampler, len, look_ahead=look_ahead)
-
-    assert (first.typical, second.typical) == (False, True)
-    assert [*first.emitted, *second.emitted] == started.ahead[:2]
 
 
 @pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(1), Speculation.fixed(7)], ids=str)
@@ -409,19 +302,6 @@ def fail(*arguments: object) -> mx.array:
     raise RuntimeError("the device is gone")
 
 
-@pytest.mark.expect_log("the proposer draft failed")
-def test_a_guarded_proposer_stays_silent_after_its_first_error(bench: Bench) -> None:
-    class Broken(DraftModelProposer):
-        def offer(self, tokens: object) -> Offer:
-            raise ValueError("broken")
-
-    guarded = Guarded(Broken(bench.draft, PrefixStore()))
-
-    assert guarded.offer([1, 2, 3]).most == 0
-    assert guarded.failed
-    assert guarded.propose([1, 2, 3], Plan("draft", 4), Sampler(GREEDY, 0, bench.main.logit_width, [])) is NO_DRAFT
-
-
 def test_a_draft_is_read_while_the_main_model_writes(bench: Bench, zoo: Zoo) -> None:
     """Loading takes slices between rounds; the reply goes on plainly, then drafts, and no token changes."""
     plain: list[Event] = []
@@ -472,14 +352,3 @@ def test_a_draft_that_cannot_be_read_is_told_once(bench: Bench, zoo: Zoo) -> Non
 
     assert [type(failure) for failure in failures] == [ModelNotFound]
     assert scheduler.draft is None
-
-
-def test_tokens_past_the_end_of_a_reply_are_not_counted(bench: Bench) -> None:
-    """A reply cut in the middle of an accepted draft has accepted only what it shows."""
-    heard: list[Event] = []
-    drive(bench.reply(request(length=3, speculation=Speculation.fixed(8)), heard))
-    last = heard[-1]
-    assert isinstance(last, Finished)
-
-    assert last.stats.accepted <= last.stats.generated_tokens
-    assert last.stats.drafted <= 8

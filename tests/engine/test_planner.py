@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import mlx.core as mx
 import pytest
 
-from engine.api.types import DraftingState
+from engine import DraftingState
 from engine.decoding.accept import Draft
 from engine.decoding.round import Round
 from engine.decoding.sampling import Sampler
@@ -247,15 +247,6 @@ def test_the_state_is_about_the_draft_model_where_there_is_one() -> None:
     assert resting.state is DraftingState.PARKED
     assert broken.state is DraftingState.FAILED
     assert (before, alone.state) == (DraftingState.NO_DRAFT, DraftingState.ACTIVE)
-
-
-def test_closing_closes_every_proposer() -> None:
-    first, second = Reader(), Reader()
-    second.name = "other"
-    drafting(Recording(), first, second).close([1, 2])
-
-    assert first.closed
-    assert second.closed
 
 
 def test_a_draft_that_is_refused_has_failed() -> None:

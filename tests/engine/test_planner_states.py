@@ -10,11 +10,11 @@ import mlx.core as mx
 import mlx.nn as nn
 import pytest
 
-from engine.api.types import DraftingState, Sampling
+from engine import DraftingState, Sampling
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Plan
-from tests.engine.test_planner import Reader, Recording, drafted, drafting
+from tests.engine.test_planner import Reader, Recording, drafting
 from tests.helpers.tiny_models import build, qwen3_config
 
 DRAFT = Draft(mx.array([3, 4]))
@@ -178,13 +178,6 @@ def test_the_controller_hears_how_many_replies_share_the_forward() -> None:
     assert controller.shared_by == 1
     made.plan([1], 8, 3)
     assert controller.shared_by == 3
-
-
-def test_a_draft_starts_nothing_by_itself() -> None:
-    controller, listening = Recording(plans=[Plan("draft", 2)]), Listening()
-    made = drafting(controller, listening)
-    made.observe(made.plan([1, 2], 8), drafted([5, 6], accepted=1))
-    assert listening.reads == 0
 
 
 def test_a_reading_is_timed_from_when_the_device_has_done_what_was_asked_before(

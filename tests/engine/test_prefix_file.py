@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -68,19 +67,6 @@ def test_a_file_is_checked_piece_by_piece(piece: int, tmp_path: Path, monkeypatc
         pass
     monkeypatch.setattr("engine.prefix.file._PIECE_BYTES", piece)
     assert mx.array_equal(read_stretch(stretch.path)[0][0][0], mx.ones((1, 1, 3, 4)))
-
-
-def shorten(path: Path) -> None:
-    os.truncate(path, path.stat().st_size - 100)
-
-
-def test_a_file_that_was_cut_short_shows_from_outside(tmp_path: Path) -> None:
-    stretch = stretch_at(tmp_path / "a.safetensors")
-    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 40))]], None):
-        pass
-    shorten(stretch.path)
-    with pytest.raises(FileError):
-        read_index(stretch.path)
 
 
 @pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16, mx.float32, mx.uint32, mx.int8, mx.bool_], ids=str)

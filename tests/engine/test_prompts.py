@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from tokenizers import processors
 
-from engine import Message, MessageRole, Request
-from engine.api.errors import EmptyConversation, TemplateFailed, TokenizerBroken
+from engine import EmptyConversation, Message, MessageRole, Request, TemplateFailed, TokenizerBroken
 from engine.decoding.text import encode, prompt_tokens, spared_tokens, turn_end
 from engine.models.loading import LoadedModel, load_model
 from engine.models.templates import ChatTemplate
@@ -208,13 +207,6 @@ def test_where_a_short_question_fails_the_announcement_counts_as_one_token(model
     other, request = replace(model, template=ChatTemplate(short, {}), announcements={}), chat((USER, "hello"))
     prompt = prompt_tokens(request, other)
     assert turn_end(request, other, prompt, exact=False) == len(prompt) - 1
-
-
-def test_the_announcement_is_found_out_once(model: LoadedModel) -> None:
-    fresh, request = replace(model, announcements={}), chat((USER, "hello"))
-    prompt = prompt_tokens(request, fresh)
-    assert {turn_end(request, fresh, prompt, exact=False) for _ in range(2)} == {turn_end(request, fresh, prompt)}
-    assert list(fresh.announcements) == [request.thinking]
 
 
 def test_a_reply_that_answers_nobody_has_no_turn_before_it(model: LoadedModel) -> None:

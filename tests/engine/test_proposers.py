@@ -9,7 +9,7 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from engine.api.types import Sampling
+from engine import Sampling
 from engine.decoding.accept import NO_DRAFT, ROOT, Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import StopRule
@@ -123,12 +123,6 @@ def test_a_draft_that_is_longer_than_planned_or_no_row_of_tokens_is_its_own_fail
 
     assert guarded.propose([1], Plan("plain", 2), SAMPLER) is NO_DRAFT
     assert guarded.failed
-
-
-def test_it_says_of_the_proposer_what_it_is() -> None:
-    full, plain = Guarded(Full()), Guarded(Plain())
-    assert (full.name, full.layers, full.free) == ("plain", (1, 3), True)
-    assert (plain.name, plain.layers, plain.free) == ("plain", (), False)
 
 
 def one(token: int, *, logprobs: bool = False) -> Draft:

@@ -280,14 +280,6 @@ def test_a_map_outside_of_what_is_recorded_is_not_kept() -> None:
     assert list(call.outputs) == [id(network.layers[0].mixer.project)]
 
 
-def test_hooks_are_gone_behind_the_step() -> None:
-    network = Network(Block(Mixer()))
-    (call,) = run(network, caches_for(network), states())
-    kept = {module: len(given) for module, given in call.outputs.items()}
-    network(states(), caches_for(network))
-    assert {module: len(given) for module, given in call.outputs.items()} == kept
-
-
 @pytest.mark.parametrize(("width", "records"), [(1, False), (2, True), (33, True), (34, False)])
 def test_only_steps_that_may_stand_in_part_are_recorded(width: int, records: bool) -> None:
     """One token stands or not; prefill stands as a whole."""

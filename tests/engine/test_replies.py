@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import queue
 import shutil
 import threading
 from dataclasses import replace
@@ -19,8 +18,6 @@ from engine import (
     Failed,
     Finished,
     FinishReason,
-    Message,
-    MessageRole,
     ModelReady,
     ModelRole,
     ModelUnloaded,
@@ -61,14 +58,6 @@ def test_stop_string_ends_the_text_right_before_it(client: EngineClient, width: 
         outcome = client.run(request(stop=("never appears", stop), speculation=speculation))
         assert outcome.text() == whole[: whole.index(stop)]
         assert outcome.reason is FinishReason.STOP
-
-
-def test_text_is_the_same_with_and_without_a_draft(client: EngineClient) -> None:
-    """Broken characters at the edges of rounds included."""
-    plain = client.run(request(speculation=Speculation.off()))
-    drafted = client.run(request())
-
-    assert drafted.text() == plain.text()
 
 
 def test_an_end_token_ends_the_reply_and_is_not_text(client: EngineClient, zoo: Zoo, tmp_path: Path) -> None:
@@ -112,20 +101,6 @@ def test_a_full_context_ends_the_reply(client: EngineClient) -> None:
     assert len(outcome.tokens) == 8
 
 
-def test_cancel_keeps_what_was_written(client: EngineClient) -> None:
-    """Cancelling in mid-reply finishes it, with its text so far, within a round or two."""
-
-    def cancel(request_id: RequestId, event: Event) -> None:
-        if isinstance(event, TextDelta):
-            client.engine.cancel(request_id)
-
-    outcome = client.run(request(length=1500), on_event=cancel)
-
-    assert outcome.reason is FinishReason.CANCELLED
-    assert 0 < len(outcome.tokens) < 1500
-    assert outcome.text()
-
-
 def test_cancel_during_the_prompt_takes_one_chunk(client: EngineClient) -> None:
     def cancel(request_id: RequestId, event: Event) -> None:
         if isinstance(event, PromptProgress):
@@ -148,51 +123,6 @@ def test_prompt_progress_grows_to_the_whole_prompt(client: EngineClient) -> None
     assert max(later - earlier for earlier, later in pairwise(done)) <= 512
 
 
-def test_requests_wait_for_their_turn_and_can_be_cancelled_there(client: EngineClient) -> None:
-    finished: queue.SimpleQueue[Event] = queue.SimpleQueue()
-
-    def sink(event: Event) -> None:
-        if isinstance(event, Finished):
-            finished.put(event)
-
-    first = client.engine.submit(request(length=1000), sink)
-    second = client.engine.submit(request(length=5), sink)
-    third = client.engine.submit(request(length=5), sink)
-    client.engine.cancel(second)
-    client.engine.cancel(first)
-    ends = [finished.get(timeout=PATIENCE_S) for _ in range(3)]
-
-    by_id = {end.request: end.reason for end in ends if isinstance(end, Finished)}
-    assert by_id == {
-        first: FinishReason.CANCELLED,
-        second: FinishReason.CANCELLED,
-        third: FinishReason.LENGTH,
-    }
-
-
-def test_the_next_turn_reads_only_what_is_new(client: EngineClient) -> None:
-    """A chat's history is taken from the kept cache, the reply included."""
-    turn = (Message(MessageRole.USER, "one two three four five"),)
-    first = client.run(Request(messages=turn, sampling=GREEDY, max_tokens=12))
-    grown = (*turn, Message(MessageRole.ASSISTANT, "six seven"), Message(MessageRole.USER, "and?"))
-    second = client.run(Request(messages=grown, sampling=GREEDY, max_tokens=12))
-
-    assert first.stats.cached_tokens < 8
-    assert second.stats.cached_tokens >= first.stats.prompt_tokens - 8
-
-
-def test_a_kept_cache_changes_nothing_but_time(client: EngineClient, zoo: Zoo) -> None:
-    """The same request, answered from a kept cache and from none, says the same."""
-    long = Request(tokens=PROMPT * 3, sampling=Sampling(temperature=0.8, seed=4), max_tokens=30)
-    cold = client.run(long)
-    warm = client.run(long)
-    client.load(zoo.main)
-    again = client.run(long)
-
-    assert (cold.stats.cached_tokens, warm.stats.cached_tokens, again.stats.cached_tokens) == (0, 119, 0)
-    assert cold.tokens == warm.tokens == again.tokens
-
-
 def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> None:
     """Cleared, swapped and set again while a reply runs: same tokens, main model never reloaded."""
     plain = client.run(request(length=300, speculation=Speculation.off()))
@@ -210,14 +140,6 @@ def test_the_draft_can_change_in_mid_reply(client: EngineClient, zoo: Zoo) -> No
     assert changed.tokens == plain.tokens
     assert models[0] == ModelUnloaded(ModelRole.DRAFT)
     assert all(event.role.value == "draft" for event in models if isinstance(event, ModelReady))
-
-
-def test_another_main_model_ends_the_running_reply(client: EngineClient, zoo: Zoo) -> None:
-    def load(request_id: RequestId, event: Event) -> None:
-        if isinstance(event, TextDelta):
-            client.engine.load(zoo.drafts["poor"], lambda event: None, end_replies=True)
-
-    assert client.run(request(length=1500), on_event=load).reason is FinishReason.MODEL_CHANGED
 
 
 def test_a_chat_has_no_more_context_than_it_was_given(client: EngineClient) -> None:

@@ -81,15 +81,6 @@ def test_draws_follow_mlx_lms_distribution(sampling: Sampling) -> None:
     assert distance(tokens, mx.softmax(kept / sampling.temperature, axis=-1)[0]) < 0.02
 
 
-def test_a_biased_sampler_would_be_caught() -> None:
-    """The distribution test above has teeth: a temperature that is off by a tenth lies outside its bound."""
-    mx.random.seed(5)
-    logits = 2 * mx.random.normal((24,))
-    honest, biased = mx.softmax(logits), mx.softmax(logits / 1.1)
-
-    assert 0.5 * number(mx.abs(honest - biased).sum()) > 0.02
-
-
 def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
     """A coin for each position: rows differ in it, and where it falls, mlx-lm's exclusion applies."""
     rows, sampling = 400, Sampling(temperature=1.0, xtc_probability=0.3, xtc_threshold=0.1)
@@ -104,13 +95,6 @@ def test_xtc_excludes_as_mlx_lm_does_where_its_coin_says_so() -> None:
     assert not mx.array_equal(excluded, logprobs_of)
     assert mx.array_equal(ours, mx.where(coins < 0.3, excluded, logprobs_of))
     assert 0.2 < number((coins < 0.3).mean()) < 0.4
-
-
-def test_xtc_spares_nothing_where_nothing_is_to_be_spared() -> None:
-    sampling = Sampling(temperature=1.0, xtc_probability=1.0, xtc_threshold=0.1)
-    logprobs, coins = mx.log(mx.array([[0.4, 0.3, 0.25, 0.05]])), mx.zeros((1, 1))
-    for spared in (None, mx.array([], dtype=mx.uint32)):
-        assert mx.isinf(filtered(logprobs, sampling, coins, spared)).tolist() == [[True, True, False, False]]
 
 
 def test_draws_with_xtc_follow_both_distributions_as_often_as_its_coin_says() -> None:
@@ -391,15 +375,6 @@ def test_penalties_are_mlx_lms_over_all_that_stands_before_a_row(penalty: dict[s
         assert drawing.draw(logits[2:3], 7, mx.array(drafted[:2])).tolist() == expected[2:3]
 
 
-def test_an_output_layer_with_more_or_fewer_rows_than_the_vocabulary_is_fitted() -> None:
-    """More are padding and never drawn; those that are missing neither."""
-    wide = mx.concatenate([mx.zeros((200, VOCABULARY)), mx.full((200, 2), 50.0)], axis=-1)
-    narrow = mx.full((200, VOCABULARY - 2), -50.0)
-
-    assert set(sampler(SAMPLED).draw(wide, 0).tolist()) == set(range(VOCABULARY))  # type: ignore[arg-type]
-    assert set(sampler(SAMPLED).draw(narrow, 0).tolist()) == set(range(VOCABULARY - 2))  # type: ignore[arg-type]
-
-
 # Guesses of a draft.
 
 
@@ -505,17 +480,3 @@ def test_at_temperature_0_rejection_says_what_coupling_does() -> None:
         draft = Draft(mx.concatenate([guess.tokens, mx.array([1, 2], dtype=mx.uint32)]))
         verdicts.append(by.verify(logits, 5, draft).tolist())
     assert verdicts == [mx.argmax(logits, axis=-1).tolist()] * len(Acceptance)
-
-
-def test_a_top_p_of_1_leaves_nothing_out_however_unlikely() -> None:
-    assert not mx.any(mx.isinf(filtered(mx.array([[0.0, -30.0, -60.0]]), SAMPLED))).item()
-
-
-def test_the_noise_of_a_draft_is_kept_for_one_round() -> None:
-    """A row of it is as wide as the vocabulary."""
-    draws = sampler(SAMPLED)
-    for position in (3, 4):
-        draws.draft(logprobs_of(position), position, None, SCALES, 0)
-    assert sorted(draws._noises) == [3, 4]
-    draws.commit([1, 2])
-    assert not draws._noises

@@ -112,10 +112,6 @@ def test_a_recurrent_state_is_not_read_again() -> None:
     assert sequence.caches.position == len(PROMPT) - 1
 
 
-def test_a_sequence_may_begin_with_nothing() -> None:
-    assert Sequence(model("qwen3"), []).unread == 0
-
-
 def test_tokens_beyond_the_vocabulary_are_read_as_its_last() -> None:
     given_tokens = mx.array([0, VOCABULARY - 2, VOCABULARY - 1, VOCABULARY, 2**32 - 1], dtype=mx.uint32)
     last = VOCABULARY - 1

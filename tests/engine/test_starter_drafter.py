@@ -12,10 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, ModelFailed
-from engine.api.errors import DrafterDoesNotFit
+from engine import DrafterDoesNotFit, Engine, ModelFailed, inspect_model
 from engine.drafting.proposers.features import Context
-from engine.models.inspect import inspect_model
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.starter_drafters import (
     DRAFTERS,

@@ -20,7 +20,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from engine.api.errors import EngineError, TokenizerBroken
+from engine import EngineError, TokenizerBroken
 from engine.models.loading import load_model
 from tests.families.configs import config
 from tests.families.harness import build

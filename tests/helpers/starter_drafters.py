@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine import Engine, Finished, Message, MessageRole, ModelReady, Request, Sampling, Speculation
-from engine.api.types import DrafterKind
+from engine import DrafterKind, Engine, Finished, Message, MessageRole, ModelReady, Request, Sampling, Speculation
 from tests.helpers.engine_client import EngineClient
 
 STARTER = Path(__file__).parents[2] / "resources" / "starter"

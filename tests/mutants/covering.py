@@ -95,7 +95,6 @@ _TESTS = {
     ),
     "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/plans": (
-        "unit/test_plans",
         "unit/test_controller",
         "unit/test_controller_charges",
         "engine/test_draft_model",

@@ -12,7 +12,6 @@ import pytest
 from engine import CacheSizes, FitLevel, ModelAbout, ModelInfo, estimated_weight_bytes, inspect_model, memory_fit
 from engine.models.about import read_about
 from engine.models.families import family_name
-from engine.models.fit import memory_share
 from engine.models.model_files import JsonObject
 from tests.helpers.model_folders import model_files, write_folder
 
@@ -123,14 +122,6 @@ def test_what_is_not_here_is_estimated_and_says_so() -> None:
     assert fit.estimated
     assert 4.4 * GB < away.weight_bytes < fit.needed_bytes < 7 * GB
     assert estimated_weight_bytes(1000, None) == 2000
-
-
-def test_a_mac_gives_its_device_a_part_of_memory() -> None:
-    gib = 1 << 30
-    assert memory_share(8 * gib, is_mac=True) == 8 * gib * 2 // 3
-    assert memory_share(64 * gib, is_mac=True) == 48 * gib
-    assert memory_share(8 * gib, is_mac=False) == 6 * gib
-    assert memory_share(gib, is_mac=True) == 0
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,15 @@ from engine import (
     ForwardTimes,
     HubModel,
     HubQuery,
+    fit_together,
     is_made_for,
+    is_wanted,
     load_catalog,
 )
 from engine.hub.catalog import PAIR_CONTEXT_TOKENS
-from engine.hub.searches import is_wanted
 from engine.models.drafters import drafter_kind
 from engine.models.families import FAMILIES, family_name
-from engine.models.fit import fit_together, memory_share
+from engine.models.fit import memory_share
 from engine.models.inspect import check_config
 from engine.models.mtp_families import FAMILIES as MTP_FAMILIES
 from engine.models.mtp_families import family_of
@@ -63,11 +64,6 @@ def test_every_entry_is_plausible(catalog: Catalog) -> None:
         assert model.licence
         assert re.fullmatch(r"202[4-6]-(0[1-9]|1[0-2])", model.released)
         assert "en" in model.languages
-
-
-def test_the_families_that_people_run_are_there(catalog: Catalog) -> None:
-    assert {*COVERED, "GLM-4.7-Flash", "LFM2.5", "SmolLM2"} <= {model.family for model in catalog.models}
-    assert {draft.kind for draft in catalog.drafts} == {None, *DrafterKind}
 
 
 def test_each_family_of_the_catalog_can_be_looked_for(catalog: Catalog) -> None:
@@ -130,66 +126,6 @@ def test_losses_are_told_and_not_recommended(catalog: Catalog) -> None:
     assert gain.times < 1
     pairs = catalog.pairs_for(memory_share(16 * GIB, is_mac=True), "en")
     assert losing.repository not in {pair.draft.repository for pair in pairs}
-
-
-@pytest.mark.parametrize(
-    ("draft", "main", "times"),
-    [
-        ("Qwen3.5-4B-MTP-4bit", "Qwen3.5-4B-MLX-4bit", 0.65),
-        ("gemma-4-26B-A4B-it-assistant-bf16", "gemma-4-26b-a4b-it-4bit", 0.98),
-        ("gemma-4-31B-it-assistant-bf16", "gemma-4-31b-it-4bit", 1.05),
-    ],
-)
-def test_what_heads_were_published_to_cost_or_hardly_gain_is_told(
-    catalog: Catalog, draft: str, main: str, times: float
-) -> None:
-    found = next(each for each in catalog.drafts if each.name == draft)
-    gain = found.gain_for(f"mlx-community/{main}")
-    assert gain is not None
-    assert gain.times == times
-    others = [each for each in catalog.drafts if each.kind is None and each.repository.endswith("gemma-4-e2b-it-4bit")]
-    assert [each.gains for each in others] == [()]  # the same figures are nothing that a small chat model has brought
-
-
-@pytest.mark.parametrize(
-    ("draft", "main", "machine", "times", "on"),
-    [
-        ("Qwen3.8-27B-DFlash2", "Qwen3.8-27B-4bit", "M2 Max 32 GB", 1.02, "chat"),
-        ("Qwen3.8-27B-DFlash2", "Qwen3.8-27B-4bit", "M5 Max 48 GB", 1.52, "mixed"),
-        ("Qwen3.8-27B-DFlash2", "Qwen3.8-27B-4bit", "M1 Max 64 GB", 1.39, "mixed"),
-        ("Qwen3.8-27B-DFlash2", "Qwen3.8-27B-8bit", "M5 Max 128 GB", 1.91, "mixed"),
-        ("Qwen3.8-27B-MTP-4bit", "Qwen3.8-27B-4bit", "M2 Pro 32 GB", 0.83, "mixed"),
-        ("Qwen3.6-35B-A3B-DFlash", "Qwen3.6-35B-A3B-4bit", "M5 Max", 0.86, "mixed"),
-        ("dspark_qwen3_4b_block7", "Qwen3-4B-8bit", "MacBook Air M5", 1.14, "mixed"),
-    ],
-)
-def test_a_published_figure_is_told_also_where_it_is_lower_than_another(
-    catalog: Catalog, draft: str, main: str, machine: str, times: float, on: str
-) -> None:
-    found = next(each for each in catalog.drafts if each.name == draft)
-    told = [(gain.machine, gain.times, gain.on) for gain in found.gains if gain.main == f"mlx-community/{main}"]
-    assert (machine, times, on) in told
-    best = found.gain_for(f"mlx-community/{main}")
-    assert best is not None
-    assert best.times <= times or on != "chat"  # what is promised of a chat
-
-
-@pytest.mark.parametrize(
-    ("draft", "main", "tokens_per_pass"),
-    [
-        ("Qwen3.8-27B-DFlash2", "Qwen3.8-27B-4bit", 1.6),
-        ("Qwen3.8-27B-MTP-4bit", "Qwen3.8-27B-4bit", 1.81),
-        ("Qwen3.5-27B-DFlash", "Qwen3.5-27B-4bit", 5.26),
-        ("Qwen3.5-4B-DFlash", "", 7.14),
-        ("dspark_qwen3_4b_block7", "Qwen3-4B-8bit", 1.78),
-    ],
-)
-def test_how_far_a_draft_was_published_to_be_right_is_told(
-    catalog: Catalog, draft: str, main: str, tokens_per_pass: float
-) -> None:
-    found = next(each for each in catalog.drafts if each.name == draft)
-    of = main and f"mlx-community/{main}"
-    assert tokens_per_pass in [told.tokens_per_pass for told in found.acceptances if told.main == of]
 
 
 def published_config(draft: CatalogDraft) -> dict[str, Any]:
@@ -342,14 +278,6 @@ def test_drafters_with_a_published_gain_come_first(catalog: Catalog) -> None:
     assert catalog.drafts_for("nobody/nothing") == ()
 
 
-def test_of_drafters_that_nobody_measured_with_it_those_that_gain_elsewhere_come_first(catalog: Catalog) -> None:
-    drafts = catalog.drafts_for("mlx-community/Qwen3-14B-4bit")
-    assert all(draft.gain_for("mlx-community/Qwen3-14B-4bit") is None for draft in drafts)
-    assert drafts[0].name == "dspark_qwen3_14b_block7"
-    assert drafts[0].parameters > drafts[1].parameters
-    assert [draft.kind is None for draft in drafts] == sorted(draft.kind is None for draft in drafts)
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -365,23 +293,3 @@ def test_a_broken_catalog_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "catalog.json").write_text(content)
     with pytest.raises(ValueError, match=r"catalog\.json"):
         load_catalog(tmp_path / "catalog.json")
-
-
-def test_the_file_names_no_entry_field_that_nobody_reads() -> None:
-    content = json.loads(FILE.read_text())
-    read = {
-        "repository",
-        "family",
-        "parameters",
-        "bits",
-        "context_tokens",
-        "languages",
-        "licence",
-        "released",
-        "source",
-    }
-    also = {"download_bytes", "token_bytes", "fixed_bytes", "active_parameters"}
-    assert {key for row in content["models"] for key in row} <= read | also
-    drafts = {"repository", "kind", "mains", "parameters", "bits", "source", "gains", "acceptances", "download_bytes"}
-    drafts |= {"active_parameters"}
-    assert {key for row in content["drafts"] for key in row} <= drafts

@@ -9,7 +9,7 @@ from operator import mul
 
 import pytest
 
-from engine.api.types import Speculation
+from engine import Speculation
 from engine.drafting.acceptance import Sharpness, StopRule
 from engine.drafting.controller import AutoController, FixedController, History, make_controller
 from engine.drafting.costs import Calibration, RoundCosts
@@ -81,13 +81,6 @@ def test_of_sure_tokens_more_are_drafted_if_that_may_well_cost_no_more(error: fl
 
 def test_nothing_is_drafted_before_a_plain_round_has_a_price() -> None:
     assert AutoController(History()).plan([DRAFT]) == PLAIN
-
-
-def test_the_first_draft_without_a_calibration_is_one_token() -> None:
-    uncalibrated = History()
-    uncalibrated.costs.observe("", 0, 1.0)
-
-    assert AutoController(uncalibrated).plan([DRAFT]).length == 1
 
 
 def test_a_draft_is_at_most_twice_its_longest_run() -> None:
@@ -206,22 +199,6 @@ def test_no_draft_is_planned_for_two_rounds_of_nothing_but_drafts_too_many() -> 
     assert plain_at == [96, 193]
 
 
-# Drafts that stop by themselves.
-
-
-@pytest.mark.parametrize(("verify", "share"), [(FLAT, 0.8), (STEPS, 0.6), (STEEP, 0.3)])
-def test_stopping_by_itself_promises_what_the_best_length_does_until_it_is_known(
-    verify: dict[int, float], share: float
-) -> None:
-    known = history(verify, rates=rounds(share))
-    speeds = []
-    for offer in (FIXED_ONLY, DRAFT):
-        AutoController(known).plan([offer])
-        speeds.append(known.draft_speed)
-
-    assert speeds[0] == pytest.approx(speeds[1])
-
-
 @pytest.mark.parametrize(
     ("verify", "brought", "rate"),
     [
@@ -254,6 +231,9 @@ def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
     assert plan.stop.worth == known.worth["draft"].by_grade
 
 
+# Drafts that stop by themselves.
+
+
 @pytest.mark.parametrize("better", [Policy.STEADY, Policy.RECENT])
 def test_the_length_is_that_of_the_policy_that_brought_more(better: Policy) -> None:
     """On average most tokens stand, of late none: the average says long drafts, the latest rounds short ones."""
@@ -267,32 +247,6 @@ def test_the_length_is_that_of_the_policy_that_brought_more(better: Policy) -> N
     plan = AutoController(known).plan([FIXED_ONLY])
 
     assert plan.length >= 7 if better is Policy.STEADY else plan.length <= 3
-
-
-def test_every_policy_learns_from_every_drafted_round() -> None:
-    """Whichever was followed: each with the tokens that its own length would have brought."""
-    known = history(FLAT, rates=[(4, 2)] * 200)
-    controller = AutoController(known)
-    (price_2, price_4) = (known.costs.price_s("draft", drafted) for drafted in (2, 4))
-    assert controller.plan([FIXED_ONLY]).length == 2
-    controller.observe(Plan("draft", 4), Outcome(4, 3))
-    record, nothing = known.record_of("draft"), Option(PLAIN, 0.0, 0.0)
-
-    assert record.rate(Policy.STEADY, nothing) == pytest.approx(3 / price_2)
-    assert price_4 > price_2
-    with pytest.raises(ZeroDivisionError):
-        record.rate(Policy.STOPPING, nothing)  # it told no probabilities
-
-
-def test_a_draft_that_tells_how_sure_it_is_stops_by_itself_where_that_brings_more() -> None:
-    known = history(FLAT, rates=rounds(0.8))
-    put(known, Policy.STOPPING, 600.0, 150.0)
-    plan = AutoController(known).plan([DRAFT])
-
-    assert plan.stop is not None
-    assert plan.length == 16
-    assert plan.stop.goes_on([0.99])
-    assert not plan.stop.goes_on([0.01, 0.01])
 
 
 @pytest.mark.parametrize(("tokens", "stops"), [(1.5, False), (6.0, True)])
@@ -377,18 +331,6 @@ def test_a_parked_draft_is_tried_when_it_has_rested_and_the_credit_allows() -> N
     assert controller.wants("draft")
 
 
-def test_without_credit_nothing_is_tried() -> None:
-    """Not even a draft that has to read nothing first."""
-    known = history(STEEP, rates=rounds(0.05))
-    controller = AutoController(known)
-    controller.plan([FIXED_ONLY])
-    plain(controller, 20)
-    known.credit = 0.0
-    assert not controller.wants("draft")
-    known.credit = 0.01
-    assert controller.wants("draft")
-
-
 def test_a_try_may_cost_all_of_the_credit_and_no_more() -> None:
     """A draft of one token takes two rounds here, so it needs a credit of one; a second source is tried for less."""
     known = history({1: 1.0, 33: 33.0}, 0.0, rates=rounds(0.05))
@@ -431,16 +373,6 @@ def test_each_source_rests_for_itself() -> None:
     assert controller.wants("other")
     plain(AutoController(known), 3)
     assert controller.wants("draft")
-
-
-def test_a_draft_that_brings_nothing_rests_though_it_costs_nothing() -> None:
-    """Without credit, nothing is hoped of what was never seen."""
-    known = history({1: 1.0, 33: 1.0}, 0.0)
-    known.credit = 0.0
-    controller = AutoController(known)
-
-    assert controller.plan([FIXED_ONLY]) == PLAIN
-    assert controller.parked
 
 
 def test_a_parked_draft_is_used_again_only_with_a_lead() -> None:
@@ -527,10 +459,6 @@ def test_prices_are_learnt_from_typical_rounds_and_only_from_these() -> None:
     assert known.costs.price_s("draft", 3) / known.costs.plain_s == pytest.approx(2.5, rel=0.05)
 
 
-def test_what_a_new_pair_may_lose_is_less_than_a_token() -> None:
-    assert 0.5 < History().credit < 1.0
-
-
 @pytest.mark.parametrize("offer", [DRAFT, FIXED_ONLY])
 @pytest.mark.parametrize("stopped_before", [None, (300.0, 60.0)])
 def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before: tuple[float, float] | None) -> None:
@@ -549,15 +477,6 @@ def test_a_draft_that_has_become_good_is_used_again(offer: Offer, stopped_before
     assert plans[0] == 0
     assert sum(plans[-10:]) > 60
     assert not controller.parked
-
-
-@pytest.mark.parametrize(("speed", "parked"), [(0.0, False), (0.5, True), (0.99, True), (1.0, False), (1.7, False)])
-def test_a_reply_begins_parked_where_drafting_was_slower(speed: float, parked: bool) -> None:
-    """0 is not known."""
-    known = history(FLAT)
-    known.draft_speed = speed
-
-    assert AutoController(known).parked is parked
 
 
 def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
@@ -667,19 +586,6 @@ def test_a_long_reply_makes_reading_worth_it() -> None:
     assert not controller.may_read(offer)
     plain(controller, 2000, 0.05)
     assert controller.may_read(offer)
-
-
-def test_a_parked_draft_reads_only_what_the_credit_covers() -> None:
-    known = history(STEEP, rates=rounds(0.05))
-    known.costs.observe_reading("draft", 512, 0.512)
-    controller = AutoController(known)
-    controller.plan([DRAFT])
-    plain(controller, 10)
-    known.credit = 2.0
-
-    assert controller.may_read(Offer("draft", 0, behind=800))
-    assert not controller.may_read(Offer("draft", 0, behind=4000))
-    assert not controller.wants("draft")  # nor is it asked again soon
 
 
 def test_one_round_of_a_reply_is_plain_while_few_plain_ones_are_known() -> None:

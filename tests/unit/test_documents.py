@@ -124,10 +124,6 @@ def test_no_bytes_make_it_fail(data: bytes) -> None:
         text.encode()
 
 
-def test_lines_end_in_one_way() -> None:
-    assert decoded(b"a\r\nb\rc\n") == "a\nb\nc\n"
-
-
 def test_a_text_is_an_attachment_with_its_name_and_size(tmp_path: Path) -> None:
     path = write(tmp_path, "보고서.md", KOREAN.encode("cp949"))
     assert read(path) == Attachment("보고서.md", AttachmentKind.TEXT, KOREAN, path.stat().st_size)

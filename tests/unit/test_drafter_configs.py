@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 
-from engine.api.errors import DrafterDoesNotFit, DrafterUnsupported, DraftIsMain
-from engine.api.types import DrafterInfo, DrafterKind, ModelInfo
-from engine.models.compatibility import draft_problem
+from engine import (
+    DrafterDoesNotFit,
+    DrafterInfo,
+    DrafterKind,
+    DrafterUnsupported,
+    DraftIsMain,
+    ModelInfo,
+    draft_problem,
+)
 from engine.models.drafter_tensors import unplaced
 from engine.models.drafters import (
     AssistantConfig,

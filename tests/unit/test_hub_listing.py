@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engine import DrafterKind, HubKind, HubModel, HubQuery, HubSort
-from engine.hub.searches import drafts_for, hub_model, hub_models, is_wanted, questions
+from engine import DrafterKind, HubKind, HubModel, HubQuery, is_wanted
+from engine.hub.searches import drafts_for, hub_model, hub_models
 from tests.helpers.fake_engine import model_info
 
 ENTRY: dict[str, Any] = {
@@ -184,30 +182,6 @@ def test_a_smaller_model_of_the_family_may_draft() -> None:
     assert drafts_for(listed(id="org/Small", config=config, safetensors=few), MAIN)
     assert not drafts_for(listed(id="org/Large", config=config, safetensors=many), MAIN)
     assert not drafts_for(listed(id="org/Other", config={"model_type": "other"}, safetensors=few), MAIN)
-
-
-def test_a_query_cannot_ask_for_something_else() -> None:
-    (path,) = questions(HubQuery(text="a&limit=9 /../?#", author="b&c", family="d=e", sort=HubSort.UPDATED))
-    assert path.startswith("api/models?limit=50&sort=lastModified&search=a%26limit%3D9+%2F..%2F%3F%23+d%3De&")
-    assert "author=b%26c&filter=mlx&" in path
-
-
-def test_drafts_are_asked_for_by_name_too() -> None:
-    asked = questions(HubQuery(drafts_for=MAIN))
-    assert ["filter=mlx" in path for path in asked] == [False] * (len(asked) - 1) + [True]
-    assert "search=qwen3-8b+DFlash" in asked[0]
-    assert any("search=qwen3-8b+MTP" in path for path in asked)
-
-
-def test_the_heads_of_gemma_4_are_asked_for_as_they_are_called() -> None:
-    gemma = replace(model_info("/models/gemma-4-12B-it-4bit", 7_000_000_000), model_type="gemma4_unified")
-    asked = questions(HubQuery(drafts_for=gemma))
-    assert any("search=gemma-4-12b+assistant" in path for path in asked)
-    assert not any("+MTP" in path for path in asked)
-
-
-def test_what_json_can_hold_is_read() -> None:
-    hub_models(json.loads('[{"id": "a/b", "downloads": 1e400, "likes": NaN, "tags": [null], "config": [1]}]'))
 
 
 @pytest.mark.parametrize(

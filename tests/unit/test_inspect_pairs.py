@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from engine import DraftIsMain, DraftTooLarge, DraftVocabularyDiffers, ModelInfo, draft_problem, inspect_model
-from engine.models.compatibility import may_share_tokens, token_map
+from engine import (
+    DraftIsMain,
+    DraftTooLarge,
+    DraftVocabularyDiffers,
+    ModelInfo,
+    draft_problem,
+    inspect_model,
+    may_share_tokens,
+)
+from engine.models.compatibility import token_map
 from tests.helpers.fake_engine import model_info
 from tests.helpers.model_folders import TENSORS, TOKENS, model_files, write_folder
 

@@ -58,14 +58,6 @@ def test_what_a_chat_can_have_of_a_models_context() -> None:
     assert model_entry(installed(model_info("/m")), "", "", 100).fit == memory_fit(model_info("/m"), 100)
 
 
-def test_the_memory_of_a_chat_is_told_with_the_tokens_that_it_counts() -> None:
-    """A model that holds less than a usual chat is not told with a longer one."""
-    small = model_entry(installed(replace(model_info("/m"), context_tokens=4_096)), "", "", 8_192)
-    memory = dict(facts(small, 8_192))["Memory"]
-    assert "a chat of 4,096 tokens" in memory
-    assert "8,192" not in memory
-
-
 def names(view: ListView) -> list[str]:
     return [each.name for each in shown(ENTRIES, view)]
 
@@ -112,21 +104,6 @@ def test_the_precision_of_each_model_is_told() -> None:
         whole = replace(quantized, bits=None, weight_bytes=quantized.parameters * bits // 8)
         assert told("Precision", model_entry(installed(whole), "", "")) == f"{bits}\u2011bit, not quantized"
     assert told("Precision", model_entry(installed(quantized, error=ModelNotFound("/m")), "", "")) == ""
-
-
-def test_of_each_model_it_is_told_what_can_draft_for_it() -> None:
-    chat = entry("Main-8B")
-    assert told("Drafting", chat).endswith("can draft for it; none is installed")
-    assert told("Drafting", replace(chat, drafts=("Small-1B", "Head"))) == "Small-1B, Head can draft for it"
-    assert told("Drafting", replace(chat, own_head=True)) == "brings a drafter of its own"
-    both = replace(chat, drafts_for=("Big-70B",), drafts=("Small-1B",))
-    assert told("Drafting", both) == "drafts for Big-70B · Small-1B can draft for it"
-    assert told("Drafting", replace(chat, drafts_for=("Big-70B",))) == "drafts for Big-70B"
-    cannot = told("Drafting", replace(chat, about=ModelAbout("Phi-3", speculates=False)))
-    assert cannot.startswith("no draft works with it: its family")
-    assert told("Drafting", replace(chat, error=ModelNotFound("/m"))) == ""
-    assert told("Drafting", replace(chat, drafter=DrafterKind.MTP)) == "its main model is not installed"
-    assert "not installed" not in told("Drafting", replace(chat, drafter=DrafterKind.MTP, is_draft=True))
 
 
 def test_an_entry_tells_whether_it_fits() -> None:

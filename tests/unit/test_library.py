@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +18,8 @@ import pytest
 from engine import (
     DeleteFailed,
     DeleteRefusal,
+    DownloadId,
+    DownloadProgress,
     DownloadStopped,
     InstalledModel,
     LibraryScanned,
@@ -30,15 +31,13 @@ from engine import (
     ModelSource,
     ModelUnsupported,
     TemplateRead,
+    inspect_model,
     is_made_for,
     model_name,
 )
-from engine.api.events import DownloadProgress
-from engine.api.types import DownloadId
 from engine.hub import download, library, staging
 from engine.hub.download import Meter
 from engine.hub.library import Inspected, Places, default_hub_cache, neighbours
-from engine.models.inspect import inspect_model
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, write_folder
 
@@ -93,11 +92,6 @@ def test_the_home_of_nobody_is_a_folder_that_is_not_there(name: str, monkeypatch
     assert not default_hub_cache().exists()
 
 
-def test_nothing_anywhere_is_an_empty_library(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
-    assert scan(store, recorder) == {}
-    assert tree(tmp_path) == {}
-
-
 def test_every_source_is_found(tmp_path: Path, store: QuickStore, recorder: EventRecorder) -> None:
     write_folder(tmp_path / "models" / "org" / "own", model_files())
     write_folder(tmp_path / "starter" / "main", model_files() | {"hunch.json": b'{"name": "Hunch Starter"}'})
@@ -147,20 +141,6 @@ def test_weights_without_a_config_are_listed_with_that_reason_in_a_folder_that_w
     found = {model.name: type(model.error) for model in scan(store, recorder).values()}
     lacking = {"alone": ModelHasNoConfig, "alone-too": ModelHasNoConfig, "quantized": ModelHasNoWeights}
     assert found == lacking | {"whole": type(None)}
-
-
-def test_a_folder_in_one_that_was_added_is_listed_no_more_often_than_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For folders in it, and for weights in it. Of thousands of subfolders each listing takes a tenth of a second."""
-    added, listed = tmp_path / "added", Counter[str]()
-    for number in range(3):
-        write_folder(added / f"org{number}" / "notes", {"readme.txt": b"x"})
-    system = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda folder: (listed.update([str(folder)]), system(folder))[1])
-    assert library.scan(Places(tmp_path / "own", None, tmp_path / "cache", (added,))) == ()
-    assert {listed[str(added / f"org{number}")] for number in range(3)} == {2}
-    assert {listed[str(added / f"org{number}" / "notes")] for number in range(3)} == {1}
 
 
 def test_a_cache_is_searched_for_whole_and_current_models_only(
@@ -433,11 +413,6 @@ def test_a_store_at_rest_has_loaded_no_http_and_no_mlx(tmp_path: Path) -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_the_starter_pair_has_names_for_people() -> None:
-    starter = Path(__file__).resolve().parents[2] / "resources" / "starter"
-    assert [model_name(starter / part) for part in ("main", "draft")] == ["Hunch Starter", "Hunch Starter Draft"]
-
-
 @pytest.mark.parametrize("parent", ["", "models--org--"])
 def test_a_name_can_be_printed_whatever_the_folder_is_called(tmp_path: Path, parent: str) -> None:
     """A tab would be the shortcut of an entry in a menu, and a mark may turn the words around it."""
@@ -564,19 +539,6 @@ def test_a_damaged_memory_only_costs_time(tmp_path: Path, damage: str) -> None:
         later = Inspected()
         later.load(file)
         assert library.scan(Places(own, None, tmp_path / "none"), later) == before
-
-
-@pytest.mark.drill
-def test_two_hundred_models_are_scanned_at_once(tmp_path: Path) -> None:
-    """In processor time, so that a busy machine does not matter."""
-    own, known = tmp_path / "models", Inspected()
-    for number in range(200):
-        write_folder(own / "org" / f"model-{number}", model_files())
-    places = Places(own, None, tmp_path / "none")
-    assert len(library.scan(places, known)) == 200
-    started = time.process_time()
-    assert len(library.scan(places, known)) == 200
-    assert time.process_time() - started <= 0.3
 
 
 @pytest.mark.parametrize("value", ["x", 1.5, 10**30, [], {}, True])

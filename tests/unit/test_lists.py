@@ -167,20 +167,6 @@ def test_requests_stand_newest_first_with_their_numbers(table: RequestTableModel
     assert table.index(0, 0).data(RequestRole.RUNNING) is True
 
 
-def test_below_the_tokens_per_pass_stands_from_how_many_on_drafting_pays(table: RequestTableModel) -> None:
-    column = RequestColumn.TOKENS_PER_PASS
-    assert table.index(0, column).data(RequestRole.SECOND_LINE) == "from 2.0"
-    assert table.index(1, column).data(RequestRole.SECOND_LINE) == ""
-
-
-def test_where_the_time_went_is_said_in_words_too() -> None:
-    table = RequestTableModel()
-    table.put(RequestRow(1, "Chat", "Main", ReplyStatus.DONE, replace(STATS, draft_s=0.25, verify_s=0.7)))
-    cell = table.index(0, RequestColumn.TIME)
-    assert cell.data() == "25%"
-    assert cell.data(Qt.ItemDataRole.AccessibleTextRole) == "draft 25%, main model 70%, other 5%"
-
-
 def test_every_end_has_words_of_its_own() -> None:
     ends = [status for status in ReplyStatus if not status.under_way and status.name not in ("UNSAVED", "UNREADABLE")]
     assert len({status_text(status) for status in ends}) == len(ends)
@@ -194,9 +180,3 @@ def test_put_of_a_known_request_changes_its_row(table: RequestTableModel) -> Non
     assert changed == []
     table.put(replace(row, status=ReplyStatus.DONE))
     assert (len(changed), table.rowCount(), cells(table, 0)[2]) == (1, 2, "Done")
-
-
-def test_every_column_has_a_heading(table: RequestTableModel) -> None:
-    headings = [table.headerData(column, Qt.Orientation.Horizontal) for column in RequestColumn]
-    assert all(headings)
-    assert len(set(headings)) == len(RequestColumn)

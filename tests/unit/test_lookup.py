@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.api.types import MAX_DRAFT_TOKENS, Sampling
+from engine import MAX_DRAFT_TOKENS, Sampling
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Plan
 from engine.drafting.proposers.lookup import LookupProposer
@@ -19,25 +19,6 @@ SAMPLER = Sampler(Sampling(), 0, 32, [])
 def drafted(proposer: LookupProposer, tokens: list[int]) -> list[int]:
     most = proposer.offer(tokens).most
     return proposer.propose(tokens, Plan("lookup", most), SAMPLER).tokens.tolist() if most else []  # type: ignore[return-value]
-
-
-def test_what_followed_the_same_run_is_drafted() -> None:
-    assert drafted(LookupProposer(), [9, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3]) == [4, 5, 6]
-
-
-def test_two_tokens_in_common_mean_nothing() -> None:
-    assert drafted(LookupProposer(), [9, 1, 2, 3, 4, 8, 2, 3]) == []
-
-
-def test_the_latest_occurrence_counts() -> None:
-    assert drafted(LookupProposer(), [1, 2, 3, 4, 9, 1, 2, 3, 5, 9, 1, 2, 3])[:1] == [5]
-
-
-def test_long_matches_draft_more() -> None:
-    text = list(range(20))
-
-    assert drafted(LookupProposer(), [*text, 30, *text[:10]]) == [*text[10:20], 30, *text[:9]]
-    assert drafted(LookupProposer(), [*text, 30, *text[:5]]) == text[5:10]
 
 
 @pytest.mark.parametrize(

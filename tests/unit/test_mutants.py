@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from tests.mutants.covering import covering, modules
 from tests.mutants.faults import mutants, mutated
 from tests.mutants.process import Limit
 from tests.mutants.swap import swap
-from tests.mutants.trial import Outcome, Trials, outcome
+from tests.mutants.trial import Outcome, Trials
 
 
 @pytest.mark.parametrize(
@@ -73,25 +72,6 @@ def test_every_module_is_examined_by_tests_that_exist() -> None:
 def test_equivalent_faults_are_still_there() -> None:
     made = {mutant.key for file in modules() for mutant in mutants(file, (ROOT / file).read_text(encoding="utf-8"))}
     assert equivalent() - made == set()
-
-
-@pytest.mark.parametrize(
-    ("code", "ended", "noticed"),
-    [
-        (0, Outcome.PASSED, False),
-        (1, Outcome.FAILED, True),
-        (2, Outcome.NOT_COLLECTED, True),
-        (3, Outcome.UNDECIDED, False),  # pytest itself broke
-        (4, Outcome.UNDECIDED, False),  # it was called wrongly
-        (5, Outcome.UNDECIDED, False),  # there was no test
-        (-signal.SIGXCPU, Outcome.ENDLESS, True),
-        (-signal.SIGSEGV, Outcome.CRASHED, True),
-        (-signal.SIGKILL, Outcome.UNDECIDED, False),  # by the system, when memory runs out
-        (-signal.SIGTERM, Outcome.UNDECIDED, False),
-    ],
-)
-def test_only_what_a_test_or_the_fault_did_counts_as_noticed(code: int, ended: Outcome, noticed: bool) -> None:
-    assert (outcome(code), outcome(code).is_noticed) == (ended, noticed)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ from engine import (
     DeleteFailed,
     DeleteRefusal,
     DraftingState,
-    DraftVocabularyDiffers,
     EngineError,
     HubSilence,
     HubUnreachable,
@@ -25,7 +24,6 @@ from engine import (
     ModelTooLarge,
     ModelUnsupported,
     NothingToInstall,
-    OutOfMemory,
     StorageFailed,
     TokenizerBroken,
 )
@@ -96,18 +94,6 @@ def test_variants_of_an_error_are_told_apart(other: EngineError) -> None:
     assert "%" not in notice_for(other).sentence
 
 
-@pytest.mark.parametrize(
-    ("error", "said"),
-    [
-        (DraftVocabularyDiffers("d", 5120, 259, 256), "Only 256 of 5"),
-        (DraftVocabularyDiffers("d", 10, 20), "10"),
-        (DraftVocabularyDiffers("d", 10, 10), "same token numbers"),
-    ],
-)
-def test_vocabularies_that_differ_say_where(error: EngineError, said: str) -> None:
-    assert said in notice_for(error).sentence
-
-
 def test_error_of_tomorrow_still_becomes_a_notice() -> None:
     @dataclasses.dataclass(eq=False)
     class NewError(EngineError):
@@ -133,12 +119,6 @@ def test_every_code_has_words() -> None:
     assert len({reply_notice(status, None, empty=False) for status in limits}) == len(limits)
 
 
-def test_a_model_that_names_no_architecture_is_not_said_to_have_an_empty_one() -> None:
-    assert (
-        notice_for(ModelUnsupported("/m/Odd-7B", "")).sentence == "The configuration of Odd-7B names no architecture."
-    )
-
-
 def test_what_stood_in_a_file_turns_no_word_of_a_sentence() -> None:
     notice = notice_for(ModelUnsupported("/m/Odd\u202e\n-7B", "llama\u202e\n"))
     assert all(each.isprintable() for each in notice.sentence)
@@ -150,9 +130,3 @@ def test_an_interrupted_reply_goes_on_or_is_asked_for_again(empty: bool, action:
     notice = reply_notice(ReplyStatus.INTERRUPTED, None, empty=empty)
     assert notice is not None
     assert notice.action is action
-
-
-def test_memory_can_run_out_while_a_model_is_loaded_too() -> None:
-    """So nothing is said of a reply."""
-    notice = notice_for(OutOfMemory("[metal::malloc] x"))
-    assert "reply" not in f"{notice.title} {notice.sentence}"

@@ -45,21 +45,6 @@ def test_a_length_changes_with_the_latest_rounds_where_that_brought_clearly_more
     assert (choice.fixed(record).plan.length < 4) == short
 
 
-def test_floors_rise_with_the_price_of_a_token() -> None:
-    """Tokens of even chances of 0.5: going on from one to two costs 0.1 s at 1 token/s and brings half a token."""
-    tokens, seconds = [1.0, 1.5, 1.75], [1.0, 1.1, 1.2]
-
-    assert stop_floors(tokens, seconds, rate=1.0) == pytest.approx((0.1 / 0.5,))
-    assert stop_floors(tokens, seconds, rate=2.0) == pytest.approx((0.2 / 0.5,))
-
-
-def test_a_floor_looks_beyond_a_dear_step() -> None:
-    """The second token costs much and the third nothing: both together are worth it sooner than the second alone."""
-    tokens, seconds = [1.0, 1.8, 2.44, 2.952], [1.0, 1.0, 1.4, 1.4]
-
-    assert stop_floors(tokens, seconds, rate=1.5) == pytest.approx((1.5 * 0.4 / (2.952 - 1.8) * 0.8, 0.0))
-
-
 def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
     generator = random.Random(5)
     for _ in range(200):
@@ -76,10 +61,6 @@ def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
             for drafted in range(1, 12)
         ]
         assert stop_floors(tokens, seconds, rate) == pytest.approx([min(0.95, floor) for floor in searched])
-
-
-def test_no_floor_is_above_the_highest() -> None:
-    assert stop_floors([1.0, 1.1, 1.11], [1.0, 2.0, 9.0], rate=1.0) == (0.95,)
 
 
 @pytest.mark.parametrize(("error", "floor"), [(0.0, 0.95), (0.05, 0.95), (0.07, 26 / 30), (0.1, 0.8), (0.5, 0.8)])

@@ -99,9 +99,8 @@ def test_what_cannot_be_read_is_told_chat_by_chat(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
+def test_hostile_files_are_refused(tmp_path: Path) -> None:
+    hostile: list[tuple[str | bytes, WhyNotRead]] = [
         ("", WhyNotRead.EMPTY),
         ("[]", WhyNotRead.EMPTY),
         ("{}", WhyNotRead.UNKNOWN),
@@ -113,13 +112,13 @@ def test_what_cannot_be_read_is_told_chat_by_chat(tmp_path: Path) -> None:
         ('{"format": "hunch.chats", "version": 1, "chats": []}', WhyNotRead.EMPTY),
         ('[{"mapping": {' + ", ".join(f'"{n}": {{}}' for n in range(250_000)) + "}}]", WhyNotRead.TOO_LARGE),
         ("PK\3\4 not really", WhyNotRead.NOT_JSON),
-    ],
-    ids=lambda value: str(value)[:12],
-)
-def test_hostile_files_are_refused(tmp_path: Path, text: str | bytes, why: WhyNotRead) -> None:
-    found = find(tmp_path, written(tmp_path, "x.json", text))
+    ]
+    files = [written(tmp_path, f"{at}.json", text) for at, (text, _) in enumerate(hostile)]
+    found = find(tmp_path, *files)
     assert found.origins == ()
-    assert [each.why for each in found.problems] == [why]
+    assert [(each.file, each.why) for each in found.problems] == [
+        (file.name, why) for file, (_, why) in zip(files, hostile, strict=True)
+    ]
 
 
 @pytest.mark.drill

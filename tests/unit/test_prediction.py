@@ -16,11 +16,6 @@ FLAT = times({1: 0.1, 2: 0.1, 3: 0.1, 5: 0.1, 9: 0.1})
 STEEP = times({1: 0.1, 2: 0.2, 3: 0.3, 5: 0.5})
 
 
-def test_it_is_the_best_length_of_the_curve() -> None:
-    """Four tokens drafted at a tenth of a step each, seven in ten right: (1 - 0.7^5) / 0.3 tokens in 1.45 steps."""
-    assert estimated_gain(times({1: 0.1, 5: 0.1}), 0.1, 0.7) == pytest.approx((1 - 0.7**5) / 0.3 / 1.45)
-
-
 def test_a_block_costs_one_forward_however_long_it_is() -> None:
     assert estimated_gain(FLAT, 0.1, 0.7, by_block=True) == pytest.approx((1 - 0.7**9) / 0.3 / 1.15)
 
@@ -42,19 +37,10 @@ def test_one_that_does_not_pay_rests() -> None:
     assert estimated_gain(FLAT, 2.0, 0.7) == 1.0  # a draft that takes longer than its main model
 
 
-def test_the_shortest_draft_counts() -> None:
-    assert estimated_gain(times({1: 0.1, 2: 0.1}), 0.01, 0.9) == pytest.approx(1.9 / 1.06)
-
-
 def test_no_draft_is_longer_than_the_longest() -> None:
     longest, beyond = ({1: 0.1, width: 0.1} for width in (MAX_DRAFT_TOKENS + 1, MAX_DRAFT_TOKENS + 2))
     assert estimated_gain(times(longest), 0.001, 0.99) == pytest.approx((1 - 0.99**33) / 0.01 / 1.082)
     assert estimated_gain(times(beyond), 0.001, 0.99) is None
-
-
-@pytest.mark.parametrize("verify_s", [{1: 0.1, MAX_DRAFT_TOKENS + 2: 0.1}, {1: 0.0, 2: 0.0}])
-def test_a_width_that_no_round_has_or_that_was_not_measured_says_nothing(verify_s: dict[int, float]) -> None:
-    assert estimated_gain(times(verify_s), 0.1, 0.7) is None
 
 
 @pytest.mark.parametrize(
@@ -88,13 +74,6 @@ def test_tokens_a_pass_tell_how_often_a_drafted_token_stands(share: float, draft
     tokens = sum(share**at for at in range(drafted + 1))
     assert acceptance_of(tokens, drafted) == pytest.approx(share)
     assert acceptance_of(tokens, 0) <= share
-
-
-@pytest.mark.parametrize("acceptance", [0.0, 0.3, 0.9, 1.0])
-def test_acceptance_is_told_by_what_comes_of_a_round(acceptance: float) -> None:
-    tokens = sum(acceptance**at for at in range(5))
-    assert acceptance_of(tokens, 4) == pytest.approx(acceptance, abs=1e-9)
-    assert acceptance_of(1 / (1 - 0.9 * acceptance), 0) == pytest.approx(0.9 * acceptance)
 
 
 def test_acceptance_is_a_share_whatever_is_told() -> None:

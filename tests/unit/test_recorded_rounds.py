@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from engine.api.stats import RequestStats, StatsRecorder
+from engine import RequestStats
+from engine.api.stats import StatsRecorder
 from engine.drafting.costs import Account, Calibration, RoundCosts
 
 RECORDED: list[dict[str, Any]] = json.loads(

@@ -238,25 +238,6 @@ def test_file_that_is_not_text_gives_defaults(tmp_path: Path) -> None:
     assert make(tmp_path).top_k == 0
 
 
-def test_token_is_for_the_owner_only_and_not_among_the_settings(tmp_path: Path) -> None:
-    settings = make(tmp_path)
-    settings.hub_token = "hf_secret"
-    settings.save()
-    assert stat.S_IMODE((tmp_path / "hub_token").stat().st_mode) == 0o600
-    assert "hf_secret" not in (tmp_path / "settings.json").read_text()
-    assert make(tmp_path).hub_token == "hf_secret"
-    settings.hub_token = ""
-    assert (settings.hub_token, (tmp_path / "hub_token").exists()) == ("", False)
-
-
-def test_reset_gives_the_default_back(tmp_path: Path) -> None:
-    settings = make(tmp_path)
-    settings.system_prompt = "Be brief."
-    settings.reset("system_prompt")
-    assert settings.system_prompt == ""
-    settings.save()
-
-
 def test_requests_are_built_from_the_options(tmp_path: Path) -> None:
     settings = make(tmp_path)
     settings.temperature, settings.top_p, settings.top_k, settings.min_p = 0.1, 0.2, 3, 0.4
@@ -327,12 +308,6 @@ def test_settings_that_cannot_be_saved_hold_and_say_so_once(tmp_path: Path, qtbo
     assert not settings.save()
     assert not settings.save()
     assert (settings.language, len(said)) == ("ko", 1)
-
-
-@pytest.mark.parametrize("garbage", [b"\xff\xfe\x00", b"x" * 5000, "비밀".encode(), b"two\nlines"])
-def test_a_token_file_of_garbage_is_no_token(tmp_path: Path, garbage: bytes) -> None:
-    (tmp_path / "hub_token").write_bytes(garbage)
-    assert make(tmp_path).hub_token == ""
 
 
 @pytest.mark.expect_log("the file of the token cannot be read")

@@ -43,10 +43,6 @@ def test_what_is_not_measured_yet_is_estimated(replies: int, draft_speed: float,
     assert sharing(draft_speed, stands).choose(replies, list(Way)) is way
 
 
-def test_without_a_draft_forwards_are_shared() -> None:
-    assert sharing(9.0).choose(2, [Way.SHARED]) is Way.SHARED
-
-
 def run(chooser: Sharing, steps: int, rates: Mapping[Way, float]) -> float:
     """Tokens a second over so many steps of two replies in a world with these rates."""
     tokens, seconds = 0, 0.0

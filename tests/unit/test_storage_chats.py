@@ -121,16 +121,6 @@ def test_deletions_of_one_moment_are_taken_back_one_by_one(stores: Stores, monke
     assert stores.texts(chat) == ["q"]
 
 
-def test_branch_goes_from_the_leaf_to_the_first_message(stores: Stores) -> None:
-    chat = stores.chats.create("Chat")
-    asked, first = stores.exchange(chat, None, "q1", "a1")
-    stores.exchange(chat, first, "q2", "a2")
-    assert stores.texts(chat) == ["q1", "a1", "q2", "a2"]
-    stores.messages.begin_reply(chat, asked, "Main", "")
-    assert stores.texts(chat) == ["q1", ""]
-    assert stores.messages.latest_leaf(first) == first + 2
-
-
 def test_versions_are_numbered_among_those_with_one_parent(stores: Stores) -> None:
     chat = stores.chats.create("Chat")
     asked, first = stores.exchange(chat, None, "q", "a")
@@ -142,55 +132,6 @@ def test_versions_are_numbered_among_those_with_one_parent(stores: Stores) -> No
     stored = messages[1]
     assert stored is not None
     assert (stores.messages.sibling(stored, 1), stores.messages.sibling(stored, -1)) == (second, None)
-
-
-def test_restore_brings_back_one_deletion_only(stores: Stores) -> None:
-    chat = stores.chats.create("Chat")
-    _, first = stores.exchange(chat, None, "q1", "a1")
-    asked, _ = stores.exchange(chat, first, "q2", "a2")
-    earlier = stores.messages.delete_below(asked)
-    later = stores.messages.delete_below(first)
-    assert earlier != later
-    stores.messages.restore(later)
-    assert stores.messages.message(first) is not None
-    assert stores.messages.message(asked) is None
-
-
-@pytest.mark.parametrize(
-    "query", ["学习", "推測", "초안", "ドラフト", "accept", "ACCEPT rate", "100 %", "under_score", "\\o/", "草"]
-)
-def test_search_finds_words_of_any_length_and_script(query: str, stores: Stores) -> None:
-    chat = stores.chats.create("Found")
-    text = "深度学习。推測デコード。초안 모델, ドラフトモデル: accept rate 100 % for under_score \\o/ 草"
-    stores.exchange(chat, None, text, "Yes.")
-    other = stores.chats.create("Other")
-    stores.exchange(other, None, "underXscore, 1000", "Nothing of the kind.")
-    assert found(stores, query) == ["Found"]
-
-
-def test_search_wants_all_words_in_title_or_messages(stores: Stores) -> None:
-    chat = stores.chats.create("Weather report")
-    stores.exchange(chat, None, "Rain?", "Sun.")
-    assert found(stores, "weather sun") == ["Weather report"]
-    assert found(stores, "weather snow") == []
-
-
-def test_search_shows_the_text_around_what_it_found(stores: Stores) -> None:
-    chat = stores.chats.create("Chat")
-    stores.exchange(chat, None, "x " * 100 + "needle\nin a haystack" + " y" * 100, "Yes.")
-    snippet = stores.chats.find("Needle")[0].matches[0].snippet
-    assert "needle in a haystack" in snippet
-    assert snippet.startswith("…")
-    assert snippet.endswith("…")
-    assert len(snippet) < 200
-
-
-def test_search_looks_past_deleted_messages_and_chats(stores: Stores) -> None:
-    chat, gone = stores.chats.create("Chat"), stores.chats.create("needle chat")
-    _, reply = stores.exchange(chat, None, "q", "needle")
-    stores.messages.delete_below(reply)
-    Trash(stores.database).put_chat(gone)
-    assert found(stores, "needle") == []
 
 
 def test_title_from_text_gives_way_to_the_persons(stores: Stores) -> None:

@@ -52,13 +52,6 @@ def test_new_file_is_made_with_write_ahead_logging(database: Database) -> None:
     assert database.rescued is None
 
 
-def test_opening_again_changes_nothing(path: Path) -> None:
-    fill(path)
-    with closing(Database(path)) as database:
-        assert len(ChatStore(database).find()) == 3
-        assert database.rescued is None
-
-
 def test_transaction_is_all_or_nothing(database: Database) -> None:
     chats = ChatStore(database)
     with pytest.raises(sqlite3.IntegrityError), database.transaction():

@@ -206,7 +206,7 @@ def test_what_a_list_costs_does_not_grow_with_the_chats_of_a_folder(stores: Stor
     for _ in range(2):
         stores.database.connection.executemany(
             "INSERT INTO chats (title, created_at, updated_at, folder_id) VALUES ('Chat', 1, ?, ?)",
-            [(float(number), folder) for number in range(2000)],
+            [(float(number), folder) for number in range(500)],
         )
         steps.append(0)
         stores.database.connection.set_progress_handler(step, 10)

@@ -72,11 +72,6 @@ def test_an_end_that_the_disk_refuses_leaves_no_row(stores: Stores) -> None:
     assert (stored.text, stored.status) == ("", ReplyStatus.STREAMING)
 
 
-def test_newest_first_and_no_more_than_asked_for(stores: Stores) -> None:
-    replies = [record(stores, GAIN) for _ in range(5)]
-    assert [each.message_id for each in stores.requests.recent(3)] == replies[:-4:-1]
-
-
 def test_older_ones_page_by_page(stores: Stores) -> None:
     replies = [record(stores, GAIN) for _ in range(5)]
     stores.database.execute("UPDATE requests SET created_at = 1.0")  # all at once: the id decides
@@ -115,13 +110,6 @@ def test_rates_of_a_total_are_those_of_one_long_reply(stores: Stores) -> None:
     assert total.drafted.accept_rate == pytest.approx(50 / 110)
     assert total.drafted.tokens_per_pass == pytest.approx((100 + 10) / (50 + 10))
     assert total.judged.speed_up == pytest.approx((110 / 60) / (71 / 60))
-
-
-def test_the_total_of_one_request_is_its_own(stores: Stores) -> None:
-    record(stores, GAIN)
-    (total,) = stores.requests.totals(Grouping.PAIR)
-    for rate in ("accept_rate", "tokens_per_pass", "speed_up", "tokens_per_second", "saved_s"):
-        assert getattr(total.judged, rate) == pytest.approx(getattr(GAIN, rate))
 
 
 def test_plain_requests_count_but_dilute_no_rate(stores: Stores) -> None:

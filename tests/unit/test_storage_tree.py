@@ -57,23 +57,6 @@ def message(stores: Stores, chat: int, text: str) -> StoredMessage:
     return next(each for each in stores.messages.shown_branch(chat) if each.text == text)
 
 
-def test_what_follows_a_message_that_is_deleted_alone_stays(stores: Stores) -> None:
-    chat = chat_of(stores, "a", "b", "c", "d")
-    mark = exchange.delete_messages(stores, message(stores, chat, "b"), following=False)
-    assert shown(stores, chat) == ["a", "c", "d"]
-    assert stores.messages.sibling(message(stores, chat, "c"), 1) is None
-    stores.trash.restore(mark)
-    assert shown(stores, chat) == ["a", "b", "c", "d"]
-
-
-def test_the_first_and_the_last_can_be_deleted_alone(stores: Stores) -> None:
-    chat = chat_of(stores, "a", "b", "c")
-    exchange.delete_messages(stores, message(stores, chat, "a"), following=False)
-    exchange.delete_messages(stores, message(stores, chat, "c"), following=False)
-    assert shown(stores, chat) == ["b"]
-    assert message(stores, chat, "b").parent_id is None
-
-
 def test_with_all_that_follows_it_goes_from_every_branch(stores: Stores) -> None:
     chat = chat_of(stores, "a", "b", "c", "d")
     exchange.replace(stores, message(stores, chat, "d"), "d2")
@@ -82,15 +65,6 @@ def test_with_all_that_follows_it_goes_from_every_branch(stores: Stores) -> None
     assert shown(stores, chat) == ["a"]
     stores.trash.restore(mark)
     assert shown(stores, chat) == ["a", "b", "c", "d2"]
-
-
-def test_inserted_messages_stand_before_and_after(stores: Stores) -> None:
-    chat = chat_of(stores, "a", "b")
-    exchange.insert(stores, message(stores, chat, "a"), USER, "before a", after=False)
-    exchange.insert(stores, message(stores, chat, "a"), ASSISTANT, "after a", after=True)
-    exchange.insert(stores, message(stores, chat, "b"), USER, "after b", after=True)
-    assert shown(stores, chat) == ["before a", "a", "after a", "b", "after b"]
-    assert [each.siblings for each in stores.messages.shown_branch(chat)] == [1] * 5
 
 
 def test_every_version_follows_what_is_inserted_before_it(stores: Stores) -> None:

@@ -19,45 +19,11 @@ def model() -> TranscriptModel:
     return model
 
 
-def test_messages_are_found_by_id(model: TranscriptModel) -> None:
-    assert (model.row_of(7), model.row_of(9), model.row_of(8)) == (0, 1, None)
-    message = model.message(9)
-    assert message is not None
-    assert message.text == "Ans"
-    assert model.message(8) is None
-
-
-def test_append_says_the_row(model: TranscriptModel) -> None:
-    said = recorded(model.message_inserted)
-    model.append(TranscriptMessage(12, True, "And?"))
-    assert (said, model.row_of(12)) == ([(2,)], 2)
-
-
-def test_text_grows_apart_from_thinking(model: TranscriptModel) -> None:
-    said = recorded(model.text_appended)
-    model.append_text(9, "wer")
-    model.append_text(9, "Hm", thinking=True)
-    assert (model.messages[1].text, model.messages[1].thinking, said) == ("Answer", "Hm", [(1,), (1,)])
-
-
 def test_change_says_only_what_is_new(model: TranscriptModel) -> None:
     said = recorded(model.message_changed)
     model.change(9, status=ReplyStatus.STREAMING)
     model.change(9, status=ReplyStatus.STREAMING)
     assert said == [(1,)]
-
-
-def test_a_shorter_branch_takes_the_rest_away(model: TranscriptModel) -> None:
-    said = recorded(model.messages_removed)
-    model.show_branch(model.messages[:1])
-    model.show_branch(model.messages[:1])
-    assert (said, model.row_of(9), len(model.messages)) == ([(1, 1)], None, 1)
-
-
-def test_set_messages_starts_over(model: TranscriptModel) -> None:
-    said = recorded(model.was_reset)
-    model.set_messages([TranscriptMessage(3, True, "Other")])
-    assert (said, model.row_of(3), model.row_of(7)) == ([()], 0, None)
 
 
 @pytest.mark.parametrize(
