@@ -4983,8 +4983,8 @@
         <translation>メインモデルだけで書きます。</translation>
     </message>
     <message>
-        <source>The draft always guesses this many tokens ahead.</source>
-        <translation>ドラフトモデルが常にこの数のトークンを先に予測します。</translation>
+        <source>The draft guesses this many tokens ahead, and pauses while that would be slower.</source>
+        <translation>ドラフトは常にこの数だけ先を予測し、遅くなる間だけ休みます。</translation>
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>

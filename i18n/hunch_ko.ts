@@ -4983,8 +4983,8 @@
         <translation>메인 모델이 혼자 써요.</translation>
     </message>
     <message>
-        <source>The draft always guesses this many tokens ahead.</source>
-        <translation>초안 모델이 항상 이만큼의 토큰을 미리 추측해요.</translation>
+        <source>The draft guesses this many tokens ahead, and pauses while that would be slower.</source>
+        <translation>초안 모델이 항상 이만큼 추측하고, 더 느려질 때만 쉬어요.</translation>
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>

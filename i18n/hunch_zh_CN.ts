@@ -4983,8 +4983,8 @@
         <translation>由主模型单独生成。</translation>
     </message>
     <message>
-        <source>The draft always guesses this many tokens ahead.</source>
-        <translation>草稿模型始终提前猜测这么多个 token。</translation>
+        <source>The draft guesses this many tokens ahead, and pauses while that would be slower.</source>
+        <translation>草稿模型每次提前猜测这么多 token，若会变慢则暂停。</translation>
     </message>
     <message>
         <source>Guesses as far ahead as pays off here, and rests where it does not.</source>

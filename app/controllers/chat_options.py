@@ -72,7 +72,7 @@ class Generation:
     def speculation(self) -> Speculation:
         acceptance = Acceptance.REJECTION if self.values["fastest"] else Acceptance.COUPLED
         mode = SpeculationMode(self.values["speculation_mode"])
-        return Speculation(mode, self.values["speculation_tokens"], acceptance)
+        return Speculation(mode, self.values["speculation_tokens"], acceptance, mode is SpeculationMode.FIXED)
 
 
 def known(stored: Values) -> dict[str, Any]:

@@ -112,6 +112,7 @@ class Speculation:
     mode: SpeculationMode = SpeculationMode.AUTO
     tokens: int = 4  # a round's draft length in fixed mode
     acceptance: Acceptance = Acceptance.COUPLED
+    guarded: bool = False  # a fixed length pauses, as auto does, while it is slower than plain decoding
 
     @classmethod
     def off(cls) -> Speculation:

@@ -190,7 +190,9 @@ class AutoController:
 
     insists = False
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, tokens: int | None = None) -> None:
+        """`tokens`: the only length that it may draft, or pause; None: any."""
+        self._only = tokens
         self._alone = self._history = history
         self._costs = history.costs
         self._rounds = 0
@@ -322,7 +324,7 @@ class AutoController:
         """The length that promises most; and the same source stopping by itself, if it can."""
         history = self._history
         longest = history.longest.get(offer.source, _FIRST_TOKENS)
-        most = min(offer.most, self._costs.longest_priced(offer.source), 2 * longest)
+        most = min(offer.most, self._only or min(self._costs.longest_priced(offer.source), 2 * longest))
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
         plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[offer.source].level)
@@ -330,6 +332,8 @@ class AutoController:
         choice = Choice(plan, rates, seconds, hopeful=history.credit > 0, error=error)
         self._choices[offer.source] = choice
         record = history.record_of(offer.source)
+        if self._only:
+            return [choice.of_length(most, record)]
         fixed = choice.fixed(record)
         if not offer.tells_probabilities:
             return [fixed]
@@ -346,4 +350,6 @@ def _kind(plan: Plan) -> tuple[str, bool]:
 def make_controller(speculation: Speculation, history: History) -> Controller:
     if speculation.mode is SpeculationMode.AUTO:
         return AutoController(history)
+    if speculation.mode is SpeculationMode.FIXED and speculation.guarded:
+        return AutoController(history, speculation.tokens)
     return FixedController(speculation.tokens if speculation.mode is SpeculationMode.FIXED else 0, history)

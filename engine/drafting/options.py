@@ -77,6 +77,11 @@ class Choice:
         """The best fixed length."""
         return self._fixed[self._best(record)]
 
+    def of_length(self, length: int, record: Record) -> Option:
+        best = self._best(record)
+        plan = replace(self._fixed[best].plan, length=length)
+        return Option(plan, self._tokens[best][length], self._seconds[length])
+
     def stopping(self, record: Record, worth: tuple[float, ...], plain_s: float) -> Option:
         """The draft stops by itself, where that is expected to bring more than to go on."""
         best = self._best(record)

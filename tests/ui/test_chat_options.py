@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,7 +128,7 @@ def test_a_reply_under_way_drafts_as_its_chat_says_now(harness: ControllerHarnes
     options.put(CHAT, "temperature", 0.9)
     assert harness.engine.speculations == []
     harness.models.choose_speculation("fixed", 3)
-    assert harness.engine.speculations[-1] == (1, Speculation.fixed(3))
+    assert harness.engine.speculations[-1] == (1, replace(Speculation.fixed(3), guarded=True))
     options.put(CHAT, "speculation_mode", "off")
     assert harness.engine.speculations[-1] == (1, Speculation(SpeculationMode.OFF, 3))
     told = len(harness.engine.speculations)

@@ -119,6 +119,23 @@ def test_fixed_lengths_are_kept(speculation: Speculation, length: int) -> None:
     assert not controller.parked
 
 
+@pytest.mark.parametrize(("verify", "share", "drafts"), [(STEEP, 0.02, False), (FLAT, 0.9, True)])
+def test_a_guarded_length_is_kept_or_paused(verify: dict[int, float], share: float, drafts: bool) -> None:
+    known = history(verify, rates=rounds(share))
+    controller = make_controller(replace(Speculation.fixed(5), guarded=True), known)
+    lengths = []
+    generator = random.Random(2)
+    for _ in range(200):
+        plan = controller.plan([FIXED_ONLY])
+        accepted = next((at for at in range(plan.length) if generator.random() > share), plan.length)
+        controller.observe(plan, Outcome(plan.length, accepted, verify[1] if not plan.length else None))
+        lengths.append(plan.length)
+
+    assert set(lengths) <= {0, 5}
+    assert lengths.count(5) > 180 if drafts else lengths.count(5) < 5
+    assert controller.parked is not drafts
+
+
 def test_a_fixed_length_teaches_what_it_shows() -> None:
     known = history(FLAT)
     controller = FixedController(3, known)

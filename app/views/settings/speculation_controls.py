@@ -55,7 +55,7 @@ class SpeculationControls(Translated, QWidget):
         self.tokens.setVisible(self.modes.value == "fixed")
         explanation = {
             "off": self.tr("The main model writes alone."),
-            "fixed": self.tr("The draft always guesses this many tokens ahead."),
+            "fixed": self.tr("The draft guesses this many tokens ahead, and pauses while that would be slower."),
         }.get(str(self.modes.value), self.tr("Guesses as far ahead as pays off here, and rests where it does not."))
         self.explanation.setText(sentences(explanation, self.tr("Only in this chat.") if self._only_here else ""))
 
