@@ -99,6 +99,7 @@ _TESTS = {
         "unit/test_controller_charges",
         "engine/test_draft_model",
     ),
+    "engine/drafting/baseline": ("unit/test_verdict", "unit/test_recorded_rounds"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": (
         "engine/test_planner",
