@@ -243,6 +243,7 @@ sys.exit(application.run(Path(sys.argv[1])))
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_what_was_copied_does_not_crash_the_end(tmp_path: Path) -> None:
     """Qt's clipboard deletes it after Python has ended."""
     copies = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.end2end.models_scenario import live
@@ -11,6 +12,7 @@ from tests.end2end.person import qt_pointer
 from tests.helpers.tinyhub import TinyHub
 
 
+@pytest.mark.slow
 def test_a_pair_is_installed_used_changed_and_deleted(tmp_path: Path, qtbot: QtBot) -> None:
     hub = TinyHub()
     try:

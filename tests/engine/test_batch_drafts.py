@@ -34,7 +34,7 @@ from tests.engine.batch_harness import (
     prompt,
 )
 from tests.helpers.lazy_faults import FAULTS, broken_off
-from tests.helpers.samples import fair
+from tests.helpers.samples import fair, sampled
 
 SAMPLINGS = {
     "greedy": GREEDY,
@@ -182,9 +182,10 @@ def test_a_step_of_many_rows_is_no_wider_than_memory_has_room_for(monkeypatch: p
         assert reply.tokens == alone("qwen3", asking(prompt(6 + salt, salt), 30)).tokens
 
 
-@pytest.mark.parametrize("broken", range(3))
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("drafts_before", [0, 1])  # the device was waited for with the first draft of several anyway
+# The device was waited for with the first draft of several anyway.
+@pytest.mark.parametrize(
+    ("broken", "fault", "drafts_before"), sampled(range(3), list(FAULTS), [0, 1], rest=pytest.mark.slow)
+)
 @pytest.mark.expect_log("the proposer draft failed")
 def test_a_draft_that_fails_on_the_device_is_told_to_its_own_reply_alone(
     monkeypatch: pytest.MonkeyPatch, broken: int, fault: str, drafts_before: int
