@@ -11,7 +11,7 @@ from app.controllers.keeping import ASIDE, Changes, Keeping
 from app.controllers.messages import storable
 from app.controllers.replies import Replies
 from app.storage import Asked, ChatSummary, Question, Storage, exchange
-from app.storage.unsent import QUICK_ASK
+from app.storage.edits import QUICK_ASK
 from app.view_models.transcript import TranscriptModel
 
 

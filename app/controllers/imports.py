@@ -18,9 +18,7 @@ from app.portable import own
 from app.portable.json_stream import loads
 from app.portable.reading import Found, find_chats
 from app.storage import NotStored, Storage, Stores, portable
-from app.storage.importing import Importing
-from app.storage.origins import Grown, Known, shrink
-from app.storage.portable import PortableChat
+from app.storage.portable import Grown, Importing, Known, PortableChat, shrink
 from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker
 

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.bridge import EngineBridge
 from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
-from app.storage.requests import end_reply
+from app.storage.exchange import end_reply
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel

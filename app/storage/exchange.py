@@ -1,4 +1,4 @@
-"""What is stored when the person asks: a message, the empty reply to it, and the chat if it is new. All or nothing."""
+"""What is stored together, all or nothing: a message, the empty reply to it, and its chat if it is new; a reply's end."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.storage.attachments import Attachments
-from app.storage.records import StoredMessage
+from app.storage.records import ReplyStatus, ReplyText, StoredMessage
 from app.storage.storage import Stores
-from engine import MessageRole
+from engine import EngineError, MessageRole, RequestStats
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +97,23 @@ def delete_messages(stores: Stores, message: StoredMessage, *, following: bool) 
             leaf = stores.messages.latest_leaf(other) if other else message.parent_id
             stores.chats.set_leaf(message.chat_id, leaf)
     return mark
+
+
+def end_reply(
+    stores: Stores,
+    reply: ReplyText,
+    status: ReplyStatus,
+    stats: RequestStats,
+    error: EngineError | None,
+    drafting: str | None,
+) -> int:
+    """Stores the end of a reply and its row among the requests, both or neither; returns the id of that row.
+
+    An end that is stored once more has its row already, and 0 is returned.
+    """
+    with stores.database.transaction():
+        under_way = stores.database.row(
+            "SELECT 1 FROM messages WHERE id = ? AND status = 'streaming'", (reply.message_id,)
+        )
+        stores.messages.set_end(reply, status, stats, error, drafting)
+        return stores.requests.add(reply, status, stats) if under_way else 0

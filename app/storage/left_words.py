@@ -23,11 +23,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.storage.attachments import Attachments, attachments_from_json, attachments_to_json
-from app.storage.edits import Edit, EditKind
+from app.storage.edits import QUICK_ASK, Edit, EditKind
 from app.storage.records import ReplyText
 from app.storage.salvage import LARGEST_NUMBER
 from app.storage.storage import Stores
-from app.storage.unsent import QUICK_ASK
 from engine import MessageRole, patiently, write_atomically
 
 _PATIENCE_S = 3.0  # with each folder: a disk that does not answer must not keep the others from being tried

@@ -10,16 +10,13 @@ import sqlite3
 import time
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.markup.kinds import kind_of
 from app.storage.codec import LARGEST, as_text, as_title, stats_from_json, stats_to_json
 from app.storage.database import Connection
 from app.storage.records import ReplyStatus, ReplyText
-from engine import MAX_DRAFT_TOKENS, EngineError, RequestStats
-
-if TYPE_CHECKING:
-    from app.storage.storage import Stores
+from engine import MAX_DRAFT_TOKENS, RequestStats
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,26 +133,6 @@ class RequestStore:
             key = as_text(row["first"]), as_text(row["second"])
             found.setdefault(key, {})[row["position"]] = int(row["drafted"]), int(row["accepted"])
         return found
-
-
-def end_reply(
-    stores: Stores,
-    reply: ReplyText,
-    status: ReplyStatus,
-    stats: RequestStats,
-    error: EngineError | None,
-    drafting: str | None,
-) -> int:
-    """Stores the end of a reply and its row among the requests, both or neither; returns the id of that row.
-
-    An end that is stored once more has its row already, and 0 is returned.
-    """
-    with stores.database.transaction():
-        under_way = stores.database.row(
-            "SELECT 1 FROM messages WHERE id = ? AND status = 'streaming'", (reply.message_id,)
-        )
-        stores.messages.set_end(reply, status, stats, error, drafting)
-        return RequestStore(stores.database).add(reply, status, stats) if under_way else 0
 
 
 def _counter(name: str) -> str:

@@ -1,22 +1,27 @@
-"""Reading rows out of damaged databases, and putting them together by id and time."""
+"""Reading rows out of damaged databases, and putting them together by id and time.
+
+Rows are read by SQLite, and from the bytes of single pages where SQLite finds no way to them. That follows the file
+format (https://www.sqlite.org/fileformat2.html). Nothing there is trusted: what does not fit is skipped.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
 import sqlite3
+import struct
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import tee, zip_longest
 from pathlib import Path
 from typing import Any
 
 from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.codec import as_text
-from app.storage.pages import Pages, Value
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +118,378 @@ _TIES = (
 
 Row = dict[str, Any]
 Rows = Iterable[tuple[str, Row]]  # table, row
+
+
+# Rows from the bytes of single pages.
+
+
+Value = int | float | str | bytes | None
+
+_MOST_PAGES = 1 << 24
+_PART_BYTES = 1 << 20
+_HEAD_BYTES = 8  # of such a page
+_LEAST_CELL_BYTES = 6  # with its pointer
+_LOG_HEADER_BYTES = 32
+_FRAME_HEADER_BYTES = 24
+_MAGIC = (0x377F0682, 0x377F0683)
+
+
+# Pages that are lost, which SQLite takes for words, or not in their places, where it does not find them.
+
+
+PAGE_BYTES = 4096  # of our files; also where the header cannot be read
+LEAF, _INNER = 0x0D, 0x05  # pages of a table: with rows, with the numbers of pages
+_TREE_HEAD_BYTES = {0x02: 12, 0x05: 12, 0x0A: 8, LEAF: 8}
+_HEADER_BYTES = 100
+_LOCKED_BYTE = 1 << 30  # SQLite leaves the page of it as it is
+_AHEAD_BYTES = 1 << 20
+
+Child = tuple[int, int, int]  # its number, and between which ids its rows are: above the first, up to the second
+# page n is at (n - 1) * page_bytes + shift, where that is from the first place to the last
+Shift = tuple[int, int, int]
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number as SQLite writes it, and where it ends. Raises IndexError."""
+    value = 0
+    for step in range(8):
+        byte = data[at + step]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + step + 1
+    return value << 8 | data[at + 8], at + 9
+
+
+def page_bytes_of(header: bytes) -> int:
+    size = int.from_bytes(header[16:18], "big")
+    return 65536 if size == 1 else size if size in (512 << n for n in range(8)) else PAGE_BYTES
+
+
+def free_pages(page: Callable[[int], bytes], count: int, page_bytes: int) -> set[int]:
+    """Pages of rows that were deleted; they may still hold them."""
+    free: set[int] = set()
+    trunk = int.from_bytes(page(1)[32:36], "big")
+    while 0 < trunk <= count and trunk not in free:
+        free.add(trunk)
+        numbers = page(trunk)
+        leaves = min(int.from_bytes(numbers[4:8], "big"), page_bytes // 4 - 2)
+        free.update(int.from_bytes(numbers[8 + 4 * n : 12 + 4 * n], "big") for n in range(leaves))
+        trunk = int.from_bytes(numbers[:4], "big")
+    return free
+
+
+def has_lost_page(file: Path, count: int, logged: Mapping[int, bytes]) -> bool:
+    """Whether a page in use is all zeros, or cut off: what SQLite misses there it takes for zeros, too.
+
+    `logged` has the pages that are in the log.
+    """
+    with file.open("rb", buffering=_AHEAD_BYTES) as stream:
+        page_bytes = page_bytes_of(stream.read(18))
+        zeros = bytes(page_bytes)
+        stream.seek(0)
+        lost = {number for number in range(1, count + 1) if stream.read(page_bytes) in (zeros, b"")}
+        if stream.tell() < count * page_bytes:
+            lost.add(stream.tell() // page_bytes + 1)
+        lost -= {_LOCKED_BYTE // page_bytes + 1, *logged}
+
+        def page(number: int) -> bytes:
+            stream.seek((number - 1) * page_bytes)
+            return logged.get(number) or stream.read(page_bytes)
+
+        return bool(lost and lost - free_pages(page, count, page_bytes))
+
+
+def straightened(data: bytes, page_bytes: int, size: int) -> bytes:
+    """The file with its pages in their places again, where bytes were cut out of it or put into it.
+
+    `size`: of the whole file, with zeros behind `data`.
+    """
+    said = int.from_bytes(data[28:32], "big")
+    shifts = _shifts(data, page_bytes, size - said * page_bytes)
+    if len(shifts) == 1 and shifts[0][0] == 0:
+        return data
+    count = -(-(len(data) - shifts[-1][0]) // page_bytes)
+    pages = (_page(data, number, page_bytes, shifts) for number in range(count))
+    return b"".join(page.ljust(page_bytes, b"\0") for page in pages)
+
+
+def _shifts(data: bytes, page_bytes: int, in_all: int) -> list[Shift]:
+    """Each shift, as far as pages tell it. `in_all`: the last one, if the header is right."""
+    shifts: list[Shift] = [(0, 0, 0)]
+    for at in _leaves(data, page_bytes):
+        shift, first, _ = shifts[-1]
+        if (at - shift) % page_bytes == 0:
+            shifts[-1] = shift, first, at
+            continue
+        put_in = (at - shift) % page_bytes
+        nearest = shift + (put_in if put_in <= page_bytes // 2 else put_in - page_bytes)
+        shifts.append((in_all if (at - in_all) % page_bytes == 0 else nearest, at, at))
+    moved_by_pages = len(shifts) == 1 and in_all and in_all % page_bytes == 0
+    return _shifts_by_children(data, page_bytes, in_all) if moved_by_pages else shifts
+
+
+def _shifts_by_children(data: bytes, page_bytes: int, in_all: int) -> list[Shift]:
+    """Where whole pages were cut out or put in: by the pages that others point to, and the ids of their rows."""
+    children = sorted(
+        child for at in range(page_bytes, len(data), page_bytes) for child in _children(data, at, page_bytes)
+    )
+    here, moved = ([_fits(data, (each[0] - 1) * page_bytes + by, each) for each in children] for by in (0, in_all))
+    first = max(range(len(children) + 1), key=lambda n: (sum(here[:n]) + sum(moved[n:]), n))
+    if first == len(children):
+        return [(0, 0, len(data))]
+    last = (children[first - 1][0] - 1) * page_bytes if first else 0
+    return [(0, 0, last), (in_all, (children[first][0] - 1) * page_bytes + in_all, len(data))]
+
+
+def _children(data: bytes, at: int, page_bytes: int) -> Iterator[Child]:
+    if data[at] != _INNER or not _is_tree(data, at, page_bytes):
+        return
+    lowest = 0
+    for place in range(at + 12, at + 12 + 2 * int.from_bytes(data[at + 3 : at + 5], "big"), 2):
+        cell = at + int.from_bytes(data[place : place + 2], "big")
+        with suppress(IndexError):
+            highest, _ = varint(data, cell + 4)
+            yield int.from_bytes(data[cell : cell + 4], "big"), lowest, highest
+            lowest = highest
+    yield int.from_bytes(data[at + 8 : at + 12], "big"), lowest, 1 << 63
+
+
+def _fits(data: bytes, at: int, child: Child) -> bool:
+    if not 0 <= at < len(data) - 10 or data[at] != LEAF:
+        return 0 <= at < len(data) and data[at] == _INNER
+    try:
+        _, id_at = varint(data, at + int.from_bytes(data[at + 8 : at + 10], "big"))
+        return child[1] < varint(data, id_at)[0] <= child[2]
+    except IndexError:
+        return False
+
+
+def _leaves(data: bytes, page_bytes: int) -> Iterator[int]:
+    """Where a page with rows begins, or all looks like it."""
+    at = data.find(LEAF, _HEADER_BYTES + 1)  # not that of the first page, which is behind the header
+    while at >= 0:
+        if _is_tree(data, at, page_bytes):
+            yield at
+            at += page_bytes - 1
+        at = data.find(LEAF, at + 1)
+
+
+def _is_tree(data: bytes, at: int, page_bytes: int) -> bool:
+    head = _TREE_HEAD_BYTES.get(data[at]) if 0 <= at < len(data) else None
+    if head is None:
+        return False
+    cells, content = (int.from_bytes(data[at + n : at + n + 2], "big") for n in (3, 5))
+    end = at + head + 2 * cells
+    if not 0 < cells <= page_bytes // 6 or not head + 2 * cells <= content < page_bytes or end > len(data):
+        return False
+    return all(content <= int.from_bytes(data[n : n + 2], "big") < page_bytes for n in range(at + head, end, 2))
+
+
+def _page(data: bytes, number: int, page_bytes: int, shifts: list[Shift]) -> bytes:
+    """Between two shifts a page is where it looks like one, or like a piece of a long text."""
+    begun = max(n for n, (shift, first, _) in enumerate(shifts) if number * page_bytes + shift >= first)
+    near = [number * page_bytes + shift for shift, _, _ in shifts[begun : begun + 2]]
+    if near[0] <= shifts[begun][2]:
+        near = near[:1]
+    fits = [at for at in near if _is_tree(data, at, page_bytes)] or [at for at in near if _is_piece(data, at)] or near
+    return data[fits[0] : fits[0] + page_bytes]
+
+
+def _is_piece(data: bytes, at: int) -> bool:
+    """It begins with the number of the next one."""
+    return 0 <= at <= len(data) - 4 and int.from_bytes(data[at : at + 4], "big") <= len(data) // 512
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One page in the write-ahead log. `sound`: it and all before it have their checksums."""
+
+    number: int
+    commits: bool
+    data: bytes
+    sound: bool
+
+
+def log_frames(log: Path) -> Iterator[Frame]:
+    """The frames of the log that were written since it was last emptied."""
+    data = log.read_bytes() if log.exists() else b""
+    if len(data) < _LOG_HEADER_BYTES:
+        return
+    magic, _, page_bytes = struct.unpack(">3I", data[:12])
+    order = ">" if magic & 1 else "<"
+    sums = _checksum(order, data[:24], (0, 0))
+    sound = magic in _MAGIC and sums == struct.unpack(">2I", data[24:32])
+    page_bytes = page_bytes if sound else PAGE_BYTES
+    # What tells these frames from older ones is in the header, and in each frame too.
+    salts = data[16:24] if sound else data[_LOG_HEADER_BYTES + 8 : _LOG_HEADER_BYTES + 16]
+    step = _FRAME_HEADER_BYTES + page_bytes
+    for at in range(_LOG_HEADER_BYTES, len(data) - step + 1, step):
+        head, page = data[at : at + _FRAME_HEADER_BYTES], data[at + _FRAME_HEADER_BYTES : at + step]
+        if head[8:16] != salts:
+            continue
+        if sound:
+            sums = _checksum(order, page, _checksum(order, head[:8], sums))
+            sound = sums == struct.unpack(">2I", head[16:24])
+        number, committed = struct.unpack(">2I", head[:8])
+        yield Frame(number, committed > 0, page, sound)
+
+
+def _checksum(order: str, data: bytes, sums: tuple[int, int]) -> tuple[int, int]:
+    first, second = sums
+    words = struct.unpack(f"{order}{len(data) // 4}I", data)
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        first = (first + even + second) & 0xFFFFFFFF
+        second = (second + odd + first) & 0xFFFFFFFF
+    return first, second
+
+
+def _without_zeros_behind(file: Path) -> bytes:
+    """All of it but most zeros at its end: a file of gigabytes may be nothing else."""
+    parts: list[bytes] = []
+    zeros, behind = bytes(_PART_BYTES), 0
+    with file.open("rb") as stream:
+        while part := stream.read(_PART_BYTES):
+            if part == zeros[: len(part)]:
+                behind += len(part)
+            else:
+                parts += [bytes(behind), part]
+                behind = 0
+    return b"".join(parts)
+
+
+class Pages:
+    """The pages of a file in their places, with those of its log."""
+
+    def __init__(self, file: Path, log: Path) -> None:
+        data = _without_zeros_behind(file)
+        self.page_bytes = page_bytes_of(data)
+        self._data = straightened(data, self.page_bytes, file.stat().st_size)
+        self._later = {frame.number: frame.data for frame in log_frames(log)}
+        reserved = self._data[20] if len(self._data) > 20 else 0
+        self._usable = self.page_bytes - (reserved if reserved <= 32 else 0)
+
+    def write_to(self, target: Path) -> None:
+        with target.open("wb") as file:
+            for number in range(1, self.count + 1):
+                file.write(self.page(number).ljust(self.page_bytes, b"\0"))
+
+    @cached_property
+    def count(self) -> int:
+        """Pages behind the end of the file are in the log, or within what the header says: else a number is damaged."""
+        in_file = -(-len(self._data) // self.page_bytes)
+        most = max(in_file + len(self._later), int.from_bytes(self.page(1)[28:32], "big"))
+        return max([in_file, *(number for number in self._later if number <= min(most, _MOST_PAGES))])
+
+    def page(self, number: int) -> bytes:
+        later = self._later.get(number)
+        at = (number - 1) * self.page_bytes
+        return later if later is not None else self._data[at : at + self.page_bytes]
+
+    def rows(self) -> Iterator[tuple[int, list[Value]]]:
+        """Each row of each table that can be read, with its id."""
+        free = free_pages(self.page, self.count, self.page_bytes)
+        for number in range(1, self.count + 1):
+            if number not in free:
+                yield from self._rows_of(self.page(number), 100 if number == 1 else 0)
+
+    def _rows_of(self, page: bytes, start: int) -> Iterator[tuple[int, list[Value]]]:
+        if len(page) < start + _HEAD_BYTES:
+            return
+        if page[start] == LEAF:
+            yield from self._rows_at(page, self._cells_of(page, start))
+        elif (cells := int.from_bytes(page[start + 3 : start + 5], "big")) <= self.page_bytes // _LEAST_CELL_BYTES:
+            # Its first byte may be the damaged one: then everything else in it fits.
+            found = list(self._rows_at(page, self._cells_of(page, start)))
+            if len(found) >= cells:
+                yield from found
+
+    def _cells_of(self, page: bytes, start: int) -> Iterator[int]:
+        """Where its cells are; also behind their number, which may be damaged, up to a place that none can be at."""
+        at = start + _HEAD_BYTES
+        while at + 2 <= len(page):
+            cell = int.from_bytes(page[at : at + 2], "big")
+            at += 2
+            if cell >= at:
+                yield cell
+            elif at > start + _HEAD_BYTES + 2 * int.from_bytes(page[start + 3 : start + 5], "big"):
+                return
+
+    def _rows_at(self, page: bytes, cells: Iterable[int]) -> Iterator[tuple[int, list[Value]]]:
+        for cell in cells:
+            try:
+                yield self._row(page, cell)
+            except (IndexError, ValueError, struct.error):
+                continue
+
+    def _row(self, page: bytes, at: int) -> tuple[int, list[Value]]:
+        size, at = varint(page, at)
+        row_id, at = varint(page, at)
+        if not (0 < size < 1 << 30 and 0 <= row_id < 1 << 48):
+            raise ValueError(row_id)
+        return row_id, _values(self._payload(page, at, size))
+
+    def _payload(self, page: bytes, at: int, size: int) -> bytes:
+        usable = self._usable
+        if size <= usable - 35:
+            return _exactly(page[at : at + size], size)
+        least = (usable - 12) * 32 // 255 - 23
+        local = least + (size - least) % (usable - 4)
+        local = local if local <= usable - 35 else least
+        parts, left = [_exactly(page[at : at + local], local)], size - local
+        following = int.from_bytes(page[at + local : at + local + 4], "big")
+        if size > self.count * self.page_bytes:
+            raise ValueError(size)
+        while left > 0:
+            if not 0 < following <= self.count:  # what follows is lost, and stands there as zeros
+                parts.append(bytes(left))
+                break
+            overflow = self.page(following)
+            taken = min(left, usable - 4)
+            parts.append(overflow[4 : 4 + taken].ljust(taken, b"\0"))
+            following, left = int.from_bytes(overflow[:4], "big"), left - taken
+        return b"".join(parts)
+
+
+def _exactly(data: bytes, size: int) -> bytes:
+    if len(data) != size:
+        raise ValueError(size)
+    return data
+
+
+def _values(payload: bytes) -> list[Value]:
+    head_bytes, at = varint(payload, 0)
+    kinds = []
+    while at < head_bytes:
+        kind, at = varint(payload, at)
+        kinds.append(kind)
+    values: list[Value] = []
+    at = head_bytes
+    for kind in kinds:
+        size = _size(kind)
+        values.append(_value(kind, _exactly(payload[at : at + size], size)))
+        at += size
+    return values
+
+
+def _size(kind: int) -> int:
+    if kind >= 12:
+        return (kind - 12) // 2
+    if kind in (10, 11):
+        raise ValueError(kind)
+    return (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind]
+
+
+def _value(kind: int, data: bytes) -> Value:
+    if kind == 0:
+        return None
+    if kind in (8, 9):
+        return kind - 8
+    if kind == 7:
+        number: float = struct.unpack(">d", data)[0]
+        return number
+    if kind >= 12:
+        return data.decode("utf-8", "replace") if kind % 2 else data
+    return int.from_bytes(data, "big", signed=True)
 
 
 def read_rows(path: Path) -> Rows:

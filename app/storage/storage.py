@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from app.storage import copies, rescue
-from app.storage.chat_states import ChatStates
-from app.storage.chats import ChatStore
-from app.storage.database import Connection, Database, MemoryDatabase, Reader, address_of
-from app.storage.edits import EditStore
+from app.storage import rescue
+from app.storage.chats import ChatStates, ChatStore
+from app.storage.database import Connection, Reader, address_of
+from app.storage.edits import EditStore, UnsentStore
 from app.storage.folders import FolderStore
 from app.storage.messages import MessageStore
+from app.storage.opening import Database, MemoryDatabase
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
 from app.storage.requests import RequestStore
@@ -37,7 +37,6 @@ from app.storage.search_index import (
 )
 from app.storage.searching import Searching
 from app.storage.trash import KEPT_S, Trash
-from app.storage.unsent import UnsentStore
 from app.system.worker import Deliver, Worker
 
 log = logging.getLogger(__name__)
@@ -160,7 +159,7 @@ class Storage:
         """On the thread that makes them, so that none is under way. What a run did not come to, the next one does."""
         if self.keeps:
             with closing(Reader(self._address)) as reader:
-                copies.forget(self.path, Trash(reader).traces)
+                rescue.forget_in_copies(self.path, Trash(reader).traces)
 
     def _copies_not_clean(self, error: Exception) -> None:
         log.warning("what was deleted for good may still be in a copy: %s", _name(error))
@@ -326,7 +325,7 @@ class Storage:
 
     def _copy_if_due(self) -> None:
         if self.keeps:
-            copies.make_if_due(self.path)
+            rescue.copy_if_due(self.path)
 
     def _copy_failed(self, error: Exception) -> None:
         log.warning("the copy of the day could not be made: %s", _name(error))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from app.storage.database import Connection
+from app.storage.database import Connection
 
 # Before a row goes for good: what follows it is to follow the one before it.
 PASS_OVER = (

@@ -11,7 +11,8 @@ from contextlib import closing
 from itertools import accumulate
 from pathlib import Path
 
-from app.storage.database import Database, Reader, address_of
+from app.storage.database import Reader, address_of
+from app.storage.opening import Database
 from app.storage.search_index import Progress, SearchIndex, index_path, open_index
 from app.storage.searching import Searching
 from app.view_models.conversation_list import PAGE_FOUND

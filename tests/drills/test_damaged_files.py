@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import Database, Stores, copies
+from app.storage import Database, Stores, rescue
 from app.storage.salvage import TABLES
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.chat_files import (
@@ -95,7 +95,7 @@ def cut_off(path: Path, step: int) -> None:
         assert readable <= seen.texts, f"{pages} pages"
     wipe(path)
     path.write_bytes(whole)
-    copies.make_if_due(path)
+    rescue.copy_if_due(path)
     newest = add_a_message(path)
     for pages in range(path.stat().st_size // PAGE_BYTES - 1, 0, -step):
         now = path.read_bytes()

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.portable.writing import write_json
 from app.settings import Option, Settings
 from app.storage import Attachment, AttachmentKind, Database, Edit, EditKind, ReplyStatus, ReplyText, Stores, portable
-from app.storage.database import MemoryDatabase
+from app.storage.opening import MemoryDatabase
 from app.system.limited_child import Stop
 from engine import MessageRole, RequestStats
 from tests.helpers.app_harness import AppHarness

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.storage import ChatStore, Database, Edit, EditKind, MessageStore, ReplyStatus, ReplyText, Stores
-from app.storage.edits import EditStore
+from app.storage.edits import EditStore, UnsentStore
 from app.storage.folders import FolderStore
 from app.storage.requests import RequestStore
-from app.storage.unsent import UnsentStore
 from engine import MessageRole, RequestStats
 
 PAGE_BYTES = 4096

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers import imports
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
-from app.storage import Stores, importing, portable
+from app.storage import Stores, portable
 from app.view_models.chat_options import Scope
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.file_wiring import FileWiring
@@ -232,7 +232,7 @@ def test_what_is_here_already_comes_again_only_when_it_is_asked_for(
 def test_an_import_that_is_cancelled_leaves_nothing(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "STEP_CHATS", 2)
+    monkeypatch.setattr(portable, "STEP_CHATS", 2)
     dialog = look(app, qtbot, conversations(tmp_path, 9))
     dialog.act_button.click()
     with qtbot.waitSignal(files(app).imports.cancelled):
@@ -245,7 +245,7 @@ def test_an_import_that_is_cancelled_twice_leaves_nothing(
     app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a step of it is under way."""
-    monkeypatch.setattr(importing, "STEP_CHATS", 1)
+    monkeypatch.setattr(portable, "STEP_CHATS", 1)
     dialog, imports = look(app, qtbot, conversations(tmp_path, 3)), files(app).imports
     begun, free, add = threading.Event(), threading.Event(), portable.add
 

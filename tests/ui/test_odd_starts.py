@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.storage import Database, Stores, database
+from app.storage import Database, Stores, opening
+from app.storage.edits import QUICK_ASK
 from app.storage.left_words import Left, LeftWords
-from app.storage.unsent import QUICK_ASK
 from tests.helpers.app_harness import AppHarness
 
 pytestmark = pytest.mark.expect_log(
@@ -145,7 +145,7 @@ def test_chats_that_another_program_keeps_are_told_at_once(
 ) -> None:
     """However often they are looked at: only the first look waits for the other."""
     chats_of(tmp_path)
-    monkeypatch.setattr(database, "_OPENING_BUSY_MS", 77)
+    monkeypatch.setattr(opening, "_OPENING_BUSY_MS", 77)
     asked: list[int] = []
     connect = sqlite3.connect
 
@@ -167,13 +167,13 @@ def test_chats_that_another_program_keeps_are_told_at_once(
 
 def test_a_slow_opening_is_told_until_it_ends(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on = threading.Event()
-    look = database.is_sound
+    look = opening.is_sound
 
     def slow(path: Path) -> bool:
         goes_on.wait()
         return look(path)
 
-    monkeypatch.setattr(database, "is_sound", slow)
+    monkeypatch.setattr(opening, "is_sound", slow)
     with AppHarness(tmp_path) as harness:
         banner = harness.window.banner
         harness.application._opening.setInterval(0)

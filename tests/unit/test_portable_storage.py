@@ -23,9 +23,7 @@ from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWr
 from app.portable.writing import write_json, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Database, Stores, portable
 from app.storage.exchange import Question, ask, delete_messages
-from app.storage.importing import STEP_CHATS, Importing
-from app.storage.origins import Known, origins, shrink
-from app.storage.portable import PortableChat, PortableMessage
+from app.storage.portable import STEP_CHATS, Importing, Known, PortableChat, PortableMessage, origins, shrink
 from app.storage.records import ReplyText
 from app.storage.tree import Tree
 from app.system.limited_child import Stop, Stopped

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, Purged, ReplyStatus, Stores, copies
-from app.storage import database as database_module
-from app.storage.pages import Pages
+from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, Purged, ReplyStatus, Stores, opening, rescue
+from app.storage.salvage import Pages
 from app.storage.trash import Trash
 from engine import MessageRole
 
@@ -76,8 +75,8 @@ def test_file_of_a_newer_version_is_refused_and_left_alone(path: Path) -> None:
 
 def test_migration_keeps_a_copy_of_what_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(path)
-    scripts = [*database_module._migrations(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
-    monkeypatch.setattr(database_module, "_migrations", lambda: scripts)
+    scripts = [*opening._migrations(), "ALTER TABLE chats ADD COLUMN mood TEXT"]
+    monkeypatch.setattr(opening, "_migrations", lambda: scripts)
     with closing(Database(path)) as database:
         assert database.row("SELECT mood FROM chats") is not None
     with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(scripts)}.db"))) as copy:
@@ -102,7 +101,7 @@ _VERSION_1 = [
 def write_version_1(path: Path) -> None:
     path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        raw.executescript(database_module._migrations()[0] + "; PRAGMA user_version = 1;")
+        raw.executescript(opening._migrations()[0] + "; PRAGMA user_version = 1;")
         raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
         for number, (status, finish, _) in enumerate(_VERSION_1, start=1):
             raw.execute(
@@ -122,7 +121,7 @@ def test_every_status_of_version_1_is_read(path: Path) -> None:
     write_version_1(path)
     with closing(Database(path)) as database:
         assert statuses(database) == [status for _, _, status in _VERSION_1]
-    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(database_module._migrations())}.db"))) as copy:
+    with closing(sqlite3.connect(path.with_name(f"chats-before-v{len(opening._migrations())}.db"))) as copy:
         assert copy.execute("SELECT count(*) FROM messages WHERE finish = 'length'").fetchone()[0] == 1
 
 
@@ -143,7 +142,7 @@ def test_a_damaged_file_of_version_1_is_rescued_with_its_statuses(path: Path) ->
 def test_who_opens_a_file_that_is_being_migrated_waits_for_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As two processes do. Without waiting, one would do again what the other has done meanwhile."""
     write_version_1(path)
-    copy_to, opened = copies.copy_to, list[int]()
+    copy_to, opened = rescue.copy_to, list[int]()
 
     def open_it() -> None:
         with closing(Database(path)) as database:
@@ -157,7 +156,7 @@ def test_who_opens_a_file_that_is_being_migrated_waits_for_it(path: Path, monkey
             other.join(1.0)
         copy_to(connection, target)
 
-    monkeypatch.setattr(copies, "copy_to", copy_slowly)
+    monkeypatch.setattr(rescue, "copy_to", copy_slowly)
     with closing(Database(path)) as database:
         other.join()
         assert (opened, database.rescued, len(statuses(database))) == ([len(_VERSION_1)], None, len(_VERSION_1))
@@ -165,11 +164,11 @@ def test_who_opens_a_file_that_is_being_migrated_waits_for_it(path: Path, monkey
 
 def test_migration_that_fails_leaves_the_version_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(path)
-    first = database_module._migrations()
-    monkeypatch.setattr(database_module, "_migrations", lambda: [*first, "CREATE TABLE extra (a); SELECT nothing"])
+    first = opening._migrations()
+    monkeypatch.setattr(opening, "_migrations", lambda: [*first, "CREATE TABLE extra (a); SELECT nothing"])
     with pytest.raises(sqlite3.OperationalError):
         Database(path)
-    monkeypatch.setattr(database_module, "_migrations", lambda: first)
+    monkeypatch.setattr(opening, "_migrations", lambda: first)
     with closing(Database(path)) as database:
         assert database.rows("SELECT name FROM sqlite_master WHERE name = 'extra'") == []
         assert len(ChatStore(database).find()) == 3
@@ -200,7 +199,7 @@ def test_a_rescue_keeps_what_version_4_brought(path: Path, readable: bool) -> No
     """Also of a chat that an older version wrote, whose rows are shorter than the others."""
     path.parent.mkdir(parents=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as raw:
-        first = database_module._migrations()
+        first = opening._migrations()
         raw.executescript(";".join(first[:3]) + "; PRAGMA user_version = 3;")
         raw.execute("INSERT INTO chats (title, created_at, updated_at) VALUES ('old', 1, 1)")
         raw.execute("INSERT INTO messages (chat_id, role, text, created_at) VALUES (1, 'user', 'old words', 1)")
@@ -246,7 +245,7 @@ def test_empty_file_is_a_new_database(path: Path) -> None:
 @DAMAGED
 def test_copy_takes_over_where_nothing_can_be_read(path: Path) -> None:
     fill(path)
-    copies.make_if_due(path)
+    rescue.copy_if_due(path)
     path.write_bytes(b"\xa5" * path.stat().st_size)
     with closing(Database(path)) as database:
         assert database.rescued is not None
@@ -256,26 +255,26 @@ def test_copy_takes_over_where_nothing_can_be_read(path: Path) -> None:
 
 def test_one_copy_a_day_and_three_are_kept(path: Path) -> None:
     fill(path)
-    copies.make_if_due(path)
-    copies.make_if_due(path)
-    assert len(copies.all_of(path)) == 1
+    rescue.copy_if_due(path)
+    rescue.copy_if_due(path)
+    assert len(rescue.copies_of(path)) == 1
     backups = path.with_name("backups")
     for day in range(1, 5):  # as earlier versions named them
         (backups / f"chats-2020010{day}-000000.db").write_bytes(b"")
         os.utime(backups / f"chats-2020010{day}-000000.db", (0, 0))
     for _ in range(2):
-        os.utime(copies.all_of(path)[-1], (0, 0))
-        copies.make_if_due(path)
-    assert [copy.name for copy in copies.all_of(path)] == ["chats-000001.db", "chats-000002.db", "chats-000003.db"]
+        os.utime(rescue.copies_of(path)[-1], (0, 0))
+        rescue.copy_if_due(path)
+    assert [copy.name for copy in rescue.copies_of(path)] == ["chats-000001.db", "chats-000002.db", "chats-000003.db"]
 
 
 def test_a_clock_that_jumped_does_not_stop_the_copies(path: Path) -> None:
     fill(path)
-    copies.make_if_due(path)
-    os.utime(copies.all_of(path)[-1], (4_000_000_000, 4_000_000_000))
-    copies.make_if_due(path)
-    assert len(copies.all_of(path)) == 2
-    with closing(sqlite3.connect(copies.all_of(path)[-1])) as newest:
+    rescue.copy_if_due(path)
+    os.utime(rescue.copies_of(path)[-1], (4_000_000_000, 4_000_000_000))
+    rescue.copy_if_due(path)
+    assert len(rescue.copies_of(path)) == 2
+    with closing(sqlite3.connect(rescue.copies_of(path)[-1])) as newest:
         assert newest.execute("SELECT count(*) FROM messages").fetchone()[0] == 120
 
 
@@ -283,17 +282,17 @@ def test_a_clock_that_is_another_at_each_start_leaves_the_copy_of_another_day(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(path)
-    copies.make_if_due(path)
-    yesterday = copies.all_of(path)[0]
+    rescue.copy_if_due(path)
+    yesterday = rescue.copies_of(path)[0]
     os.utime(yesterday, (0, 0))
     for start in range(6):
         now = (1_000_000, 2_000_000)[start % 2] + start
         monkeypatch.setattr(time, "time", lambda now=now: float(now))
-        before = set(copies.all_of(path))
-        copies.make_if_due(path)
-        for copy in set(copies.all_of(path)) - before:
+        before = set(rescue.copies_of(path))
+        rescue.copy_if_due(path)
+        for copy in set(rescue.copies_of(path)) - before:
             os.utime(copy, (now, now))
-    assert (len(copies.all_of(path)), copies.all_of(path)[0]) == (3, yesterday)
+    assert (len(rescue.copies_of(path)), rescue.copies_of(path)[0]) == (3, yesterday)
 
 
 def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:
@@ -301,9 +300,9 @@ def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:
     with closing(Database(path)) as database:
         Trash(database).put_chat(2)
         database.execute("UPDATE chats SET deleted_at = 1 WHERE id = 2")
-        copies.make_if_due(path)
-        copies.forget(path, Trash(database).purge())
-    copy = copies.all_of(path)[0]
+        rescue.copy_if_due(path)
+        rescue.forget_in_copies(path, Trash(database).purge())
+    copy = rescue.copies_of(path)[0]
     assert b"chat 1" not in copy.read_bytes()
     with closing(sqlite3.connect(copy)) as kept:
         assert kept.execute("SELECT count(*) FROM messages").fetchone()[0] == 80
@@ -313,20 +312,20 @@ def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:
 def test_a_copy_that_is_busy_stays_until_it_can_be_cleaned(path: Path) -> None:
     """Its words are the last ones of a file that may break; a copy that is no database is deleted."""
     fill(path)
-    copies.make_if_due(path)
-    os.utime(copies.all_of(path)[0], (0, 0))
-    copies.make_if_due(path)
-    held, other = copies.all_of(path)
+    rescue.copy_if_due(path)
+    os.utime(rescue.copies_of(path)[0], (0, 0))
+    rescue.copy_if_due(path)
+    held, other = rescue.copies_of(path)
     broken = held.with_name("chats-000009.db")
     broken.write_bytes(b"no database" * 100)
     purged = Purged(chats=(2,))
     with closing(sqlite3.connect(held, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
         with pytest.raises(sqlite3.OperationalError):
-            copies.forget(path, purged)
-    assert copies.all_of(path) == [held, other]
+            rescue.forget_in_copies(path, purged)
+    assert rescue.copies_of(path) == [held, other]
     assert [b"chat 1" in copy.read_bytes() for copy in (held, other)] == [True, False]
-    copies.forget(path, purged)
+    rescue.forget_in_copies(path, purged)
     assert b"chat 1" not in held.read_bytes()
 
 
@@ -336,8 +335,8 @@ def test_words_are_for_their_owner_only(path: Path) -> None:
     fill(path)
     with closing(Database(path)) as database:
         database.execute("UPDATE chats SET title = 'open'")
-        copies.make_if_due(path)
-        files = [path, path.with_name("chats.db-wal"), path.with_name("chats.db-shm"), *copies.all_of(path)]
+        rescue.copy_if_due(path)
+        files = [path, path.with_name("chats.db-wal"), path.with_name("chats.db-shm"), *rescue.copies_of(path)]
         assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 4
 
 
@@ -373,7 +372,7 @@ def test_rows_of_numbers_that_nothing_gives_get_others(path: Path, offset: int) 
         database.execute(f"UPDATE messages SET parent_id = parent_id + ? WHERE {later} AND parent_id > 0", (offset,))
         database.execute(f"UPDATE messages SET id = id + ? WHERE {later}", (offset,))
         database.execute("UPDATE chats SET leaf_id = leaf_id + ? WHERE id != 1", (offset,))
-    copies.make_if_due(path)
+    rescue.copy_if_due(path)
     for _ in range(2):
         with closing(Database(path)) as database:
             stores = Stores(database)
@@ -403,10 +402,10 @@ def test_a_change_by_itself_is_on_disk_also_after_text_was_saved(database: Datab
 def test_a_copy_for_which_there_is_no_room_takes_none(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(path)
     bytes_free = path.stat().st_size
-    monkeypatch.setattr(copies, "_free_bytes", lambda _folder: bytes_free)
+    monkeypatch.setattr(rescue, "_free_bytes", lambda _folder: bytes_free)
     with pytest.raises(OSError, match="No space"):
-        copies.make_if_due(path)
-    assert copies.all_of(path) == []
+        rescue.copy_if_due(path)
+    assert rescue.copies_of(path) == []
 
 
 def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
@@ -414,7 +413,7 @@ def test_a_copy_that_fails_leaves_nothing(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.set_progress_handler(lambda: 1, 50)  # as a disk that fills up meanwhile
         with pytest.raises(sqlite3.OperationalError):
-            copies.copy_to(connection, path.with_name("copy.db"))
+            rescue.copy_to(connection, path.with_name("copy.db"))
     assert list(path.parent.glob("copy*")) == []
 
 

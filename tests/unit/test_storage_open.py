@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, NotStored, Opened, Reason, Storage, Stores
-from app.storage import database as database_module
+from app.storage import Database, NotStored, Opened, Reason, Storage, Stores, opening
 from app.system.worker import Broken
 
 DAY_S = 86_400
@@ -104,8 +103,8 @@ def test_a_file_that_can_be_opened_and_not_written_makes_way_for_a_run_in_memory
         stores = Stores(database)
         chat = stores.chats.create("cut")
         stores.messages.begin_reply(chat, stores.messages.add_user(chat, None, "Why?"), "Main", "")
-    monkeypatch.setattr(database_module, "_BUSY_MS", 10)
-    monkeypatch.setattr(database_module, "_PRAGMAS", ("PRAGMA busy_timeout = 10", *database_module._PRAGMAS[1:]))
+    monkeypatch.setattr(opening, "BUSY_MS", 10)
+    monkeypatch.setattr(opening, "_PRAGMAS", ("PRAGMA busy_timeout = 10", *opening._PRAGMAS[1:]))
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         refused = owner.open()

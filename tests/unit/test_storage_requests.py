@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.storage import Database, Grouping, ReplyStatus, ReplyText, Stores
-from app.storage.requests import end_reply
+from app.storage.exchange import end_reply
 from app.words.requests import RequestColumn, cell_text, total_cells
 from engine import DraftingState, RequestStats
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Database, copies
-from app.storage.database import is_sound
+from app.storage import Database, rescue
+from app.storage.opening import is_sound
 from app.storage.search_index import index_path, take_index
 from tests.helpers.chat_files import PAGE_BYTES, fill, look, wipe
 
@@ -55,7 +55,7 @@ def test_a_page_of_zeros_in_the_middle_of_a_long_text_is_noticed(tmp_path: Path,
     path = tmp_path / "chats.db"
     texts = fill(path, messages=3, words=_LONG)
     if has_copy:
-        copies.make_if_due(path)
+        rescue.copy_if_due(path)
     whole = path.read_bytes()
     places = pages_of_long_texts(whole)
     assert len(places) >= 12
@@ -148,7 +148,7 @@ def test_bytes_cut_out_in_several_places_cost_only_what_they_touch(tmp_path: Pat
 def test_a_large_file_of_zeros_takes_no_memory_and_no_room(tmp_path: Path) -> None:
     path = tmp_path / "chats.db"
     texts = fill(path)
-    copies.make_if_due(path)
+    rescue.copy_if_due(path)
     with path.open("wb") as file:
         file.truncate(300_000_000)
     tracemalloc.start()

@@ -19,16 +19,15 @@ from app.storage import (
     EditKind,
     StoredMessage,
     Stores,
-    copies,
     exchange,
     rescue,
     tree,
 )
 from app.storage.attachments import attachments_from_json, attachments_to_json
-from app.storage.database import _make_tables
+from app.storage.edits import QUICK_ASK
+from app.storage.opening import _make_tables
 from app.storage.salvage import Merge
 from app.storage.trash import KEPT_S
-from app.storage.unsent import QUICK_ASK
 from engine import MessageRole
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
@@ -95,13 +94,13 @@ def test_what_follows_stays_when_the_trash_is_emptied(stores: Stores, tmp_path: 
     for text in ("a", "c", "d"):
         exchange.delete_messages(stores, message(stores, chat, text), following=False)
     stores.edits.put(Edit(1, EditKind.EDIT, USER, "words about a"))
-    copies.make_if_due(tmp_path / "chats.db")
+    rescue.copy_if_due(tmp_path / "chats.db")
     stores.database.execute("UPDATE messages SET deleted_at = deleted_at - ?", (KEPT_S + 1,))
     purged = stores.trash.purge()
-    copies.forget(tmp_path / "chats.db", purged)
+    rescue.forget_in_copies(tmp_path / "chats.db", purged)
     assert (len(purged.messages), shown(stores, chat)) == (3, ["b", "e"])
     assert not stores.database.rows("SELECT * FROM edits")
-    with closing(Database(copies.all_of(tmp_path / "chats.db")[-1])) as copy:
+    with closing(Database(rescue.copies_of(tmp_path / "chats.db")[-1])) as copy:
         assert shown(Stores(copy), chat) == ["b", "e"]
 
 
