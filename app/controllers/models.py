@@ -88,7 +88,7 @@ class ModelController(QObject):
         self._loading = self._connected(
             PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
         )
-        self.residence = self._loading.residence
+        self.pair_use = self._loading.pair_use
         bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
         bridge.event_arrived.connect(self._on_event)
         settings.changed.connect(self._on_setting)
@@ -97,7 +97,7 @@ class ModelController(QObject):
         loading.changed.connect(self.pair_changed)
         loading.exchanged.connect(self.models_changed)  # which of them are loaded is part of the list
         loading.main_waits.connect(self.main_waits)
-        loading.residence.wait_ended.connect(self.wait_ended)
+        loading.pair_use.wait_ended.connect(self.wait_ended)
         loading.problem_raised.connect(self._on_problem)
         return loading
 
@@ -132,7 +132,7 @@ class ModelController(QObject):
 
     def switch_now(self) -> None:
         """Load the model that waits for replies to end, or unload; the replies end as they are."""
-        self.residence.act_now()
+        self.pair_use.act_now()
 
     def choose_main(self, folder: str) -> None:
         """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits.
@@ -140,7 +140,7 @@ class ModelController(QObject):
         The present one stays as it is, with its draft or without one, and what waited for its place is forgotten.
         """
         if self._loading.has_main(folder):
-            self.residence.forget_wait()
+            self.pair_use.forget_wait()
             self.wake()
             return
         self._loading.when_free(folder, lambda: self._change_main(folder))
@@ -291,11 +291,11 @@ class ModelController(QObject):
         self.use_pair(self.discover.folder_of(offer.main), self.discover.folder_of(offer.draft))
 
     def delete(self, folder: str) -> None:
-        if folder == self._loading.main_folder and self.residence.busy:
+        if folder == self._loading.main_folder and self.pair_use.busy:
             self.problem_raised.emit(DeleteFailed(folder, DeleteRefusal.IN_USE))
             return
-        if self.residence.waits_for(folder):
-            self.residence.forget_wait()
+        if self.pair_use.waits_for(folder):
+            self.pair_use.forget_wait()
         if self._to_compare is not None and folder in self._to_compare:
             self._to_compare = None
         if self.pair.state is PairState.LOADING:

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.loaded_pair import IsOff, LoadedPair
-from app.controllers.residence import Residence
 from app.settings import STARTER_FOLDER, Settings
 from app.view_models.model_list import DraftState, PairState, PairView
 from engine import (
@@ -33,9 +32,78 @@ from engine import (
     ModelRole,
     ModelUnloaded,
     NoModelLoaded,
+    Queued,
     TextDelta,
     model_name,
 )
+
+
+class PairUse(QObject):
+    """Whether replies need the loaded pair: when it may be unloaded, or another loaded in its place.
+
+    What `wait_to` was given is done as soon as no reply is written that somebody waits for.
+    """
+
+    idle = Signal()  # nobody has asked for anything for as long as the settings say
+    free = Signal()  # the replies that something waits for have ended
+    wait_ended = Signal()  # what waited is done or forgotten
+
+    def __init__(self, engine: ChatEngine, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: Callable[[], None] | None = None
+        self._awaited = ""
+        self._engine = engine
+        self._settings = settings
+        self.timer = QTimer(self, singleShot=True)
+        self.timer.timeout.connect(self._on_timeout)
+        settings.changed.connect(self._on_setting)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a reply that somebody waits for is queued or written."""
+        return bool(self._engine.state().foreground)
+
+    def note(self, event: Event) -> None:
+        if isinstance(event, Queued):
+            self.timer.stop()
+        elif isinstance(event, Finished | Failed | ModelReady) and not self.busy:
+            self._start()
+            if self._waiting is not None:
+                self.free.emit()
+
+    def wait_to(self, act: Callable[[], None], folder: str) -> None:
+        """`folder`: of the main model that is loaded then; "": none."""
+        self._waiting, self._awaited = act, folder
+
+    def waits_for(self, folder: str) -> bool:
+        return self._waiting is not None and self._awaited == folder
+
+    def forget_wait(self) -> None:
+        if self._waiting is not None:
+            self._waiting = None
+            self.wait_ended.emit()
+
+    def act_now(self) -> None:
+        """Do what waits for replies, whether they have ended or not."""
+        act = self._waiting
+        self.forget_wait()
+        if act is not None:
+            act()
+
+    def _start(self) -> None:
+        if minutes := self._settings.unload_after_min:
+            self.timer.start(minutes * 60_000)
+        else:
+            self.timer.stop()
+
+    def _on_timeout(self) -> None:
+        if not self.busy:
+            self.idle.emit()
+
+    def _on_setting(self, name: str) -> None:
+        if name == "unload_after_min":
+            self._start()
+
 
 # Folders as settings keep them: the pair that comes with the app by name, because its path may change.
 
@@ -81,9 +149,9 @@ class PairLoading(QObject):
         self._settings = settings
         self._loaded = LoadedPair(is_off)
         self._former: LoadedPair | None = None  # what worked before what is being loaded
-        self.residence = Residence(engine, settings, self)
-        self.residence.idle.connect(self.unload)
-        self.residence.free.connect(self.residence.act_now)
+        self.pair_use = PairUse(engine, settings, self)
+        self.pair_use.idle.connect(self.unload)
+        self.pair_use.free.connect(self.pair_use.act_now)
 
     # What there is
 
@@ -193,18 +261,18 @@ class PairLoading(QObject):
 
     def when_free(self, folder: str, change: Callable[[], None]) -> None:
         """Calls `change` when no reply is under way that it would end. Then `folder` is the main model; "": none."""
-        self.residence.forget_wait()
-        if self._loaded.state is not PairState.READY or not self.residence.busy:
+        self.pair_use.forget_wait()
+        if self._loaded.state is not PairState.READY or not self.pair_use.busy:
             change()
         elif folder != self._loaded.main_folder or folder in self._loaded.outdated:
-            self.residence.wait_to(change, folder)
+            self.pair_use.wait_to(change, folder)
             self.main_waits.emit(model_name(Path(folder)) if folder else "")
 
     # What arrives
 
     def on_event(self, event: Event) -> bool:
         """False: it was not about the pair."""
-        self.residence.note(event)
+        self.pair_use.note(event)
         match event:
             case ModelLoadProgress():
                 if self._loaded.apply_progress(event):

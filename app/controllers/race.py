@@ -59,7 +59,7 @@ class Race(QObject):
 
     @property
     def view(self) -> RaceView:
-        waits = self.under_way and (self._own is None or self._models.residence.busy)
+        waits = self.under_way and (self._own is None or self._models.pair_use.busy)
         return RaceView(RaceState.WAITING if waits else self._state, tuple(self._laps), self._may_differ)
 
     @property

@@ -93,7 +93,7 @@ class TuningController(QObject):
         pair, chosen = self._models.pair, self._chosen
         can_start = self._loaded(pair) is not None
         if self._steps:
-            state = TuningState.WAITING if self._models.residence.busy else TuningState.RUNNING
+            state = TuningState.WAITING if self._models.pair_use.busy else TuningState.RUNNING
             steps = self._done + len(self._steps)
             readings = tuple(self._readings)
             return TuningView(state, can_start, False, self._done, steps, self._seconds_left, readings)

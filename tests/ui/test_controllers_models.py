@@ -445,7 +445,7 @@ def test_an_unloaded_pair_is_loaded_by_the_next_message(harness: ControllerHarne
 
 
 def test_an_idle_pair_is_unloaded_only_when_that_was_asked_for(harness: ControllerHarness, qtbot: QtBot) -> None:
-    idle = harness.models.residence.timer
+    idle = harness.models.pair_use.timer
     assert not idle.isActive()
     harness.settings.unload_after_min = 5
     assert idle.isActive()
