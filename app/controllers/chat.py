@@ -87,7 +87,7 @@ class ChatController(QObject):
         self.deletions = Deletions(storage, self.changes, self)
         self.deletions.restored.connect(self._on_restored)
         self.deletions.chats_gone.connect(self._leave)
-        self.reading = TrashReading(self, storage)
+        self.reading = TrashReading(self, storage, self.deletions)
         self.folders = Folders(storage, self.changes, self.deletions, self.conversations, self)
         self._unseen = Unseen(storage, self._replies, self.conversations, self._is_in_sight, self)
         self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self.keeping, self)
@@ -95,7 +95,9 @@ class ChatController(QObject):
         self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
-        self.edits = MessageChanges(self, storage)
+        self.edits = MessageChanges(
+            self, storage, self.changes, self.keeping, self.deletions, self.requests_for_replies, self
+        )
         self.places = Places(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
         self.titles.titled.connect(self._refresh_titles)

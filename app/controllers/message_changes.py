@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from app.controllers.deletions import Deletions
+from app.controllers.keeping import Changes, Keeping
 from app.controllers.messages import storable
+from app.controllers.open_chat import OpenChat
+from app.controllers.reply_requests import ReplyRequests
 from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange
 from app.view_models.transcript import MessageEdit, TranscriptMessage
 from engine import MessageRole
-
-if TYPE_CHECKING:
-    from app.controllers.chat import ChatController
 
 _KEEP_DELAY_MS = 400
 _USER, _ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
@@ -39,10 +39,23 @@ class MessageChanges(QObject):
     went_on = Signal(int)  # the message that has come of it: more was typed meanwhile
     ended = Signal(int)  # saved or cancelled: its field goes
 
-    def __init__(self, chats: ChatController, storage: Storage) -> None:
-        super().__init__(chats)
-        self._chats = chats
+    def __init__(
+        self,
+        chat: OpenChat,
+        storage: Storage,
+        changes: Changes,
+        keeping: Keeping,
+        deletions: Deletions,
+        requests: ReplyRequests,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._chat = chat
         self._storage = storage
+        self._changes = changes
+        self._keeping = keeping
+        self._deletions = deletions
+        self._requests = requests
         self._edits: dict[int, Edit] = {}  # by message; all of this run, and of earlier ones those of opened chats
         self._ended: set[int] = set()  # which were saved or cancelled, whatever the disk still says
         self._unkept: set[int] = set()
@@ -76,7 +89,7 @@ class MessageChanges(QObject):
         edit = self._edits.get(message_id)
         if edit is not None and edit.text != text:
             self._put(replace(edit, text=text))
-            self._chats.transcript.note_edit(message_id, _shown(self._edits[message_id]))
+            self._chat.transcript.note_edit(message_id, _shown(self._edits[message_id]))
 
     def is_open(self, message_id: int) -> bool:
         """Whether there is a field for it."""
@@ -98,7 +111,7 @@ class MessageChanges(QObject):
         if edit is not None:
             self._edits[message_id] = edit = replace(edit, attachments=attachments)
             self._ended.discard(message_id)
-            self._chats.keeping.keep(("attached", message_id), partial(_put_attached, edit), edit)
+            self._keeping.keep(("attached", message_id), partial(_put_attached, edit), edit)
 
     def set_role(self, message_id: int, from_user: bool) -> None:
         """Whose words those of the field are to be."""
@@ -117,7 +130,7 @@ class MessageChanges(QObject):
         edits = [self._edits[number] for number in self._unkept if number in self._edits]
         self._unkept.clear()
         for edit in edits:
-            self._chats.keeping.keep(("edit", edit.message_id), partial(_put_edit, edit), edit)
+            self._keeping.keep(("edit", edit.message_id), partial(_put_edit, edit), edit)
 
     def save(self, message_id: int, then: Then = Then.NOTHING) -> bool:
         """Stores what the field says. False: it is refused at once, and the field stays open.
@@ -125,12 +138,12 @@ class MessageChanges(QObject):
         What the disk refuses is tried again as the field says it then; not where it was saved after all.
         """
         edit, message = self._edits.get(message_id), self._storage.read.messages.message(message_id)
-        if edit is None or message is None or self._chats.changes.is_asking(message.chat_id):
+        if edit is None or message is None or self._changes.is_asking(message.chat_id):
             return False
         text, attachments = storable(edit.text), self.attached(message_id) if edit.role is _USER else ()
         if not (text or attachments):
             return False
-        if then is not Then.NOTHING and not self._chats.can_reply():
+        if then is not Then.NOTHING and not self._chat.can_reply():
             return False
         if edit.kind is not EditKind.EDIT:
             self._insert(message, edit, text, attachments, then)
@@ -144,15 +157,15 @@ class MessageChanges(QObject):
         return True
 
     def _ask_differently(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments) -> None:
-        chats, visit = self._chats, self._chats.visit
-        question = chats.requests_for_replies.question(message.chat_id, message.parent_id, text, attachments)
+        chat, visit = self._chat, self._chat.visit
+        question = self._requests.question(message.chat_id, message.parent_id, text, attachments)
 
         def stored(asked: exchange.Asked) -> None:
-            chats.stop_in(message.chat_id)
+            chat.stop_in(message.chat_id)
             self._forget(message, edit, asked.user_id)
-            chats.begin(asked, visit)
+            chat.begin(asked, visit)
 
-        self._chats.changes.ask(
+        self._changes.ask(
             lambda stores: exchange.ask_differently(stores, message, question),
             stored,
             again=partial(self.save, message.id, Then.REPLY),
@@ -164,7 +177,7 @@ class MessageChanges(QObject):
             if not self._forget(message, edit, new_id):
                 self._go_on(new_id, then)
 
-        self._chats.changes.ask(
+        self._changes.ask(
             lambda stores: exchange.replace(stores, message, text, attachments),
             stored,
             again=partial(self.save, message.id, then),
@@ -178,7 +191,7 @@ class MessageChanges(QObject):
             if not self._forget(beside, edit, new_id):
                 self._go_on(new_id, then)
 
-        self._chats.changes.ask(
+        self._changes.ask(
             lambda stores: exchange.insert(stores, beside, edit.role, text, attachments, after=after),
             stored,
             again=partial(self.save, beside.id, then),
@@ -187,9 +200,9 @@ class MessageChanges(QObject):
 
     def _go_on(self, message_id: int, then: Then) -> None:
         if then is Then.CONTINUE:
-            self._chats.continue_reply(message_id)
+            self._chat.continue_reply(message_id)
         elif then is Then.REPLY:
-            self._chats.regenerate(message_id)
+            self._chat.regenerate(message_id)
 
     def _forget(self, message: StoredMessage, saved: Edit, new_id: int) -> bool:
         """Its edit is saved: the field goes, and the branch is shown as it is now.
@@ -202,8 +215,8 @@ class MessageChanges(QObject):
         if now is not None and goes_on:
             edit = replace(now, message_id=new_id, kind=EditKind.EDIT)
             self._put(edit)
-            self._chats.keeping.keep(("attached", new_id), partial(_put_attached, edit), edit)
-        self._chats.show_branch_of(message.chat_id)
+            self._keeping.keep(("attached", new_id), partial(_put_attached, edit), edit)
+        self._chat.show_branch_of(message.chat_id)
         self.saved.emit(message.id)
         if goes_on:
             self.went_on.emit(new_id)
@@ -214,12 +227,12 @@ class MessageChanges(QObject):
         message = self._storage.read.messages.message(message_id)
         if message is None or not can_drop(message.text, len(message.attachments)):
             return
-        if self._chats.changes.is_asking(message.chat_id):
+        if self._changes.is_asking(message.chat_id):
             return
         kept = tuple(each for number, each in enumerate(message.attachments) if number != place)
-        self._chats.changes.ask(
+        self._changes.ask(
             lambda stores: exchange.replace(stores, message, message.text, kept),
-            lambda _new_id: self._chats.show_branch_of(message.chat_id),
+            lambda _new_id: self._chat.show_branch_of(message.chat_id),
             chat_id=message.chat_id,
         )
 
@@ -231,9 +244,9 @@ class MessageChanges(QObject):
         if message is None or message.status.under_way:
             return False
         role = _other(message.role)
-        self._chats.changes.write(
+        self._changes.write(
             lambda stores: stores.messages.set_role(message_id, role),
-            lambda _: self._chats.show_branch_of(message.chat_id),
+            lambda _: self._chat.show_branch_of(message.chat_id),
         )
         return True
 
@@ -250,11 +263,11 @@ class MessageChanges(QObject):
         gone = 1 + self.count_following(message_id) if following else 1
 
         def done() -> None:
-            self._chats.stop_deleted(message.chat_id)
-            self._chats.show_branch_of(message.chat_id)
+            self._chat.stop_deleted(message.chat_id)
+            self._chat.show_branch_of(message.chat_id)
             self.deleted.emit(message_id, gone)
 
-        self._chats.deletions.delete_message(message, following, done)
+        self._deletions.delete_message(message, following, done)
 
     # Small parts
 
@@ -263,7 +276,7 @@ class MessageChanges(QObject):
             self._ended.add(message_id)
             self._unkept.discard(message_id)
             for what in ("edit", "attached"):  # also what the disk has refused of it
-                self._chats.keeping.keep((what, message_id), lambda stores: stores.edits.drop(message_id))
+                self._keeping.keep((what, message_id), lambda stores: stores.edits.drop(message_id))
             self.ended.emit(message_id)
 
     def _put(self, edit: Edit) -> None:
@@ -273,9 +286,9 @@ class MessageChanges(QObject):
         self._keep.start()
 
     def _show(self, message_id: int) -> None:
-        if self._chats.transcript.row_of(message_id) is not None:
+        if self._chat.transcript.row_of(message_id) is not None:
             edit = self._edits.get(message_id)
-            self._chats.transcript.change(message_id, edit=None if edit is None else _shown(edit))
+            self._chat.transcript.change(message_id, edit=None if edit is None else _shown(edit))
 
 
 def _put_edit(edit: Edit, stores: Stores) -> None:

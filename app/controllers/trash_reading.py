@@ -7,21 +7,19 @@ chat cannot reach it; and it is in the Trash: one that comes back is opened, one
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from app.controllers.deletions import Deletions
+from app.controllers.open_chat import OpenChat
 from app.storage import Deletion, Storage
 from app.view_models.transcript import TranscriptMessage
 
-if TYPE_CHECKING:
-    from app.controllers.chat import ChatController
-
 
 class TrashReading:
-    def __init__(self, chats: ChatController, storage: Storage) -> None:
-        self._chats = chats
+    def __init__(self, chat: OpenChat, storage: Storage, deletions: Deletions) -> None:
+        self._chat = chat
         self._storage = storage
         self.deletion: Deletion | None = None  # of the chat that is read
-        chats.deletions.changed.connect(self._follow)
+        deletions.changed.connect(self._follow)
 
     @property
     def chat_id(self) -> int:
@@ -32,9 +30,9 @@ class TrashReading:
         """Shows the branch that was on the screen last. One that is not in the Trash any more is not opened."""
         deletion = self._storage.read.trash.chat(chat_id)
         if deletion is not None and chat_id != self.chat_id:
-            self._chats.new_chat()
+            self._chat.new_chat()
             self.deletion = deletion
-            self._chats.show_read(deletion.title)
+            self._chat.show_read(deletion.title)
 
     def left(self) -> None:
         """Something else is shown now."""
@@ -48,6 +46,6 @@ class TrashReading:
         """The Trash has changed, by whatever way."""
         chat_id = self.chat_id
         if chat_id and self._storage.read.trash.chat(chat_id) is None:
-            self._chats.open_chat(chat_id)
+            self._chat.open_chat(chat_id)
             if self.deletion is not None:  # it was not restored, but forgotten
-                self._chats.new_chat()
+                self._chat.new_chat()

@@ -1,4 +1,4 @@
-"""What is stored together, all or nothing: a message, the empty reply to it, and its chat if it is new; a reply's end."""
+"""What is stored all or nothing: a message, the empty reply to it, and its chat if it is new; the end of a reply."""
 
 from __future__ import annotations
 
