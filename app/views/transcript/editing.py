@@ -1,28 +1,20 @@
-"""Fields in the transcript: what they ask for, and keeping them where the person types.
+"""Fields in the transcript, kept where the person types: their growing, the focus, the caret in sight.
 
-Here: signals of all fields, their growing, the focus, the caret in sight. Not here: a field itself (`editor_part.py`),
-and what becomes of its words (controllers/message_changes.py).
+Not here: a field itself (`editor_part.py`), and what becomes of its words (controllers/message_changes.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRect, Signal
+from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.view_models.attached import AttachedModel
 from app.view_models.transcript import TranscriptModel
+from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.part_context import Fields
 from app.views.transcript.parts import Part, PartKind
-
-if TYPE_CHECKING:
-    from app.views.transcript.message_column import MessageColumn
-    from app.views.transcript.sight import Sight
-
-# What follows when an edit is saved; the words of the controller's `Then`.
-NOTHING, REPLY, CONTINUE = "nothing", "reply", "continue"
+from app.views.transcript.sight import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +26,14 @@ class TypingPlace:
     position: int
 
 
-class Editing(QObject):
-    """Signals carry message ids."""
-
-    typed = Signal(int, str)
-    saved = Signal(int, str)  # and what follows
-    cancelled = Signal(int)
-    role_chosen = Signal(int, bool)  # whether they are the person's words
-    resized = Signal(int)
-    attach_requested = Signal(int)
-    files_given = Signal(int, list)  # paths that were pasted or dropped
-    text_given = Signal(int, str)  # one that is too long for a field
-    image_given = Signal()
-    attached_opened = Signal(int, int)  # and the number of the row
-    attached_removed = Signal(int, int)
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._view: QAbstractScrollArea | None = None
-        self.sends_with_control = False  # Return alone begins a line then
-        self._attached_in: Callable[[int], AttachedModel] | None = None
+class Editing(Fields):
+    def __init__(self, view: QAbstractScrollArea, model: TranscriptModel, column: MessageColumn, sight: Sight) -> None:
+        super().__init__(view)
+        self._view, self._model, self._column, self._sight = view, model, column, sight
         self.resized.connect(self._on_resized)
 
-    def attach(self, view: QAbstractScrollArea, model: TranscriptModel, column: MessageColumn, sight: Sight) -> Editing:
-        self._view, self._model, self._column, self._sight = view, model, column, sight
-        return self
-
-    def bind_attachments(self, attached_in: Callable[[int], AttachedModel]) -> None:
-        """From now on fields show what is attached in them; `attached_in` has it, by message."""
-        self._attached_in = attached_in
-
-    def attached(self, message_id: int) -> AttachedModel:
-        return AttachedModel() if self._attached_in is None else self._attached_in(message_id)
-
     def page_px(self) -> int:
-        return self._view.viewport().height() if self._view is not None else 0
+        return self._view.viewport().height()
 
     def focus(self, message_id: int) -> None:
         """Brings the field of a message into sight, and the focus into it."""
@@ -86,7 +51,7 @@ class Editing(QObject):
 
     def typing_place(self) -> TypingPlace | None:
         """Where somebody types now, before all widgets are made anew. Commits what is being composed there."""
-        for item in self._column.items if self._view is not None else ():
+        for item in self._column.items:
             part = self._part(item.message.id) if item.message.edit is not None else None
             caret = getattr(part.widget, "caret", None) if part is not None else None
             if caret is not None and (ends := caret()) is not None:
@@ -114,7 +79,7 @@ class Editing(QObject):
             self._sight.show_at(self._column.anchor_in(row, index, inside - page // 3))
 
     def _part(self, message_id: int) -> Part | None:
-        row = self._model.row_of(message_id) if self._view is not None else None
+        row = self._model.row_of(message_id)
         if row is None:
             return None
         return next((part for part in self._column.items[row].parts if part.kind is PartKind.EDITOR), None)

@@ -1,6 +1,6 @@
 """A field in place of a message, or beside it, with what can be done with its words.
 
-Here: typing, what is attached, its height, its buttons. What becomes of it is asked for by signals (`Editing`).
+Here: typing, what is attached, its height, its buttons. What becomes of it is asked for by signals (`Fields`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.theme import RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel
 from app.view_models.transcript import EditKind
-from app.views.transcript.editing import CONTINUE, NOTHING, REPLY, Editing
-from app.views.transcript.part_context import PartContext
+from app.views.transcript.part_context import CONTINUE, NOTHING, REPLY, Fields, PartContext
 from app.views.transcript.parts import Hovered, Part
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
@@ -45,7 +44,7 @@ class EditorContent:
 class EditField(MessageEdit):
     """With Ctrl (on a Mac: Command) Return submits; alone only where that sends and the settings say so."""
 
-    def __init__(self, theme: Theme, editing: Editing, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, editing: Fields, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self._editing = editing
         self.is_sent = False  # when it is submitted

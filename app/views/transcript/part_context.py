@@ -1,4 +1,4 @@
-"""What all parts of a transcript share: theme, formulas, document styles, and the signals for requests."""
+"""What all parts of a transcript share: theme, formulas, document styles, signals for requests, the mouse over texts."""
 
 from collections.abc import Callable
 
@@ -9,11 +9,49 @@ from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
 from app.markup.links import is_in_message
 from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
+from app.view_models.attached import AttachedModel
 from app.view_models.transcript import TranscriptMessage
-from app.views.transcript.editing import Editing
 from app.views.transcript.parts import Part
 from app.views.transcript.pointed import Pointer
 from app.views.transcript.shared_slice import SharedSlice
+
+# What follows when an edit is saved; the words of the controller's `Then`.
+NOTHING, REPLY, CONTINUE = "nothing", "reply", "continue"
+
+
+class Fields(QObject):
+    """What the fields of messages ask for, and of the view. Signals carry message ids."""
+
+    typed = Signal(int, str)
+    saved = Signal(int, str)  # and what follows
+    cancelled = Signal(int)
+    role_chosen = Signal(int, bool)  # whether they are the person's words
+    resized = Signal(int)
+    attach_requested = Signal(int)
+    files_given = Signal(int, list)  # paths that were pasted or dropped
+    text_given = Signal(int, str)  # one that is too long for a field
+    image_given = Signal()
+    attached_opened = Signal(int, int)  # and the number of the row
+    attached_removed = Signal(int, int)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.sends_with_control = False  # Return alone begins a line then
+        self._attached_in: Callable[[int], AttachedModel] | None = None
+
+    def bind_attachments(self, attached_in: Callable[[int], AttachedModel]) -> None:
+        """From now on fields show what is attached in them; `attached_in` has it, by message."""
+        self._attached_in = attached_in
+
+    def attached(self, message_id: int) -> AttachedModel:
+        return AttachedModel() if self._attached_in is None else self._attached_in(message_id)
+
+    def page_px(self) -> int:
+        """How much of the transcript is in sight; 0: nothing."""
+        return 0
+
+    def typed_in(self, message_id: int) -> None:
+        """The caret of this field is to be in sight."""
 
 
 class PartContext(QObject):
@@ -34,10 +72,10 @@ class PartContext(QObject):
     hovered = Signal(int)
     selecting = Signal()  # with the pointer: what is under it must not move
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QObject | None = None, editing: Fields | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self.editing = Editing(self)
+        self.editing = Fields(self) if editing is None else editing
         self.formulas = Formulas(self)
         self.slice = SharedSlice(self)
         self.pointer: Pointer | None = None  # asked about the mouse over texts

@@ -25,6 +25,7 @@ from app.view_models.transcript import TranscriptModel
 from app.views.transcript.backdrop import SideLines, paint_edge_ring, paint_ring, set_ground
 from app.views.transcript.copier import Copier
 from app.views.transcript.earlier import EarlierMessages
+from app.views.transcript.editing import Editing
 from app.views.transcript.finder import Finder
 from app.views.transcript.focused_link import FocusedLink
 from app.views.transcript.highlights import Highlights
@@ -72,7 +73,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._theme = theme
         self._model = model
         self._column = MessageColumn()
-        self._context = PartContext(theme, self)
+        self.editing = Editing(self, model, self._column, self)
+        self._context = PartContext(theme, self, self.editing)
         self.visible_parts = VisibleParts(self._context, self.viewport())
         self.selection = TranscriptSelection(model, self)
         bar, viewport = self.verticalScrollBar(), self.viewport()
@@ -93,7 +95,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._highlights = Highlights(self._column, self, self.viewport())
         self._highlights.changed.connect(self._settle)
         self._highlights.changed.connect(self.viewport().update)
-        self.editing = self._context.editing.attach(self, model, self._column, self)
         self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
         self.jump_button = JumpButton(theme, self.viewport())
         shown = self._column, self, self._hold, self._highlights, self._places
