@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import EditKind
-from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.editor_part import EditorPart
+from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.message_edit import LONG_PASTE
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.ui.test_attachments import attach, files, press

@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 from app.storage import Attachment, AttachmentKind, Stores
 from app.view_models.transcript import ReplyStatus, TranscriptMessage
 from app.views.shell.attachment_dialog import AttachmentDialog
-from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.finder import _HIDDEN, Finder
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import as_widget
+from app.views.transcript.status_parts import AttachmentsPart
 from app.views.transcript.text_parts import ReadOnlyText
 from app.views.widgets.attachment_chip import AttachmentChip
 from tests.helpers.app_harness import AppHarness

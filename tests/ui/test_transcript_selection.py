@@ -16,9 +16,9 @@ from app.view_models.transcript import ReplyStatus
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.parts import Part, as_widget
-from app.views.transcript.pointer import SelectionPointer
+from app.views.transcript.selection_keys import SelectionPointer
 from app.views.transcript.text_parts import BubblePart, ReadOnlyText
-from app.views.transcript.transcript_menu import TranscriptMenu
+from app.views.transcript.view import TranscriptMenu
 from tests.helpers.transcript_harness import PARAGRAPH, Opener, TranscriptHarness, long_chat, question, reply
 
 LEFT = Qt.MouseButton.LeftButton

@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.parts import PartKind
-from app.views.transcript.selectable_inside import SelectableInside
-from app.views.transcript.text_parts import ReadOnlyText
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 from tests.helpers.transcript_harness import PARAGRAPH, TranscriptHarness, question, reply
 
 COLUMNS = 24

@@ -19,8 +19,7 @@ from app.views.transcript import finder as finder_module
 from app.views.transcript import found_words, shared_slice, visible_parts
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.parts import PartKind
-from app.views.transcript.text_decorations import paint_decorations
-from app.views.transcript.text_parts import TextPart
+from app.views.transcript.text_parts import TextPart, paint_decorations
 from tests.helpers.transcript_harness import TranscriptHarness, reply
 
 CODE = '```python\n{}"{}"\n```\n'.format("x = 1\n" * 40, "word " * 5)

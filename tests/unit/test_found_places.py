@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.found_places import FoundPlaces, NotRead, PartRead, Place
+from app.views.transcript.finder import FoundPlaces, NotRead, PartRead, Place
 
 COUNTS = st.dictionaries(st.sampled_from([(0, 0, 0), (2, 0, 0), (2, 0, 3), (2, 1, 0)]), st.integers(0, 3))
 

@@ -21,8 +21,7 @@ from app.theme import CODE_LEADING, CODE_PX, FOOTER_PX, RADIUS_CARD
 from app.views.transcript.code_colors import CodeColors
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
-from app.views.transcript.selectable_inside import SelectableInside
-from app.views.transcript.text_parts import ReadOnlyText
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 from app.views.widgets import clipboard
 from app.views.widgets.buttons import IconButton
 from app.views.widgets.painting import paint_card

@@ -1,23 +1,137 @@
 """Copying from the transcript: the selection, a message, the code of a card.
 
-Here: what goes to the clipboard. Not here: menus and keys that ask for it, reading the words back (`copied_text.py`).
+Here: the words as they read or as Markdown, and what goes to the clipboard. Not here: menus and keys that ask for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QTextCursor, QTextDocument
 
+from app.markup import copying, long_lines
+from app.markup.block import Block, BlockKind
+from app.markup.document import DocumentBuilder
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.copied_text import CopiedText
 from app.views.transcript.message_acts import COPY_PLAIN
 from app.views.transcript.message_column import MessageColumn
-from app.views.transcript.message_item import MessageItem
+from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
-from app.views.transcript.parts import Part
-from app.views.transcript.selection import TranscriptSelection
+from app.views.transcript.parts import Bubble, Part
+from app.views.transcript.selection import Stretch, TranscriptSelection
 from app.views.widgets import clipboard
 
 _ANY_WIDTH_PX = 600  # only heights depend on it, and nobody sees these items
+
+
+# A part in sight is read from its own document, one out of sight from a document that is written for it. Sections of
+# a long reply that nobody has looked at yet are copied as they were written, and so are the messages of very many.
+
+
+_MOST = 500  # messages that are written into documents while a window waits
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    glue: str  # what stands between it and the piece above
+    code: str | None = None  # the language, if it is code
+
+
+class CopiedText:
+    def __init__(self, context: PartContext, selection: TranscriptSelection, *, markdown: bool) -> None:
+        self._context = context
+        self._selection = selection
+        self._markdown = markdown
+
+    def of(self, item_at: Callable[[int], MessageItem], written: Callable[[int], str]) -> str:
+        """`written` gives a row's text as it is stored: of very many messages, no parts are made meanwhile."""
+        rows = self._selection.rows()
+        inside = rows[1:-1] if len(rows) > _MOST else range(0)
+        messages = (written(row) if row in inside else self._message(item_at(row), row) for row in rows)
+        return "\n\n".join(text for text in messages if text)
+
+    def _message(self, item: MessageItem, row: int) -> str:
+        if self._selection.takes_all_of(row) and (self._markdown or item.message.from_user):
+            return item.message.text
+        pieces = [piece for part in item.parts for piece in self._pieces(part)]
+        return "".join(self._joined(pieces))
+
+    def _joined(self, pieces: list[_Piece]) -> Iterator[str]:
+        above: _Piece | None = None
+        for piece in pieces:
+            goes_on = above is not None and piece.code is not None and above.code is not None and not piece.glue
+            if self._markdown and above is not None and above.code is not None and not goes_on:
+                yield "```"
+            if above is not None and not goes_on:
+                yield piece.glue
+            if self._markdown and piece.code is not None:
+                if not goes_on:
+                    yield f"```{piece.code}\n"
+                yield piece.text if piece.text.endswith("\n") else piece.text + "\n"
+            else:
+                yield piece.text
+            above = piece
+        if self._markdown and above is not None and above.code is not None:
+            yield "```"
+
+    def _pieces(self, part: Part) -> Iterator[_Piece]:
+        stretch = self._selection.stretch_in(part.message_id, part.address)
+        content = part.content
+        if stretch is None:
+            return
+        if isinstance(content, Unread):
+            yield _Piece(content.body.text[content.section.start : content.section.end].strip("\n"), "\n\n")
+        elif isinstance(content, Bubble):
+            yield _Piece(self._bubble(part, content, stretch), content.glue)
+        elif isinstance(content, Block) and content.kind is BlockKind.CODE:
+            yield self._code(part, content, stretch)
+        elif isinstance(content, Block) and content.kind is BlockKind.FORMULA:
+            yield _Piece(self._formula(part, content, stretch), content.glue)
+        elif isinstance(content, Block):
+            yield _Piece(self._text(part, content, stretch), content.glue)
+
+    def _bubble(self, part: Part, bubble: Bubble, stretch: Stretch) -> str:
+        if stretch == (0, None):
+            return bubble.text
+        return long_lines.text_between(*self._bounded(self._shown(part) or _plain_document(bubble.text), stretch))
+
+    def _code(self, part: Part, block: Block, stretch: Stretch) -> _Piece:
+        code = block.text
+        if stretch != (0, None):
+            document = self._shown(part) or _plain_document(code.removesuffix("\n"))
+            code = long_lines.text_between(*self._bounded(document, stretch))
+        elif not block.goes_on:
+            code = code.removesuffix("\n")
+        return _Piece(code, "" if block.continues_code else block.glue, block.language)
+
+    def _formula(self, part: Part, block: Block, stretch: Stretch) -> str:
+        document = self._shown(part)
+        if document is not None and stretch != (0, None):
+            return long_lines.text_between(*self._bounded(document, stretch))
+        return f"$$\n{block.text}\n$$" if self._markdown else block.text
+
+    def _text(self, part: Part, block: Block, stretch: Stretch) -> str:
+        document = self._shown(part)
+        if document is None:
+            document = QTextDocument()
+            style = self._context.document_style(secondary=part.secondary)
+            DocumentBuilder(document, style, self._context.formulas.only_known()).write(block.tokens)
+        read = copying.markdown if self._markdown else copying.plain_text
+        return read(*self._bounded(document, stretch))
+
+    def _shown(self, part: Part) -> QTextDocument | None:
+        return part.selectable.document_of() if part.selectable is not None else None
+
+    def _bounded(self, document: QTextDocument, stretch: Stretch) -> tuple[QTextDocument, int, int]:
+        length = copying.length_of(document)
+        return document, min(stretch[0], length), length if stretch[1] is None else min(stretch[1], length)
+
+
+def _plain_document(text: str) -> QTextDocument:
+    result = QTextDocument()
+    long_lines.insert(QTextCursor(result), text)
+    return result
 
 
 class Copier(QObject):

@@ -7,12 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QTimer
 
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.highlights import Highlights
-from app.views.transcript.hold import Hold
-from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_column import Hold, MessageColumn, ReadingPlaces, Sight
 from app.views.transcript.message_item import MessageItem
-from app.views.transcript.reading_places import ReadingPlaces
-from app.views.transcript.sight import Sight
+from app.views.transcript.message_keys import Highlights
 
 _MOST = 2000  # items that are freed at one go
 

@@ -11,10 +11,9 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_column import MessageColumn, Sight
 from app.views.transcript.part_context import Fields
 from app.views.transcript.parts import Part, PartKind
-from app.views.transcript.sight import Sight
 
 
 @dataclass(frozen=True, slots=True)

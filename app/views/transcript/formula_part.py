@@ -15,9 +15,8 @@ from app.markup.formula import FormulaKey, FormulaState, Look
 from app.theme import REPLY_PX
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
-from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.selection import Stretch, Unit
-from app.views.transcript.text_parts import ReadOnlyText
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside
 from app.words.formats import labelled
 
 _DISPLAY_FACTOR = 1.2

@@ -1,21 +1,170 @@
-"""Tab through the links of the transcript: which is next, and bringing it into sight; a footnote's mark and its note.
+"""Tab through the links of the transcript: which is next, and the one in focus; a footnote's mark and its note.
 
 With a message in focus Tab stays in it; otherwise it goes from the top of what is in sight to the end of the chat.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QFocusEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
-from app.markup.links import way_back
-from app.views.transcript.focused_link import FocusedLink
-from app.views.transcript.link_walk import LinkWalk, Spot
-from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn
-from app.views.transcript.message_item import MessageItem
+from app.markup.block import Block
+from app.markup.document import DocumentBuilder
+from app.markup.links import Link, links_of, may_have_links, noted, places_of, way_back
+from app.theme import Theme
+from app.views.transcript.message_column import MARGIN_PX, Anchor, MessageColumn, Sight
+from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, as_widget
-from app.views.transcript.sight import Sight
+from app.views.transcript.text_parts import ReadOnlyText
+from app.views.widgets.link_ring import AROUND_PX, LinkRing
+
+# The next link may be in a message or part that is out of sight, which has no widget.
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A link on its place: which message, which of its parts, and which link of that part."""
+
+    row: int
+    part: Part
+    number: int
+    link: Link
+
+
+class LinkWalk:
+    def __init__(self, context: PartContext, items: Callable[[], list[MessageItem]], read: Callable[[int], None]):
+        """`read` has every part of a row read."""
+        self._context = context
+        self._items = items
+        self._read = read
+
+    def beside(self, spot: Spot, step: int, rows: range) -> Spot | None:
+        """The link before (-1) or after (+1) another one, within these rows."""
+        here = list(self._in_row(spot.row))
+        place = next((n for n, each in enumerate(here) if _same(each, spot)), None)
+        if place is not None and 0 <= place + step < len(here):
+            return here[place + step]
+        onward = range(spot.row + 1, rows.stop) if step > 0 else range(rows.start, spot.row)
+        return self.end_of(onward, last=step < 0)
+
+    def end_of(self, rows: range, *, last: bool) -> Spot | None:
+        """The first or last link of these rows."""
+        for row in reversed(rows) if last else rows:
+            found = list(self._in_row(row))
+            if found:
+                return found[-1 if last else 0]
+        return None
+
+    def first_below(self, rows: range, is_below: Callable[[Spot], bool], end: int) -> Spot | None:
+        """The first link of these rows of which `is_below` says so, or else of the later ones."""
+        here = (spot for row in rows for spot in self._in_row(row) if is_below(spot))
+        return next(here, None) or self.end_of(range(rows.stop, end), last=False)
+
+    def again(self, spot: Spot) -> Spot | None:
+        """The same link after its message was laid out anew; None if it is gone."""
+        ids = [item.message.id for item in self._items()]
+        here = self._in_row(ids.index(spot.part.message_id)) if spot.part.message_id in ids else iter(())
+        return next((each for each in here if _same(each, spot)), None)
+
+    def first_to(self, address: str, row: int) -> Spot | None:
+        return next((spot for spot in self._in_row(row) if spot.link.address == address), None)
+
+    def _in_row(self, row: int) -> Iterator[Spot]:
+        item = self._items()[row]
+        if item.message.from_user or not may_have_links(item.message.text + item.message.thinking * item.opened):
+            return
+        if not item.is_read or any(isinstance(part.content, Unread) for part in item.parts):
+            self._read(row)
+        for part in item.parts:
+            if isinstance(part.content, Block) and _may_lead_on(part.content):
+                for number, link in enumerate(links_of(self._document_of(part, part.content))):
+                    if not noted(link.address) or f"[^{noted(link.address)}]:" in item.message.text:
+                        yield Spot(row, part, number, link)
+
+    def _document_of(self, part: Part, block: Block) -> QTextDocument:
+        shown = part.selectable.document_of() if part.selectable is not None and part.measured_width_px >= 0 else None
+        if shown is not None:
+            return shown
+        document = QTextDocument()
+        style = self._context.document_style(secondary=part.secondary)
+        DocumentBuilder(document, style, self._context.formulas.only_known()).write(block.tokens)
+        self._kept = document  # as long as its blocks are looked at
+        return document
+
+
+def _may_lead_on(block: Block) -> bool:
+    return block.is_note or any(may_have_links(token.content) for token in block.tokens)
+
+
+def _same(one: Spot, other: Spot) -> bool:
+    return (one.part.message_id, one.part.address, one.number) == (
+        other.part.message_id,
+        other.part.address,
+        other.number,
+    )
+
+
+# Return and Space open the link that has the focus.
+
+
+class FocusedLink(LinkRing):
+    """It belongs to a spot as long as it has the focus."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.spot: Spot | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab comes to it by way of the transcript
+        self.clicked.connect(self._open)
+        self.hide()
+
+    def take(self, spot: Spot) -> None:
+        self.spot = spot
+        self.name_after(spot.link)
+        self.place()
+        self.show()
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+        self.have_heard()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        # A menu, a dialog or another window give it back.
+        if event.reason() not in (Qt.FocusReason.PopupFocusReason, Qt.FocusReason.ActiveWindowFocusReason):
+            self.spot = None
+            self.hide()
+
+    @property
+    def _text(self) -> ReadOnlyText | None:
+        widget: object = None if self.spot is None else self.spot.part.widget
+        return widget if isinstance(widget, ReadOnlyText) else None
+
+    def place(self) -> None:
+        """Where its words are now; out of sight it keeps the focus."""
+        text = self._text
+        if self.spot is None or text is None:
+            self.move(QPoint(0, -10_000))
+            return
+        shift = text.pos() - QPoint(text.horizontalScrollBar().value(), 0)
+        self.surround(place.translated(shift) for place in places_of(self.spot.link, text.document()))
+
+    def show_sideways(self) -> None:
+        """In a table that is wider than the column."""
+        text = self._text
+        if text is None or self.spot is None:
+            return
+        bar, places = text.horizontalScrollBar(), places_of(self.spot.link, text.document())
+        if places and not bar.value() <= places[0].left() <= places[0].right() <= bar.value() + text.width():
+            bar.setValue(round(places[0].left()) - AROUND_PX)
+        self.place()
+
+    def _open(self) -> None:
+        """As a click on the words does."""
+        if self._text is not None and self.spot is not None:
+            self._text.follow(QUrl(self.spot.link.address))
 
 
 class LinkKeys:

@@ -1,9 +1,13 @@
-"""What all parts of a transcript share: theme, formulas, document styles, signals for requests, the mouse over texts."""
+"""What all parts of a transcript share: theme, formulas, document styles, signals for requests, who takes the mouse."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QMouseEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import Formulas
@@ -12,11 +16,50 @@ from app.theme import CODE_PX, REPLY_LEADING, REPLY_PX, Theme
 from app.view_models.attached import AttachedModel
 from app.view_models.transcript import TranscriptMessage
 from app.views.transcript.parts import Part
-from app.views.transcript.pointed import Pointer
 from app.views.transcript.shared_slice import SharedSlice
+
+if TYPE_CHECKING:
+    Area = QAbstractScrollArea
+else:
+    Area = object  # a mixin: it comes before the Qt class
+
 
 # What follows when an edit is saved; the words of the controller's `Then`.
 NOTHING, REPLY, CONTINUE = "nothing", "reply", "continue"
+
+
+# What selects text is asked about the mouse over a text, or over the transcript between the texts. An event filter
+# would be asked about every event, painting included.
+
+
+class Pointer(Protocol):
+    def takes(self, widget: QWidget, event: QMouseEvent) -> bool:
+        """Acts on what happened over the widget; returns whether it means nothing else."""
+
+
+class Pointed(Area):
+    """Comes before the Qt class of a scroll area, whose viewport the events are of."""
+
+    pointer: Pointer | None = None
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if not self._is_taken(event):
+            super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if not self._is_taken(event):
+            super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if not self._is_taken(event):
+            super().mouseReleaseEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if not self._is_taken(event):
+            super().mouseDoubleClickEvent(event)
+
+    def _is_taken(self, event: QMouseEvent) -> bool:
+        return self.pointer is not None and self.pointer.takes(self.viewport(), event)
 
 
 class Fields(QObject):

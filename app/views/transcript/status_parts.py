@@ -1,6 +1,7 @@
-"""One-line parts of a reply: the fold over its thinking, progress before it starts, and what went wrong."""
+"""One-line parts: the fold over a reply's thinking, progress before it starts, what went wrong, attachments."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QRectF, Qt
@@ -8,16 +9,18 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.theme import RADIUS_CARD, UI_PX
-from app.view_models.transcript import EngineError, ReplyStatus
+from app.view_models.transcript import Attachments, EngineError, ReplyStatus
 from app.views.icons import icon
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
+from app.views.widgets.attachment_chip import AttachmentChip, content_of
 from app.views.widgets.buttons import PaintedButton, PillButton
 from app.views.widgets.painting import paint_card
 from app.views.widgets.roles import tell_shows_more
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
+from app.words.formats import listed
 from app.words.notices import NoticeAction, action_text
 from app.words.replies import reply_notice
 
@@ -213,3 +216,74 @@ class NoticePart(Hovered, QWidget):
             painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side)
         )
         painter.end()
+
+
+# Attachments are chips at the right, like the bubble of their message; each opens what it stands for.
+
+
+_GAP_PX = 6
+_BELOW_PX = 6
+_SHARE = 0.8  # of the column's width, as of bubbles
+
+
+class AttachmentsPart(Hovered, QWidget):
+    def __init__(self, context: PartContext, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._message_id = 0
+        self._shown: Attachments = ()
+        self.chips: list[AttachmentChip] = []
+
+    def show_part(self, part: Part, width_px: int) -> int:
+        assert isinstance(part.content, tuple)
+        self._message_id = part.message_id
+        if part.content != self._shown:
+            self._shown = part.content
+            self._make_chips()
+        self.setAccessibleName(listed(*(chip.accessibleName() for chip in self.chips)))
+        return self._lay(width_px)
+
+    def _make_chips(self) -> None:
+        for chip in self.chips:
+            chip.hide()
+            chip.deleteLater()
+        self.chips = [
+            AttachmentChip(self._context.theme, content_of(each), self, removable=False) for each in self._shown
+        ]
+        for number, chip in enumerate(self.chips):
+            chip.clicked.connect(lambda _checked=False, number=number: self._open(number))
+            chip.setCursor(Qt.CursorShape.PointingHandCursor)
+            chip.show()
+
+    def light_found(self, number: int | None) -> None:
+        """Shows that a search has found something in this one, and in no other."""
+        for each, chip in enumerate(self.chips):
+            chip.set_found(each == number)
+
+    def _open(self, number: int) -> None:
+        self._context.attachment_requested.emit(self._message_id, number)
+
+    def _lay(self, width_px: int) -> int:
+        """Lines of chips, each at the right; the height of all."""
+        gap, y = self._context.theme.px(_GAP_PX), 0
+        for line in self._lines(round(width_px * _SHARE), gap):
+            x = width_px - sum(width for _, width in line) - gap * (len(line) - 1)
+            height = line[0][0].sizeHint().height()
+            for chip, width in line:
+                chip.setGeometry(QRect(x, y, width, height))
+                x += width + gap
+            y += height + gap
+        return y - gap + self._context.theme.px(_BELOW_PX)
+
+    def _lines(self, width_px: int, gap: int) -> Iterator[list[tuple[AttachmentChip, int]]]:
+        line: list[tuple[AttachmentChip, int]] = []
+        used = 0
+        for chip in self.chips:
+            width = min(chip.sizeHint().width(), width_px)
+            if line and used + width > width_px:
+                yield line
+                line, used = [], 0
+            line.append((chip, width))
+            used += width + gap
+        if line:
+            yield line

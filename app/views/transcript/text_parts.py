@@ -3,13 +3,17 @@
 Here: read-only text widgets that never load anything and scroll only sideways. Not here: writing their documents.
 """
 
+from __future__ import annotations
+
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
 from markdown_it.token import Token
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt, QUrl
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QUrl
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
+    QColor,
     QContextMenuEvent,
     QFont,
     QFontMetricsF,
@@ -17,6 +21,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
+    QTextBlock,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -27,19 +32,18 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from app.markup.block import Block
 from app.markup.copying import length_of, table_of
-from app.markup.document import DocumentBuilder, nothing_to_load
+from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBuilder, nothing_to_load
+from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
 from app.markup.inline_formula import FormulaObject
+from app.markup.lines import stretches
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
-from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX
+from app.theme import RADIUS_BUBBLE, REPLY_LEADING, REPLY_PX, Palette
 from app.views.transcript.found_words import FoundWords
-from app.views.transcript.part_context import PartContext
+from app.views.transcript.part_context import PartContext, Pointed
 from app.views.transcript.parts import Bubble, Hovered, Part, Selectable
-from app.views.transcript.pointed import Pointed
-from app.views.transcript.selectable_inside import SelectableInside
 from app.views.transcript.selection import Stretch, Unit
-from app.views.transcript.text_decorations import paint_decorations
 from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
@@ -48,6 +52,130 @@ _WHEEL_NOTCH = 120
 _Move = QTextCursor.MoveOperation
 _BY_LINES = frozenset({_Move.Up, _Move.Down})
 _BESIDE_BLOCK = {_Move.StartOfBlock: _Move.PreviousBlock, _Move.EndOfBlock: _Move.NextBlock}
+
+
+# What QTextDocument cannot paint: tints behind inline code, bars beside quotes, horizontal rules.
+
+
+_CODE_RADIUS = 4
+_CODE_MARGIN_PX = 2
+
+
+def paint_decorations(
+    painter: QPainter, document: QTextDocument, clip: QRectF, style: DocumentStyle, colors: Palette
+) -> None:
+    """Of what has to be painted only: a document may have thousands of them."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    block = document.begin()
+    while block.isValid():
+        place = _rect(block)
+        _paint_bars(painter, block, place, colors.hairline)
+        for rect in _code_rects(block, place.topLeft(), clip, style):
+            painter.setBrush(colors.hover)
+            painter.drawRoundedRect(rect, _CODE_RADIUS, _CODE_RADIUS)
+        block = block.next()
+
+
+def _paint_bars(painter: QPainter, block: QTextBlock, place: QRectF, color: QColor) -> None:
+    form = block.blockFormat()
+    if form.property(RULE):
+        painter.fillRect(QRectF(0, math.floor(place.top()), place.right(), 1), color)
+    bars, above = _bars(block), block.previous()
+    bars_above = _bars(above)
+    last = not block.next().isValid()  # its bars reach the edge of the part, which is a whole pixel
+    bottom = math.ceil(block.document().size().height()) if last else math.floor(place.bottom())
+    for start in bars:
+        # The bar goes on through the space between two paragraphs of the same quote: the margin, and what the font
+        # has above its letters, which is in the rectangle of neither.
+        top = math.floor(_rect(above).bottom() if start in bars_above else place.top())
+        from_right = block.textDirection() == Qt.LayoutDirection.RightToLeft
+        x = round(block.document().textWidth() - start - QUOTE_BAR_PX if from_right else start)
+        painter.fillRect(x, top, QUOTE_BAR_PX, bottom - top, color)
+
+
+def _rect(block: QTextBlock) -> QRectF:
+    return block.document().documentLayout().blockBoundingRect(block)
+
+
+def _bars(block: QTextBlock) -> list[float]:
+    return block.blockFormat().property(QUOTE_BARS) or [] if block.isValid() else []
+
+
+def _code_rects(block: QTextBlock, corner: QPointF, clip: QRectF, style: DocumentStyle) -> list[QRectF]:
+    first, last = _chars_within(block, clip.translated(-corner))
+    metrics = QFontMetricsF(style.mono)
+    result: list[QRectF] = []
+    fragments = block.begin()
+    while not fragments.atEnd():
+        fragment = fragments.fragment()
+        start = fragment.position() - block.position()
+        if start >= last:
+            break
+        if start + fragment.length() > first and fragment.charFormat().property(CODE):
+            result.extend(_fragment_rects(block, start, start + fragment.length(), corner, metrics))
+        fragments += 1
+    return result
+
+
+def _chars_within(block: QTextBlock, stretch: QRectF) -> tuple[int, int]:
+    """The first and the last character on the lines that this reaches into, the ones above and below included."""
+    layout = block.layout()
+    tops = range(layout.lineCount())
+    first = max(0, bisect_left(tops, stretch.top(), key=lambda number: layout.lineAt(number).y()) - 2)
+    last = bisect_right(tops, stretch.bottom(), key=lambda number: layout.lineAt(number).y()) + 1
+    end = layout.lineAt(last).textStart() if last < len(tops) else block.length()
+    return (layout.lineAt(first).textStart() if tops else 0), end
+
+
+def _fragment_rects(block: QTextBlock, start: int, end: int, corner: QPointF, metrics: QFontMetricsF) -> list[QRectF]:
+    """One rectangle for each line that the fragment stands on."""
+    result: list[QRectF] = []
+    for line, left, right in stretches(block, start, end):
+        top = corner.y() + line.y() + line.ascent() - metrics.ascent() - 1
+        rect = QRectF(corner.x() + left, top, right - left, metrics.height() + 2)
+        result.append(rect.adjusted(-_CODE_MARGIN_PX, 0, _CODE_MARGIN_PX, 0))
+    return result
+
+
+class SelectableInside(Selectable):
+    """A part around one text: its characters are those of the text."""
+
+    text: ReadOnlyText
+
+    def show_name(self, name: str) -> None:
+        self.text.show_name(name)
+
+    @property
+    def length(self) -> int:
+        return self.text.length
+
+    def char_at(self, at: QPoint) -> int:
+        return self.text.char_at(at - self.text.pos())
+
+    def unit_at(self, char: int, unit: Unit) -> tuple[int, int]:
+        return self.text.unit_at(char, unit)
+
+    def moved(self, char: int, move: QTextCursor.MoveOperation, goal_x_px: int) -> int | None:
+        return self.text.moved(char, move, goal_x_px - self.text.x())
+
+    def line_end(self, goal_x_px: int, *, last: bool) -> int:
+        return self.text.line_end(goal_x_px - self.text.x(), last=last)
+
+    def rect_of(self, char: int) -> QRect:
+        return self.text.rect_of(char).translated(self.text.pos())
+
+    def show_char(self, char: int) -> None:
+        self.text.show_char(char)
+
+    def light(self, stretch: Stretch | None) -> None:
+        self.text.light(stretch)
+
+    def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:
+        self.text.light_found(stretches, current)
+
+    def document_of(self) -> QTextDocument | None:
+        return self.text.document()
 
 
 class ReadOnlyText(Selectable, Pointed, QTextBrowser):

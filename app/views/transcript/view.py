@@ -4,53 +4,293 @@ Here: scrolling, sticking to the end, keyboard and menu. Not here: what a messag
 where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
 
-from collections.abc import Callable
-from functools import partial
+from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QLocale, QRect, Qt, QTimer, Signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Protocol, TypeVar
+
+from PySide6.QtCore import QEvent, QLocale, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QContextMenuEvent,
+    QFocusEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QFrame, QStyle, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSlider, QApplication, QFrame, QScrollBar, QStyle, QWidget
 
+from app.markup.links import is_in_message
 from app.theme import COLUMN_PX, Theme
 from app.view_models.transcript import TranscriptModel
+from app.views.icons import icon
 from app.views.transcript.backdrop import SideLines, paint_edge_ring, paint_ring, set_ground
 from app.views.transcript.copier import Copier
 from app.views.transcript.earlier import EarlierMessages
 from app.views.transcript.editing import Editing
 from app.views.transcript.finder import Finder
-from app.views.transcript.focused_link import FocusedLink
-from app.views.transcript.highlights import Highlights
-from app.views.transcript.hold import STICK_PX, Hold
-from app.views.transcript.in_turn import in_turn
-from app.views.transcript.jump_button import JumpButton
-from app.views.transcript.kept_focus import kept_focus
-from app.views.transcript.link_keys import LinkKeys
-from app.views.transcript.message_column import Anchor, MessageColumn
+from app.views.transcript.formula_part import FormulaPart
+from app.views.transcript.link_keys import FocusedLink, LinkKeys
+from app.views.transcript.message_acts import add_message_acts
+from app.views.transcript.message_column import STICK_PX, Anchor, Hold, MessageColumn, ReadingPlace, ReadingPlaces
 from app.views.transcript.message_item import MessageItem, message_name
-from app.views.transcript.message_keys import MessageKeys
-from app.views.transcript.part_context import PartContext
-from app.views.transcript.pointed import Pointed
-from app.views.transcript.pointer import SelectionPointer
-from app.views.transcript.reading_places import ReadingPlace, ReadingPlaces
-from app.views.transcript.ringed import Ringed
+from app.views.transcript.message_keys import Highlights, MessageKeys
+from app.views.transcript.part_context import Area, PartContext, Pointed
+from app.views.transcript.parts import Part, PartKind, as_widget
 from app.views.transcript.selection import TranscriptSelection
-from app.views.transcript.selection_keys import SelectionKeys
-from app.views.transcript.sideways import Sideways
-from app.views.transcript.transcript_menu import TranscriptMenu
+from app.views.transcript.selection_keys import SelectionKeys, SelectionPointer
+from app.views.transcript.status_parts import NoticePart
+from app.views.transcript.text_parts import ReadOnlyText, SelectableInside, TextPart
 from app.views.transcript.visible_parts import VisibleParts
+from app.views.widgets.buttons import PaintedButton
+from app.views.widgets.focus_ring import FocusRing
+from app.views.widgets.held_keys import Menu
+from app.views.widgets.translated import Translated
 
 SIDE_PX = 24
 _SETTLING_ROUNDS = 6
 _REQUESTS = ("link", "regenerate", "edit", "delete", "continue", "sibling", "notice_action", "attachment", "act")
+
+
+_SIDE_PX = 34
+_ABOVE_FOOT_PX = 14
+
+
+_STEP_PX = 60
+_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+_ANY_KEYBOARD = Qt.KeyboardModifier.KeypadModifier  # which arrow keys have on the Mac
+
+
+class TranscriptMenu(Menu):
+    """What can be done at the pointer, and with the message there: only what is possible."""
+
+    def __init__(
+        self, copier: Copier, selection: TranscriptSelection, parts: VisibleParts, at: QPoint, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._copier = copier
+        if not selection.is_empty:
+            self._add(self.tr("Copy"), lambda: copier.copy_selection(markdown=False))
+            self._add(self.tr("Copy as Markdown"), lambda: copier.copy_selection(markdown=True))
+        for part, place in parts.shown():
+            if place.contains(at):
+                self._add_for(part, at - place.topLeft(), alone=selection.is_empty)
+        self._add(self.tr("Select All"), selection.select_all)
+
+    def _add_for(self, part: Part, at: QPoint, *, alone: bool) -> None:
+        widget = part.widget
+        if isinstance(widget, FormulaPart):
+            self._add_text(self.tr("Copy as TeX"), widget.tex)
+        elif isinstance(widget, NoticePart):
+            self._add_text(self.tr("Copy"), widget.words)
+        elif isinstance(widget, TextPart) and (link := widget.anchorAt(at)) and not is_in_message(link):
+            self._add_text(self.tr("Copy Link"), link)
+        message = self._copier.context.message_of(part.message_id)
+        if alone and message is not None:
+            add_message_acts(self, self._copier.context, message)
+            self.addSeparator()
+
+    def _add_text(self, words: str, text: str) -> None:
+        self._add(words, lambda: self._copier.copy_text(text))
+
+    def _add(self, words: str, act: Callable[[], None]) -> None:
+        # Without the argument of the signal, whether it is checked.
+        self.addAction(words).triggered.connect(lambda _checked=False: act())
+
+
+class Sideways:
+    """Scrolls tables and code that are wider than the column by the left and right arrow keys.
+
+    The one that moves is in the focused message, if there is one, and nearest to the middle of the page. Wheel and
+    trackpad move the one under the pointer (`ReadOnlyText.wheelEvent`).
+    """
+
+    def __init__(self, theme: Theme, parts: VisibleParts, page: Callable[[], QRect]) -> None:
+        self._theme = theme
+        self._parts = parts
+        self._page = page
+
+    def press(self, event: QKeyEvent, focused_message: int | None) -> bool:
+        """Whether the key scrolled something."""
+        step = _STEPS.get(Qt.Key(event.key()))
+        if step is None or event.modifiers() & ~_ANY_KEYBOARD:
+            return False
+        wide = sorted(self._wide(focused_message), key=lambda each: each[0])
+        if wide:
+            bar = wide[0][1]
+            bar.setValue(bar.value() + step * self._theme.px(_STEP_PX))
+        return bool(wide)
+
+    def _wide(self, focused_message: int | None) -> Iterator[tuple[tuple[bool, int], QScrollBar]]:
+        """The bars of what is too wide, each with how much else comes first."""
+        page = self._page()
+        for part, place in self._parts.shown():
+            bar = _bar_of(part)
+            if bar is not None and bar.maximum() > 0 and place.intersects(page):
+                away = abs(place.intersected(page).center().y() - page.center().y())
+                yield (part.message_id != focused_message, away), bar
+
+
+def _bar_of(part: Part) -> QScrollBar | None:
+    widget: object = part.widget
+    text = widget.text if isinstance(widget, SelectableInside) else widget
+    return text.horizontalScrollBar() if isinstance(text, ReadOnlyText) else None
+
+
+class Ringed(FocusRing, Area):
+    """Shows in its viewport that it has the focus, after it was reached by key; a click takes the ring away.
+
+    Comes before the Qt class of the area.
+    """
+
+    def entered_from_behind(self) -> None:
+        """Tab with Shift has led here."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+        if event.reason() == Qt.FocusReason.BacktabFocusReason:
+            self.entered_from_behind()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._by_key = False
+        self.viewport().update()
+        super().mousePressEvent(event)
+
+
+# The focus while all widgets are made anew, for other colours, sizes or words; a link in focus finds itself again.
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    message_id: int
+    part: int  # which of its message
+    kind: type[QWidget]
+    number: int  # which of that kind in its part
+
+
+def kept_focus(editing: Editing, column: MessageColumn) -> Callable[[], None]:
+    """Call what it returns when the widgets are there again: the focus is where it was, and so is the caret."""
+    typing, place = editing.typing_place(), _focused(column.items)
+
+    def focus_again() -> None:
+        if typing is not None:
+            editing.type_on(typing)
+        if place is not None:
+            _focus(column.items, place)
+
+    return focus_again
+
+
+def _focused(items: Sequence[MessageItem]) -> _Place | None:
+    focused = QApplication.focusWidget()
+    if focused is None:
+        return None
+    for item in items:
+        for index, part in enumerate(item.parts):
+            if focused in (inside := _inside(part, type(focused))):
+                return _Place(item.message.id, index, type(focused), inside.index(focused))
+    return None
+
+
+def _focus(items: Sequence[MessageItem], place: _Place) -> None:
+    """On what stands there now; nothing where it is out of sight."""
+    parts = next((item.parts for item in items if item.message.id == place.message_id), [])
+    inside = _inside(parts[place.part], place.kind) if place.part < len(parts) else []
+    if place.number < len(inside):
+        inside[place.number].setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def _inside(part: Part, kind: type[QWidget]) -> list[QWidget]:
+    """In the order in which they were made, which is the same each time."""
+    return [] if part.widget is None else as_widget(part.widget).findChildren(kind)
+
+
+class JumpButton(Translated, PaintedButton):
+    """The round button over the transcript's foot that goes to its end.
+
+    A child of what scrolls: Qt paints all of that anew when something of another parent lies over it.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._retranslate()
+        self.hide()
+
+    def set_wanted(self, wanted: bool, area: QRect, shown: Iterable[tuple[Part, QRect]]) -> None:
+        """Over the foot of this area, but over no message's footer, whose buttons it would hide.
+
+        Also after the area has scrolled, which takes it along.
+        """
+        if wanted:
+            self._place_in(area, [place for part, place in shown if part.kind is PartKind.FOOTER])
+        if wanted == self.isHidden():
+            self.setVisible(wanted)
+            self.raise_()
+
+    def _place_in(self, area: QRect, footers: list[QRect]) -> None:
+        side = self.theme.px(_SIDE_PX)
+        place = QRect(area.center().x() - side // 2, area.bottom() - side - _ABOVE_FOOT_PX, side, side)
+        for footer in sorted(footers, key=QRect.top, reverse=True):
+            if footer.intersects(place):
+                place.moveBottom(footer.top() - 1)
+        self.setGeometry(place)
+
+    def _retranslate(self) -> None:
+        self.set_name(self.tr("Jump to the end"))
+
+    def corner_radius(self) -> float:
+        return self.width() / 2
+
+    def paint_content(self, painter: QPainter) -> None:
+        colors = self.theme.palette
+        painter.setBrush(colors.surface)
+        painter.setPen(QPen(colors.hairline, 1))
+        painter.drawEllipse(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        if self.underMouse():
+            self.fill(painter, colors.hover)
+        side = self.theme.px(16)
+        place = QRect(0, 0, side, side)
+        place.moveCenter(self.rect().center())
+        icon("arrow-down", colors.text).paint(painter, place)
+
+
+class Settles(Protocol):
+    is_settling: bool
+
+
+T = TypeVar("T", bound=Settles)
+
+
+def not_reentrant(settle: Callable[[T], None]) -> Callable[[T], None]:
+    """A method that does nothing while it is at work already, as it may be called by what it does itself.
+
+    Whatever one call raises, the next one counts again.
+    """
+
+    @wraps(settle)
+    def settle_once(view: T) -> None:
+        if view.is_settling:
+            return
+        view.is_settling = True
+        try:
+            settle(view)
+        finally:
+            view.is_settling = False
+
+    return settle_once
 
 
 class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
@@ -234,7 +474,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._column.arrange(first, self._theme.scale)
         self._settle()
 
-    @in_turn
+    @not_reentrant
     def _settle(self) -> None:
         """Measures and places the visible parts, and sets the scroll bar.
 

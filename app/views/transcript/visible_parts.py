@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.markup.formula import FormulaKey
-from app.views.transcript.attachments_part import AttachmentsPart
 from app.views.transcript.code_part import CodePart
 from app.views.transcript.editor_part import EditorPart
 from app.views.transcript.formula_part import FormulaPart
@@ -22,7 +21,7 @@ from app.views.transcript.message_item import MessageItem
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Part, PartKind, PartPool, PartWidget, as_widget
 from app.views.transcript.selection import TranscriptSelection
-from app.views.transcript.status_parts import FoldPart, NoticePart, ProgressPart
+from app.views.transcript.status_parts import AttachmentsPart, FoldPart, NoticePart, ProgressPart
 from app.views.transcript.table_part import TablePart
 from app.views.transcript.text_parts import BubblePart, TextPart
 from app.views.widgets.tab_order import chain
