@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import TranscriptMessage
-from app.views.transcript.message_acts import MessageMenu
+from app.views.transcript.message_footer import MessageMenu
 from app.views.transcript.parts import Part
 from app.views.transcript.view import TranscriptView
 from app.views.widgets.dialog import Dialog

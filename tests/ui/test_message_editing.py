@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.transcript import ReplyStatus
 from app.views.transcript.editor_part import _TELL_DELAY_MS, EditorPart
-from app.views.transcript.message_acts import MessageMenu
+from app.views.transcript.message_footer import MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.widgets.dialog import Dialog
 from engine import MessageRole

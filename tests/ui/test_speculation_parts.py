@@ -21,8 +21,7 @@ from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
 from app.views.settings.speculation import SpeculationPage
 from app.views.shell.race_window import lap_text, verdict
-from app.views.transcript.message_acts import RACE
-from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.message_footer import RACE, MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.replies import gain_text
 from app.words.requests import RequestColumn

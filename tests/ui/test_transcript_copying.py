@@ -15,7 +15,7 @@ from app.theme import Theme
 from app.views.settings.model_card import CardText
 from app.views.settings.template_dialog import TemplateDialog
 from app.views.transcript.code_part import CodePart
-from app.views.transcript.message_acts import COPY_PLAIN
+from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.parts import PartKind
 from app.views.widgets import clipboard
 from app.views.widgets.message_edit import MessageEdit

@@ -16,8 +16,7 @@ from app.storage.trash import KEPT_S
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.trash_window import TrashWindow
-from app.views.transcript.message_acts import MessageMenu
-from app.views.transcript.message_footer import MessageFooter
+from app.views.transcript.message_footer import MessageFooter, MessageMenu
 from app.views.transcript.parts import PartKind
 from app.views.transcript.status_parts import NoticePart
 from app.views.transcript.view import TranscriptView

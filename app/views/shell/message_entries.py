@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript import TranscriptView
-from app.views.transcript.message_acts import add_message_acts
+from app.views.transcript.message_footer import add_message_acts
 
 
 class MessageEntries(QObject):

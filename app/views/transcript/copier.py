@@ -13,8 +13,8 @@ from app.markup import copying, long_lines
 from app.markup.block import Block, BlockKind
 from app.markup.document import DocumentBuilder
 from app.view_models.transcript import TranscriptModel
-from app.views.transcript.message_acts import COPY_PLAIN
 from app.views.transcript.message_column import MessageColumn
+from app.views.transcript.message_footer import COPY_PLAIN
 from app.views.transcript.message_item import MessageItem, Unread
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Bubble, Part

@@ -19,8 +19,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_acts import MessageMenu, can_change
 from app.views.transcript.message_column import MessageColumn, Sight
+from app.views.transcript.message_footer import MessageMenu, can_change
 from app.views.transcript.message_item import message_name
 from app.views.transcript.part_context import PartContext
 from app.views.widgets.held_keys import RETURN_KEYS, is_held

@@ -109,7 +109,7 @@ class PartContext(QObject):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
-    act_requested = Signal(int, str)  # message id, one of those in message_acts.py
+    act_requested = Signal(int, str)  # message id, one of those in message_footer.py
     fold_requested = Signal(int)
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     hovered = Signal(int)

@@ -37,8 +37,8 @@ from app.views.transcript.editing import Editing
 from app.views.transcript.finder import Finder
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.link_keys import FocusedLink, LinkKeys
-from app.views.transcript.message_acts import add_message_acts
 from app.views.transcript.message_column import STICK_PX, Anchor, Hold, MessageColumn, ReadingPlace, ReadingPlaces
+from app.views.transcript.message_footer import add_message_acts
 from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.message_keys import Highlights, MessageKeys
 from app.views.transcript.part_context import Area, PartContext, Pointed
@@ -304,7 +304,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     continue_requested = Signal(int)
     sibling_requested = Signal(int, int)  # message id, -1 or +1
     notice_action_requested = Signal(int, object)  # message id, NoticeAction
-    act_requested = Signal(int, str)  # message id, one of those in message_acts.py
+    act_requested = Signal(int, str)  # message id, one of those in message_footer.py
     attachment_requested = Signal(int, int)  # message id, which of its attachments
     resized = Signal()
 
