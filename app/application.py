@@ -48,7 +48,6 @@ from app.views.shell.about import show_about
 from app.views.shell.file_wiring import FileWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
-from app.views.shell.speculation_wiring import SpeculationWiring
 from app.views.shell.waiting_start import WaitingStart
 from app.views.widgets.banner import BannerText
 from app.views.widgets.dialog import Dialog, DialogText
@@ -199,7 +198,7 @@ class Application(QObject):
         self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
         self._make_speculation()
         self.window.bind(self.chats, self.models, self.settings_window)
-        self.window.speculation = SpeculationWiring(self.window, self.speculation, self.theme)
+        self.window.bind_speculation(self.speculation)
         self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
@@ -19,6 +19,7 @@ from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
 from app.views.shell.option_fields import OptionField, make_field
+from app.views.shell.window_parts import WindowParts
 from app.views.widgets.buttons import ChoiceButton, Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
@@ -30,10 +31,6 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
-
-if TYPE_CHECKING:
-    from app.views.shell.main_window import MainWindow
-
 
 _WIDTH_PX = 400
 _DRAFTING, _FASTEST = "speculation_mode", "fastest"
@@ -439,20 +436,20 @@ class SettingsButton(Translated, IconButton):
 class ChatSettingsWiring(QObject):
     """The panel is made when it is first opened, and holds the values that apply only while it is."""
 
-    def __init__(self, window: MainWindow, theme: Theme) -> None:
-        super().__init__(window)
-        self._window, self._theme = window, theme
+    def __init__(self, parts: WindowParts, theme: Theme) -> None:
+        super().__init__(parts.window)
+        self._parts, self._theme = parts, theme
         self.button = SettingsButton(theme)
-        self.action = window.menu.add("chat", SHORTCUT)
-        header = window.header.layout()
+        self.action = parts.menu.add("chat", SHORTCUT)
+        header = parts.header.layout()
         assert isinstance(header, QHBoxLayout)
-        header.insertWidget(header.indexOf(window.header.chip) + 1, self.button)
-        window.header.let_give_way(self.button)
+        header.insertWidget(header.indexOf(parts.header.chip) + 1, self.button)
+        parts.header.let_give_way(self.button)
         self.button.clicked.connect(self.toggle)
         self.action.triggered.connect(self.toggle)
         self._allow(False)
-        window.language_changed.connect(self._retranslate)
-        window.resized.connect(self._follow_button)
+        parts.window.language_changed.connect(self._retranslate)
+        parts.window.resized.connect(self._follow_button)
         self._retranslate()
 
     def bind(self, chats: ChatController, models: ModelController) -> None:
@@ -471,8 +468,8 @@ class ChatSettingsWiring(QObject):
 
     @cached_property
     def panel(self) -> ChatSettings:
-        options, panel = self._options, ChatSettings(self._theme, self._window)
-        panel.focus_before.otherwise = self._window.composer.take_focus
+        options, panel = self._options, ChatSettings(self._theme, self._parts.window)
+        panel.focus_before.otherwise = self._parts.composer.take_focus
         panel.put_requested.connect(options.put)
         panel.drop_requested.connect(lambda scope, names: options.drop(scope, *names))
         panel.scope_changed.connect(self.show)

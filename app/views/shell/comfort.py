@@ -24,6 +24,7 @@ from app.views.shell.menu_editing import EditEntries
 from app.views.shell.palette import CommandPalette, PaletteCommands
 from app.views.shell.shortcuts import show_shortcuts
 from app.views.shell.type_anywhere import TypeAnywhere
+from app.views.shell.window_parts import WindowParts
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.roles import install_roles
 from app.views.widgets.scrolling import EdgeFade
@@ -31,8 +32,8 @@ from app.views.widgets.side_window import bring_to_front
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
-    from app.views.shell.main_window import MainWindow
     from app.views.shell.outside import Outside
+    from app.views.transcript import TranscriptView
 
 # These act only once the chats are open.
 _NEED_CHATS = (
@@ -48,34 +49,36 @@ _NEED_CHATS = (
 
 
 class Comfort(QObject):
-    def __init__(self, window: MainWindow, theme: Theme, settings: Settings) -> None:
+    def __init__(self, parts: WindowParts, theme: Theme, settings: Settings) -> None:
+        window = parts.window
         super().__init__(window)
         install_roles()
-        self._window = window
+        self._window, self._parts = window, parts
         self._theme = theme
         self._settings = settings
         self._chats: ChatController | None = None
+        self._transcript: TranscriptView | None = None
         self.outside: Outside  # from `bind` on
         self._sheet: Dialog | None = None  # of the shortcuts
-        self.edits = EditEntries(window.menu)
-        self.edits.pastes_into = window.composer.edit
-        self._typing = TypeAnywhere(window, window.composer.edit)
+        self.edits = EditEntries(parts.menu)
+        self.edits.pastes_into = parts.composer.edit
+        self._typing = TypeAnywhere(window, parts.composer.edit)
         self.palette = CommandPalette(theme, settings, window)
         window.resized.connect(self.palette.follow_window)
-        self.commands = PaletteCommands(window.menu, settings)
+        self.commands = PaletteCommands(parts.menu, settings)
         self.palette.commands = self.commands.all
-        self.palette.focus_before.otherwise = window.composer.take_focus
+        self.palette.focus_before.otherwise = parts.composer.take_focus
         self.palette.more_requested.connect(lambda: QTimer.singleShot(0, self, self._offer_settings))
-        EdgeFade(window.composer.edit, theme)
+        EdgeFade(parts.composer.edit, theme)
         self.menu_button: MenuButton | None = None
-        if sys.platform != "darwin" and (row := window.header.layout()) is not None:
-            self.menu_button = MenuButton(theme, window.menu, window)
+        if sys.platform != "darwin" and (row := parts.header.layout()) is not None:
+            self.menu_button = MenuButton(theme, parts.menu, window)
             row.addWidget(self.menu_button)
         self._connect()
         self._judge()
 
     def _connect(self) -> None:
-        menu = self._window.menu
+        menu = self._parts.menu
         menu.palette.triggered.connect(self.palette.open_palette)
         menu.shortcuts.triggered.connect(self._show_shortcuts)
         menu.bigger.triggered.connect(lambda: self._scale_text(1))
@@ -92,22 +95,25 @@ class Comfort(QObject):
         self._show_send_key()
 
     def bind(
-        self, chats: ChatController, models: ModelController, settings_window: Callable[[], SettingsWindow]
+        self,
+        chats: ChatController,
+        models: ModelController,
+        transcript: TranscriptView,
+        settings_window: Callable[[], SettingsWindow],
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
         from app.views.shell.message_entries import MessageEntries
         from app.views.shell.outside import Outside
 
-        self._chats = chats
+        self._chats, self._transcript = chats, transcript
         self.edits.bind(chats.deletions)
         self.commands.bind(chats, models, settings_window)
         Announcements(chats, self._window)
-        if self._window.transcript is not None:
-            self._typing.watch(self._window.transcript)
-            highlights = self._window.transcript.message_keys.highlights
-            self._typing.took_over.connect(lambda: highlights.focus(None))
-            MessageEntries(self._window.menu.menus["message"], self._window.transcript, chats.transcript, self._focused)
-        self.outside = Outside(self._window, self._theme, self._settings, chats, models)
+        self._typing.watch(transcript)
+        highlights = transcript.message_keys.highlights
+        self._typing.took_over.connect(lambda: highlights.focus(None))
+        MessageEntries(self._parts.menu.menus["message"], transcript, chats.transcript, self._focused)
+        self.outside = Outside(self._parts, self._theme, self._settings, chats, models)
         shown = chats.transcript
         rows = (shown.was_reset, shown.message_inserted, shown.messages_removed)
         for signal in (chats.generating_changed, chats.current_chat_changed, models.pair_changed, *rows):
@@ -123,7 +129,7 @@ class Comfort(QObject):
 
     def _judge(self) -> None:
         """Entries are enabled only where they can act. Rename, duplicate and delete follow the open chat."""
-        menu, scale = self._window.menu, self._settings.text_scale
+        menu, scale = self._parts.menu, self._settings.text_scale
         for name in _NEED_CHATS:
             menu.actions[name].setEnabled(self._chats is not None)
         reads = self._chats is not None and bool(self._chats.reading.chat_id)
@@ -142,7 +148,7 @@ class Comfort(QObject):
     def _show_shortcuts(self) -> None:
         """Over the window that is active; once."""
         if self._sheet is None or not isValid(self._sheet) or not self._sheet.isVisible():
-            self._sheet = show_shortcuts(self._theme, self._window.menu, QApplication.activeWindow() or self._window)
+            self._sheet = show_shortcuts(self._theme, self._parts.menu, QApplication.activeWindow() or self._window)
 
     def _offer_settings(self) -> None:
         """After the palette has been painted."""
@@ -151,9 +157,9 @@ class Comfort(QObject):
 
     def _show_send_key(self) -> None:
         with_control = self._settings.send_key == "control_return"
-        self._window.composer.edit.sends_with_control = with_control
-        if self._window.transcript is not None:
-            self._window.transcript.editing.sends_with_control = with_control
+        self._parts.composer.edit.sends_with_control = with_control
+        if self._transcript is not None:
+            self._transcript.editing.sends_with_control = with_control
 
     def _scale_text(self, step: int) -> None:
         """To the next larger (1) or smaller (-1) size of those that the settings offer."""
@@ -198,4 +204,4 @@ class Comfort(QObject):
         self._chats.open_chat(listed[place])
         row = self._chats.conversations.row_of(listed[place])
         if row is not None:
-            self._window.sidebar.chats.scrollTo(self._chats.conversations.index(row))
+            self._parts.sidebar.chats.scrollTo(self._chats.conversations.index(row))

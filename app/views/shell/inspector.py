@@ -19,6 +19,7 @@ from app.settings import Settings
 from app.theme import TITLE_PX, Theme
 from app.view_models.transcript import RequestStats
 from app.views.shell.inspector_charts import Chart, PassColumns, PassMeter, PositionBars, Sparkline, TimeSplit
+from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
 from app.views.widgets.focus_ring import FocusRing
@@ -32,7 +33,6 @@ from app.words import speculation
 from app.words.replies import Tone, tone_of
 
 if TYPE_CHECKING:
-    from app.views.shell.main_window import MainWindow
     from app.views.transcript import TranscriptView
 
 
@@ -215,27 +215,27 @@ class InspectorWiring(QObject):
     turn_off_requested = Signal()
     race_requested = Signal(int)  # the reply that is shown
 
-    def __init__(self, window: MainWindow, theme: Theme, settings: Settings) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(self, parts: WindowParts, theme: Theme, settings: Settings) -> None:
+        super().__init__(parts.window)
+        self._window, self._parts = parts.window, parts
         self._theme = theme
         self._settings = settings
         self._inspector: Inspector | None = None
         self._has_room_of_sidebar = False
-        self.button = IconButton(theme, "panel-right", parent=window.header)
-        self.action = window.menu.add("view", SHORTCUT)
+        self.button = IconButton(theme, "panel-right", parent=parts.header)
+        self.action = parts.menu.add("view", SHORTCUT)
         self.action.setCheckable(True)
         self.button.setCheckable(True)
-        header = window.header.layout()
+        header = parts.header.layout()
         assert header is not None
         header.addWidget(self.button)
-        window.header.let_give_way(self.button)
+        parts.header.let_give_way(self.button)
         self.button.clicked.connect(self.set_wanted)
         self.action.triggered.connect(self.set_wanted)
         theme.changed.connect(self._fit)
-        window.resized.connect(self._fit)
-        window.language_changed.connect(self._retranslate)
-        window.sidebar.installEventFilter(self)
+        parts.window.resized.connect(self._fit)
+        parts.window.language_changed.connect(self._retranslate)
+        parts.sidebar.installEventFilter(self)
         self._fit()
         self._retranslate()
 
@@ -286,35 +286,35 @@ class InspectorWiring(QObject):
 
     def set_wanted(self, wanted: bool) -> None:
         self._settings.inspector_visible = wanted
-        if wanted and self._window.sidebar.isVisibleTo(self._window) and not self._fits():
+        if wanted and self._parts.sidebar.isVisibleTo(self._window) and not self._fits():
             self._has_room_of_sidebar = True
-            self._window.set_sidebar_visible(False)
+            self._parts.set_sidebar_visible(False)
         self._fit()
         if wanted and not self._is_shown:
             self._settings.inspector_visible = False
             self._give_room_back()
-            self._window.banner.show_info(self._too_narrow)
+            self._parts.banner.show_info(self._too_narrow)
         if not wanted and self._has_room_of_sidebar:
             self._give_room_back()
 
     def _give_room_back(self) -> None:
         self._has_room_of_sidebar = False
-        self._window.set_sidebar_visible(self._settings.sidebar_visible)
+        self._parts.set_sidebar_visible(self._settings.sidebar_visible)
 
     def _too_narrow(self) -> BannerText:
         return BannerText(self.tr("Make the window wider to show the inspector."))
 
     def _fits_both(self) -> bool:
         window = self._window
-        widths = window.width() - window.sidebar.width() - self.panel.width()
+        widths = window.width() - self._parts.sidebar.width() - self.panel.width()
         return widths >= self._theme.px(_CHAT_NEEDS_PX)
 
     def _fits(self) -> bool:
         """Beside the sidebar the chat keeps its usual room; without it, what its own parts need."""
-        sidebar, window, usual_px = self._window.sidebar, self._window, self._theme.px(_CHAT_NEEDS_PX)
+        sidebar, window, usual_px = self._parts.sidebar, self._window, self._theme.px(_CHAT_NEEDS_PX)
         if sidebar.isVisibleTo(window):
             return self._fits_both()
-        least_px = max(part.minimumSizeHint().width() for part in (window.header, window.composer))
+        least_px = max(part.minimumSizeHint().width() for part in (self._parts.header, self._parts.composer))
         return window.width() - self.panel.width() >= min(usual_px, least_px)
 
     def _fit(self) -> None:

@@ -31,6 +31,7 @@ from app.views.shell.message_wiring import MessageWiring
 from app.views.shell.picker import PickerWiring
 from app.views.shell.sidebar import Sidebar, SidebarWiring
 from app.views.shell.trash_window import TrashBar
+from app.views.shell.window_parts import ShellWindow, WindowParts
 from app.views.widgets.banner import Banner
 from app.views.widgets.drop_target import TakesDrops
 from app.views.widgets.plain_words import set_window_title
@@ -41,6 +42,7 @@ from app.words.notices import NoticeAction
 from app.words.notices_for_errors import Problem, notice_for
 
 if TYPE_CHECKING:
+    from app.controllers.speculation import SpeculationParts
     from app.views.settings.window import SettingsWindow
     from app.views.shell.speculation_wiring import SpeculationWiring
     from app.views.transcript import TranscriptView
@@ -49,16 +51,10 @@ _SIDE_PX = 24
 _CHAT_NEEDS_PX = 360
 
 
-class MainWindow(TakesDrops, Translated, QWidget):
+class MainWindow(TakesDrops, Translated, ShellWindow):
     painted_first = Signal()
-    settings_requested = Signal(str)  # page
-    draft_search_requested = Signal()
     log_requested = Signal()
     about_requested = Signal()
-    closing = Signal()  # what is kept unasked is to be kept now
-    closed = Signal()
-    resized = Signal()
-    language_changed = Signal()
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -77,15 +73,16 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.composer = Composer(theme, self)
         self.trash_bar = TrashBar(theme, self)
         self.banner = Banner(theme, self)
-        self.picker = PickerWiring(self, theme)
         self.menu = MenuBar(self)
+        self.parts = WindowParts(self, self.sidebar, self.header, self.composer, self.banner, self.menu)
+        self.picker = PickerWiring(self.parts, theme)
         self._arrange()
         self._connect_parts()
         self._connect_menu()
-        self.inspector = InspectorWiring(self, theme, settings)
-        self.chat_settings = ChatSettingsWiring(self, theme)
+        self.inspector = InspectorWiring(self.parts, theme, settings)
+        self.chat_settings = ChatSettingsWiring(self.parts, theme)
         self.speculation: SpeculationWiring
-        self.comfort = Comfort(self, theme, settings)
+        self.comfort = Comfort(self.parts, theme, settings)
         self._restore()
         theme.changed.connect(self.update)
         self.setWindowTitle("Hunch")
@@ -148,19 +145,20 @@ class MainWindow(TakesDrops, Translated, QWidget):
     ) -> None:
         self.chats, self.models = chats, models
         self.sidebar_wiring = SidebarWiring(chats, self.sidebar, self.menu, self._theme, self)
+        self.closed.connect(self.sidebar.stop_search)
         self.sidebar_wiring.sidebar_wanted.connect(lambda: self.show_sidebar(True))
         self._bind_chats(chats)
-        self._bind_transcript(chats)
+        view = self._bind_transcript(chats)
         self._bind_messages(chats)
-        self._bind_models(models)
+        self._bind_models(models, chats)
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
-        if self.transcript is not None:
-            self.transcript.editing.typed.connect(self._kept_words.note_typing)
+        view.editing.typed.connect(self._kept_words.note_typing)
         self.chat_settings.bind(chats, models)
         chats.options.changed.connect(self._show_pair)
         self._on_chat_changed(chats.chat_id, chats.title)
         self._show_pair()
-        self.comfort.bind(chats, models, settings_window)
+        self.comfort.bind(chats, models, view, settings_window)
+        self.comfort.outside.tray.quit_wanted.connect(self.quit)
 
     def _bind_chats(self, chats: ChatController) -> None:
         menu = self.menu
@@ -182,7 +180,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
         for signal in (model.was_reset, model.message_inserted, model.messages_removed):
             signal.connect(self._show_page)
 
-    def _bind_transcript(self, chats: ChatController) -> None:
+    def _bind_transcript(self, chats: ChatController) -> TranscriptView:
         # Markdown, highlighting and formulas load here, after the first frame.
         from app.views.shell.find_bar import FindWiring
         from app.views.shell.overlay_wiring import OverlayWiring
@@ -196,16 +194,29 @@ class MainWindow(TakesDrops, Translated, QWidget):
         self.transcript = view
         self.finding = FindWiring(chats, view, self.sidebar.chats, self.menu, self._theme)
         self.inspector.bind(chats, view)
-        self.overlay = OverlayWiring(self, self.menu, self.banner, self._settings, self._theme)
+        self.overlay = OverlayWiring(self.parts, self._settings, self._theme)
         self.overlay.bind(chats, view)
         self._stack.addWidget(view)
+        return view
 
-    def _bind_models(self, models: ModelController) -> None:
-        self.picker.bind(models)
+    def _bind_models(self, models: ModelController, chats: ChatController) -> None:
+        self.picker.bind(models, chats)
         models.pair_changed.connect(self._show_pair)
         models.models_changed.connect(self._show_pair)
         models.problem_raised.connect(self.show_problem)
         models.downloads.changed.connect(lambda: self.sidebar.downloads.show_entries(models.downloads.entries))
+
+    def bind_speculation(self, speculation: SpeculationParts) -> None:
+        from app.views.shell.speculation_wiring import SpeculationWiring
+
+        assert self.chats is not None
+        assert self.models is not None
+        assert self.transcript is not None
+        self.speculation = SpeculationWiring(
+            self.parts, self.inspector, speculation, self.chats, self.models, self.transcript, self._theme
+        )
+        self.picker.speculation_chosen.connect(self.speculation.choose)
+        speculation.statistics.not_cleared.connect(self.show_problem)
 
     # What the controllers say
 
@@ -303,18 +314,14 @@ class MainWindow(TakesDrops, Translated, QWidget):
 
     def show_sidebar(self, visible: bool) -> None:
         self._settings.sidebar_visible = visible
-        self.set_sidebar_visible(visible)
-
-    def set_sidebar_visible(self, visible: bool) -> None:
-        self.sidebar.setVisible(visible)
-        self.header.set_sidebar_visible(visible)
+        self.parts.set_sidebar_visible(visible)
 
     def _fit_sidebar(self) -> None:
         """Hides the sidebar where the chat would have too little room; it can still be shown by hand."""
         fits = self.width() - self.sidebar.width() >= self._theme.px(_CHAT_NEEDS_PX)
         if fits != self._sidebar_fits:
             self._sidebar_fits = fits
-            self.set_sidebar_visible(fits and self._settings.sidebar_visible)
+            self.parts.set_sidebar_visible(fits and self._settings.sidebar_visible)
 
     def _front(self) -> QWidget:
         """The active window: the entries of the app-wide menu bar act on it."""
@@ -326,7 +333,7 @@ class MainWindow(TakesDrops, Translated, QWidget):
     # The window itself
 
     def _restore(self) -> None:
-        self.set_sidebar_visible(self._settings.sidebar_visible)
+        self.parts.set_sidebar_visible(self._settings.sidebar_visible)
         if self._settings.window_geometry:
             self.restoreGeometry(QByteArray.fromBase64(self._settings.window_geometry.encode()))
 

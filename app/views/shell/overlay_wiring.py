@@ -6,7 +6,6 @@ Here: choosing and remembering. Not here: the marks (`views/transcript/overlay.p
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QActionGroup
@@ -15,23 +14,21 @@ from app.controllers.chat import ChatController
 from app.settings import Settings
 from app.theme import Theme
 from app.view_models.transcript import ReplyStatus
-from app.views.shell.menu import MenuBar
+from app.views.shell.window_parts import WindowParts
 from app.views.transcript.overlay import Overlay, OverlayMode
 from app.views.transcript.view import TranscriptView
-from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.banner import BannerText
 from app.views.widgets.held_keys import Menu
 from app.words.formats import sentences
 from app.words.overlay import explanation
-
-if TYPE_CHECKING:
-    from app.views.shell.main_window import MainWindow
 
 CYCLE, NEXT, PREVIOUS = "Ctrl+Shift+D", "Ctrl+Alt+Right", "Ctrl+Alt+Left"
 _MODES = tuple(OverlayMode)  # in the order in which the key goes through them
 
 
 class OverlayWiring(QObject):
-    def __init__(self, window: MainWindow, menu: MenuBar, banner: Banner, settings: Settings, theme: Theme) -> None:
+    def __init__(self, parts: WindowParts, settings: Settings, theme: Theme) -> None:
+        window, menu, banner = parts.window, parts.menu, parts.banner
         super().__init__(window)
         self._window = window
         self._banner = banner

@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairState, PairView
 from app.views.settings.speculation_controls import SpeculationControls
+from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Hairline
@@ -40,10 +41,6 @@ from app.words.pairs import (
     source_text,
     unfit_text,
 )
-
-if TYPE_CHECKING:
-    from app.views.shell.main_window import MainWindow
-
 
 _WIDTH = 640
 _LIST_HEIGHT, _LEAST_LIST_HEIGHT = 300, 60
@@ -307,14 +304,15 @@ class PickerWiring(QObject):
 
     speculation_chosen = Signal(str, int)  # mode, tokens
 
-    def __init__(self, window: MainWindow, theme: Theme) -> None:
-        super().__init__(window)
-        self._window, self._theme = window, theme
+    def __init__(self, parts: WindowParts, theme: Theme) -> None:
+        super().__init__(parts.window)
+        self._parts, self._theme = parts, theme
         self._models: ModelController | None = None
+        self._chats: ChatController | None = None
         self._filled_for: object = None  # what of the pair was shown last
 
-    def bind(self, models: ModelController) -> None:
-        self._models = models
+    def bind(self, models: ModelController, chats: ChatController) -> None:
+        self._models, self._chats = models, chats
         models.models_changed.connect(self._refresh)
         models.main_waits.connect(lambda name: self._show_wait(models, name))
 
@@ -326,14 +324,15 @@ class PickerWiring(QObject):
         def text() -> BannerText:
             return BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait"))
 
-        banner = self._window.banner
+        banner = self._parts.banner
         banner.show_info(text, models.switch_now)
         once = Qt.ConnectionType.SingleShotConnection
         models.wait_ended.connect(lambda: banner.withdraw(text), once)
 
     @cached_property
     def panel(self) -> Picker:
-        window, models, picker = self._window, self._models, Picker(self._theme, self._window)
+        window, models = self._parts.window, self._models
+        picker = Picker(self._theme, window)
         assert models is not None
         picker.main_chosen.connect(models.choose_main)
         picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
@@ -349,7 +348,7 @@ class PickerWiring(QObject):
         """With what is known; meanwhile models may have come or gone by other programs."""
         if self._models is not None:
             self._fill(self._models)
-            self.panel.open_under(self._window.header.chip)
+            self.panel.open_under(self._parts.header.chip)
             self._models.refresh()
 
     def show_pair(self) -> None:
@@ -365,7 +364,7 @@ class PickerWiring(QObject):
             self._fill(self._models)
 
     def _part_of_pair(self, models: ModelController) -> object:
-        pair, chats = models.pair, self._window.chats
+        pair, chats = models.pair, self._chats
         drafting = None
         if chats is not None:
             drafting = chats.options.pair_here(pair).speculation, chats.options.has_own_speculation
@@ -374,7 +373,7 @@ class PickerWiring(QObject):
     def _fill(self, models: ModelController) -> None:
         self._filled_for = self._part_of_pair(models)
         self.panel.show_models(models.models, models.drafts_for_main(), models.pair)
-        if self._window.chats is not None:
-            options = self._window.chats.options
+        if self._chats is not None:
+            options = self._chats.options
             drafting = options.pair_here(models.pair).speculation
             self.panel.speculation.set_values(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)

@@ -5,8 +5,6 @@ It emits requests; `SidebarWiring` connects them to the controllers.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QWindow
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -24,10 +22,6 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, sentences
-
-if TYPE_CHECKING:
-    from app.views.shell.main_window import MainWindow
-
 
 WIDTH = 248
 _SEARCH_DELAY_MS = 150
@@ -170,9 +164,7 @@ _ASKS_PX = 560  # the question that has three buttons
 class SidebarWiring(QObject):
     sidebar_wanted = Signal()
 
-    def __init__(
-        self, chats: ChatController, sidebar: Sidebar, menu: MenuBar, theme: Theme, window: MainWindow
-    ) -> None:
+    def __init__(self, chats: ChatController, sidebar: Sidebar, menu: MenuBar, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self._chats = chats
         self._sidebar, self._list = sidebar, sidebar.chats
@@ -183,7 +175,6 @@ class SidebarWiring(QObject):
         self._trash: TrashWindow | None = None
         sidebar.set_model(chats.conversations)
         sidebar.search_changed.connect(chats.conversations.set_query)
-        window.closed.connect(sidebar.stop_search)
         app = QGuiApplication.instance()
         assert isinstance(app, QGuiApplication)
         app.focusWindowChanged.connect(self._on_looked)

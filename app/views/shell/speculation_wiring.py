@@ -6,52 +6,62 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
 from app.controllers.speculation import SpeculationParts
 from app.theme import Theme
 from app.view_models.chat_options import Scope
+from app.views.shell.inspector import InspectorWiring
+from app.views.shell.window_parts import WindowParts
+from app.views.transcript.message_footer import INSPECT, RACE
+from app.views.transcript.view import TranscriptView
 from app.views.widgets.banner import BannerText
 from app.views.widgets.side_window import bring_to_front
 from app.words.notices import NoticeAction
 
 if TYPE_CHECKING:
-    from app.views.shell.main_window import MainWindow
     from app.views.shell.race_window import RaceWindow
 
 RACE_KEY = "Ctrl+Shift+R"
-_RACE, _INSPECT = "race", "inspect"  # acts of the transcript, which is imported after the first frame
 
 
 class SpeculationWiring(QObject):
-    def __init__(self, window: MainWindow, parts: SpeculationParts, theme: Theme) -> None:
-        super().__init__(window)
-        self._window = window
-        self._parts = parts
+    def __init__(
+        self,
+        parts: WindowParts,
+        inspector: InspectorWiring,
+        speculation: SpeculationParts,
+        chats: ChatController,
+        models: ModelController,
+        view: TranscriptView,
+        theme: Theme,
+    ) -> None:
+        super().__init__(parts.window)
+        self._window, self._banner = parts.window, parts.banner
+        self._inspector = inspector
+        self._speculation = speculation
+        self._chats, self._models, self._view = chats, models, view
         self._theme = theme
         self.race_window: RaceWindow | None = None
-        window.picker.speculation_chosen.connect(self._choose)
-        window.inspector.turn_off_requested.connect(self.turn_off)
-        window.inspector.race_requested.connect(self.open_race)
-        parts.opened.connect(self._open_reply)
-        parts.statistics.not_cleared.connect(window.show_problem)
-        assert window.transcript is not None
-        window.transcript.notice_action_requested.connect(self._follow)
-        window.transcript.act_requested.connect(self._act)
-        self.race = window.menu.add("chat", RACE_KEY)
+        inspector.turn_off_requested.connect(self.turn_off)
+        inspector.race_requested.connect(self.open_race)
+        speculation.opened.connect(self._open_reply)
+        view.notice_action_requested.connect(self._follow)
+        view.act_requested.connect(self._act)
+        self.race = parts.menu.add("chat", RACE_KEY)
         self.race.triggered.connect(lambda: self.open_race(self._shown_reply()))
-        menu = window.menu.menus["chat"]
+        menu = parts.menu.menus["chat"]
         menu.aboutToShow.connect(lambda: self.race.setEnabled(bool(self._shown_reply())))
         menu.aboutToHide.connect(lambda: self.race.setEnabled(True))  # a key asks when it is pressed
-        parts.race_wanted.connect(lambda: self.open_race(self._shown_reply()))
-        window.language_changed.connect(self._retranslate)
+        speculation.race_wanted.connect(lambda: self.open_race(self._shown_reply()))
+        parts.window.language_changed.connect(self._retranslate)
         self._retranslate()
 
     # How to draft
 
-    def _choose(self, mode: str, tokens: int) -> None:
+    def choose(self, mode: str, tokens: int) -> None:
         """In the picker: for the open chat where something says how that one drafts, else for all."""
-        chats, models = self._window.chats, self._window.models
-        assert chats is not None
-        assert models is not None
+        chats, models = self._chats, self._models
         if chats.options.has_own_speculation:
             chats.options.put(Scope.CHAT, "speculation_mode", mode)
             chats.options.put(Scope.CHAT, "speculation_tokens", tokens)
@@ -60,10 +70,10 @@ class SpeculationWiring(QObject):
             models.choose_speculation(mode, tokens)
 
     def turn_off(self) -> None:
-        switch = self._parts.switch
+        switch = self._speculation.switch
         if not switch.is_off:
             switch.set_off(True)
-            self._window.banner.show_info(self._off_text, lambda: switch.set_off(False))
+            self._banner.show_info(self._off_text, lambda: switch.set_off(False))
 
     def _off_text(self) -> BannerText:
         return BannerText(
@@ -76,10 +86,10 @@ class SpeculationWiring(QObject):
             self.turn_off()
 
     def _act(self, message_id: int, act: str) -> None:
-        if act == _RACE:
+        if act == RACE:
             self.open_race(message_id)
-        elif act == _INSPECT:
-            self._window.inspector.inspect(message_id)
+        elif act == INSPECT:
+            self._inspector.inspect(message_id)
 
     # Races
 
@@ -89,15 +99,15 @@ class SpeculationWiring(QObject):
         if self.race_window is None:
             from app.views.shell.race_window import RaceWindow
 
-            self.race_window = RaceWindow(self._theme, self._parts.race, self._parts.request_of, self._window)
+            self.race_window = RaceWindow(
+                self._theme, self._speculation.race, self._speculation.request_of, self._window
+            )
             self._window.closed.connect(self.race_window.close)
         self.race_window.open_for(message_id)
 
     def _shown_reply(self) -> int:
         """The reply in focus, or the latest."""
-        chats, view = self._window.chats, self._window.transcript
-        assert chats is not None
-        assert view is not None
+        chats, view = self._chats, self._view
         messages, row = chats.transcript.messages, view.focused_row()
         if row is not None and not messages[row].from_user:
             return messages[row].id
@@ -106,9 +116,7 @@ class SpeculationWiring(QObject):
     # Rows of the table
 
     def _open_reply(self, chat_id: int, message_id: int) -> None:
-        chats, view = self._window.chats, self._window.transcript
-        assert chats is not None
-        assert view is not None
+        chats, view = self._chats, self._view
         chats.open_at(chat_id, message_id)
         bring_to_front(self._window)
         row = chats.transcript.row_of(message_id)

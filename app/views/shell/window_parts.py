@@ -1,0 +1,37 @@
+"""The main window as its wirings know it: signals, and the parts that it is made of. `main_window` makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from app.views.shell.composer import Composer
+from app.views.shell.header import Header
+from app.views.shell.menu import MenuBar
+from app.views.shell.sidebar import Sidebar
+from app.views.widgets.banner import Banner
+
+
+class ShellWindow(QWidget):
+    settings_requested = Signal(str)  # page
+    draft_search_requested = Signal()
+    closing = Signal()  # what is kept unasked is to be kept now
+    closed = Signal()
+    resized = Signal()
+    language_changed = Signal()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowParts:
+    window: ShellWindow
+    sidebar: Sidebar
+    header: Header
+    composer: Composer
+    banner: Banner
+    menu: MenuBar
+
+    def set_sidebar_visible(self, visible: bool) -> None:
+        self.sidebar.setVisible(visible)
+        self.header.set_sidebar_visible(visible)
