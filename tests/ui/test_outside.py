@@ -21,13 +21,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-import app.views.shell.announcements as announcing
+import app.views.shell.outside as announcing
 from app.storage import Database
 from app.view_models.attached import AttachedRow
 from app.view_models.transcript import ReplyStatus
 from app.views.shell import comfort
-from app.views.shell.notifications import Notifications
-from app.views.shell.outside import Outside
+from app.views.shell.outside import Notifications, Outside
 from app.views.shell.quick_ask import QuickAsk
 from app.views.transcript import message_keys
 from engine import FinishReason, OutOfMemory

@@ -18,7 +18,6 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.qt_application import is_quitting
 from app.theme import SCALE_MAX, SCALE_MIN, SCALES, Theme
-from app.views.shell.announcements import Announcements
 from app.views.shell.menu import MenuButton
 from app.views.shell.menu_editing import EditEntries
 from app.views.shell.palette import CommandPalette, PaletteCommands
@@ -103,7 +102,7 @@ class Comfort(QObject):
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
         from app.views.shell.message_entries import MessageEntries
-        from app.views.shell.outside import Outside
+        from app.views.shell.outside import Announcements, Outside
 
         self._chats, self._transcript = chats, transcript
         self.edits.bind(chats.deletions)

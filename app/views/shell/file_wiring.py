@@ -2,14 +2,156 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QFileDialog
+
+from app.controllers.attachments import AttachmentController
+from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
+from app.controllers.message_changes import can_drop
+from app.documents import NotAttached
 from app.theme import Theme
-from app.views.shell.attachment_wiring import AttachmentWiring
+from app.view_models.transcript import Attachment
+from app.views.shell.attachment_dialog import AttachmentDialog
+from app.views.shell.composer import Composer
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.import_dialog import ImportDialog
 from app.views.shell.main_window import MainWindow
+from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.drop_target import DropTarget, TakesDrops
+from app.words.notices_for_files import not_attached
+
+if TYPE_CHECKING:
+    from app.views.transcript import TranscriptView
+    from app.views.transcript.editing import Editing
+
+
+class AttachmentWiring(QObject):
+    """Attachments of messages: button, paste, drop, menu, chips and their dialog."""
+
+    def __init__(
+        self,
+        window: TakesDrops,
+        theme: Theme,
+        composer: Composer,
+        transcript: TranscriptView,
+        banner: Banner,
+        chats: ChatController,
+        attached: AttachmentController,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._composer, self._banner = window, theme, composer, banner
+        self._chats, self._attached, self._transcript = chats, attached, transcript
+        self.model = attached.model
+        self._folder = str(Path.home())  # where files were chosen last
+        self.drop_target = DropTarget(theme, window, lambda: not composer.isHidden())
+        self._connect_composer()
+        for given in (self.drop_target.files_dropped, composer.edit.files_given):
+            given.connect(self._take_files)
+        for image in (self.drop_target.image_dropped, composer.edit.image_given):
+            image.connect(attached.refuse_image)
+        transcript.attachment_requested.connect(self._open_sent)
+        self._connect_fields(transcript.editing)
+        attached.refused.connect(self._show_refused)
+        self._withdraw_refused: Callable[[], None] = lambda: None
+        for gone_on in (chats.current_chat_changed, chats.message_sent):
+            gone_on.connect(lambda *_: self._withdraw_refused())
+
+    def _connect_composer(self) -> None:
+        composer, attached = self._composer, self._attached
+        composer.bind_attachments(attached.model)
+        composer.attach_requested.connect(self.choose_files)
+        composer.edit.long_text_given.connect(attached.add_text)
+        composer.attached.open_requested.connect(self._open_waiting)
+        composer.attached.remove_requested.connect(attached.remove)
+        composer.attached.put_back_requested.connect(attached.put_into_message)
+        attached.tokens_changed.connect(composer.show_attached_tokens)
+        attached.put_back.connect(self._put_back)
+        attached.model.changed.emit()
+
+    def _connect_fields(self, editing: Editing) -> None:
+        """Those of messages that are being edited, or written beside others."""
+        attached = self._attached
+        editing.bind_attachments(attached.in_field)
+        editing.attach_requested.connect(self.choose_files)
+        editing.files_given.connect(lambda message_id, paths: attached.add_files(paths, message_id))
+        editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))
+        editing.image_given.connect(attached.refuse_image)
+        editing.attached_opened.connect(self._open_in_field)
+        editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
+
+    def _take_files(self, paths: list[str]) -> None:
+        self._attached.add_files(paths)
+        self._composer.take_focus()
+
+    def _put_back(self, text: str) -> None:
+        self._composer.edit.insert_text(text)
+        self._composer.take_focus()
+
+    def choose_where_typed(self) -> None:
+        """As the menu does: for the field of a message where one is typed in."""
+        place = self._transcript.editing.typing_place()
+        self.choose_files(0 if place is None else place.message_id)
+
+    def choose_files(self, message_id: int = 0) -> None:
+        """For the composer, or for the field of a message."""
+        dialog = QFileDialog(self._window, self.tr("Attach Files"), self._folder)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        take = partial(self._attached.add_files, message_id=message_id) if message_id else self._take_files
+        dialog.filesSelected.connect(take)
+        dialog.filesSelected.connect(self._remember_folder)
+        dialog.open()
+
+    def _remember_folder(self, files: list[str]) -> None:
+        self._folder = str(Path(files[0]).parent)
+
+    def _open_waiting(self, number: int) -> None:
+        row = self._attached.model.row(number)
+        if row is not None and row.attachment is not None:
+            dialog = self._show(row.attachment, can_put_back=True)
+            dialog.put_back_requested.connect(lambda: self._attached.put_into_message(number))
+
+    def _open_in_field(self, message_id: int, number: int) -> None:
+        row = self._attached.in_field(message_id).row(number)
+        if row is not None and row.attachment is not None:
+            dialog = self._show(row.attachment, can_remove=True)
+            dialog.remove_requested.connect(lambda: self._attached.remove(number, message_id))
+
+    def _open_sent(self, message_id: int, index: int) -> None:
+        message = self._chats.transcript.message(message_id)
+        if message is not None and index < len(message.attachments):
+            can_remove = not message.read_only and can_drop(message.text, len(message.attachments))
+            words = self._transcript.finder.words_in_attachment(message_id, index)
+            dialog = self._show(message.attachments[index], can_remove=can_remove, words=words)
+            dialog.remove_requested.connect(lambda: self._chats.edits.drop_attachment(message_id, index))
+
+    def _show(
+        self,
+        attachment: Attachment,
+        *,
+        can_put_back: bool = False,
+        can_remove: bool = False,
+        words: Sequence[str] = (),
+    ) -> AttachmentDialog:
+        dialog = AttachmentDialog(
+            self._theme, attachment, self._window, can_put_back=can_put_back, can_remove=can_remove, words=words
+        )
+        dialog.open()
+        return dialog
+
+    def _show_refused(self, problems: list[NotAttached]) -> None:
+        def text() -> BannerText:
+            notice = not_attached(problems)
+            return BannerText(notice.sentence, notice.title, notice.hint)
+
+        self._banner.show_warning(text)
+        self._withdraw_refused = partial(self._banner.withdraw, text)
 
 
 class FileWiring(QObject):

@@ -1,22 +1,180 @@
-"""What Hunch does beside its window, connected: Quick Ask, the icon beside the clock, notifications."""
+"""What Hunch does beside its window: Quick Ask, the icon beside the clock, notifications, words for screen readers."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Qt, QTimer, SignalInstance
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QSystemTrayIcon
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QColor,
+    QGuiApplication,
+    QIcon,
+    QPainter,
+    QPixmap,
+    QWindow,
+)
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
+from app.controllers.asides import Asides
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import Settings
 from app.theme import Theme
-from app.views.shell.notifications import Notifications
+from app.view_models.model_list import PairState
+from app.view_models.transcript import ReplyStatus
 from app.views.shell.quick_ask import QuickAsk
-from app.views.shell.tray import Tray
 from app.views.shell.window_parts import WindowParts
+from app.views.widgets.held_keys import Menu
 from app.views.widgets.side_window import bring_to_front
+from app.words.formats import fill
+from app.words.replies import end_sentence, end_sentence_elsewhere
+
+_MOST_CHARACTERS = 140  # of a notification
+_SIDES_PX = (16, 22, 32, 44, 64)  # of the icon
+
+
+class Tray(QObject):
+    """The icon beside the clock (in the Mac's menu bar): what runs, and the ways in. Off unless somebody turns it on.
+
+    The same icon carries the notifications, so it may be there for the moment of one.
+    """
+
+    window_wanted = Signal()
+    quick_ask_wanted = Signal()
+    new_chat_wanted = Signal()
+    quit_wanted = Signal()
+
+    def __init__(self, asides: Asides, models: ModelController, parent: QObject) -> None:
+        super().__init__(parent)
+        self._asides = asides
+        self._models = models
+        self.icon = QSystemTrayIcon(mark_icon(), self)
+        self.menu = Menu()
+        self.menu.aboutToShow.connect(self.fill)
+        self.icon.setContextMenu(self.menu)
+        self.icon.activated.connect(self._on_activated)
+        self.fill()
+
+    def fill(self) -> None:
+        """Each time that it opens, in the language of now."""
+        self.menu.clear()
+        for line in self.lines():
+            self.menu.addAction(line.replace("&", "&&")).setEnabled(False)
+        self.menu.addSeparator()
+        for words, wanted in (
+            (self.tr("Open Hunch"), self.window_wanted),
+            (self.tr("Quick Ask…"), self.quick_ask_wanted),
+            (self.tr("New Chat"), self.new_chat_wanted),
+            (self.tr("Quit Hunch"), self.quit_wanted),
+        ):
+            self.menu.addAction(words).triggered.connect(lambda _checked=False, wanted=wanted: wanted.emit())
+        self.icon.setToolTip("\n".join(("Hunch", *self.lines())))
+
+    def lines(self) -> list[str]:
+        """What is loaded, and how many replies are being written."""
+        pair, writing = self._models.pair, self._asides.writing()
+        names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
+        loaded = {
+            PairState.NO_MODEL: self.tr("No model is loaded"),
+            PairState.UNLOADED: self.tr("No model is in memory"),
+            PairState.LOADING: fill(self.tr("Loading %1…"), pair.main_name),
+            PairState.FAILED: fill(self.tr("%1 could not be loaded"), pair.main_name),
+        }.get(pair.state, names)
+        n = writing
+        return [
+            loaded,
+            self.tr("%Ln reply(s) being written", "", n) if writing else self.tr("Nothing is being written"),
+        ]
+
+    def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason == QSystemTrayIcon.ActivationReason.DoubleClick:
+            self.window_wanted.emit()
+
+
+def mark_icon() -> QIcon:
+    """The mark in one colour, which the Mac turns over on a dark menu bar."""
+    result = QIcon()
+    for side_px in _SIDES_PX:
+        pixmap = QPixmap(side_px, side_px)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor("black"))
+        unit = side_px / 16
+        painter.drawRoundedRect(0, round(5 * unit), round(6 * unit), round(6 * unit), 2 * unit, 2 * unit)
+        for left, diameter in ((7.2, 4.2), (12.0, 3.0)):
+            painter.drawEllipse(round(left * unit), round((8 - diameter / 2) * unit), *[round(diameter * unit)] * 2)
+        painter.end()
+        result.addPixmap(pixmap)
+    result.setIsMask(True)
+    return result
+
+
+class Notifications(QObject):
+    """Of replies that end while no window of ours is active. A click opens the chat.
+
+    No word of the chat is in them unless somebody turned that on: they are seen on locked screens, and by whoever is
+    near.
+    """
+
+    chat_wanted = Signal(int)
+
+    def __init__(self, settings: Settings, asides: Asides, icon: QSystemTrayIcon, window: QWidget) -> None:
+        super().__init__(window)
+        self._settings = settings
+        self._asides = asides
+        self._icon = icon
+        self._window = window
+        self._chat_id = 0
+        self.is_away: Callable[[], bool] = _nobody_looks
+        icon.messageClicked.connect(self._on_clicked)
+        app = QGuiApplication.instance()
+        assert isinstance(app, QGuiApplication)
+        app.focusWindowChanged.connect(self._on_looked)
+
+    def tell(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
+        """A reply ended, and not by the person."""
+        if not self._settings.notifications or not self.is_away() or status is ReplyStatus.STOPPED:
+            return
+        self._chat_id = chat_id
+        QApplication.alert(self._window)
+        if QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages():
+            self._icon.show()  # without an icon there is no message
+            self._icon.showMessage(*self.words(chat_id, message_id, status), self._icon.icon())
+
+    def words(self, chat_id: int, message_id: int, status: ReplyStatus) -> tuple[str, str]:
+        """Title and text."""
+        ended = end_sentence(status)
+        if not self._settings.notification_words:
+            return "Hunch", ended
+        title, reply = self._asides.words_of(chat_id, message_id)
+        if status is ReplyStatus.FAILED:
+            return title or "Hunch", ended
+        begins = " ".join(reply[: 4 * _MOST_CHARACTERS].split())
+        cut = begins[: _MOST_CHARACTERS - 1] + "…" if len(begins) > _MOST_CHARACTERS else begins
+        return title or "Hunch", _without_tags(cut) or ended
+
+    def _on_looked(self, window: QWindow | None) -> None:
+        """Whoever is back needs no icon that only brought a message."""
+        if window is not None and self._icon.isVisible() and not self._settings.tray_icon:
+            self._icon.hide()
+
+    def _on_clicked(self) -> None:
+        self._icon.setVisible(self._settings.tray_icon)
+        self.chat_wanted.emit(self._chat_id)
+
+
+def _without_tags(text: str) -> str:
+    """Linux desktops read the text of a notification as markup, images included."""
+    return text.replace("<", "‹") if sys.platform.startswith("linux") else text
+
+
+def _nobody_looks() -> bool:
+    return QGuiApplication.focusWindow() is None
 
 
 class Outside(QObject):
@@ -118,3 +276,21 @@ class Outside(QObject):
         self.tray.icon.hide()
         if self._quick_ask is not None:
             self._quick_ask.close()
+
+
+class Announcements(QObject):
+    """What screen readers are told without being asked: once, that a reply ended. Never a word while it streams."""
+
+    def __init__(self, chats: ChatController, window: QWidget) -> None:
+        super().__init__(window)
+        self._chats = chats
+        self._window = window
+        chats.reply_ended.connect(self._on_ended)
+
+    def _on_ended(self, chat_id: int, _message_id: int, status: ReplyStatus) -> None:
+        """Of the chat that is read, here or in Quick Ask, or of another one. Whoever stopped a reply knows."""
+        if status is ReplyStatus.STOPPED:
+            return
+        here = chat_id in (self._chats.chat_id, self._chats.asides.shown_id)
+        words = end_sentence(status) if here else end_sentence_elsewhere(status)
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._window, words))
