@@ -98,10 +98,10 @@
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %Ln message(s) that follow?</source>
+        <source>Delete this and %Ln later message(s)?</source>
         <translation>
-            <numerusform>Delete this message and the %Ln message that follows?</numerusform>
-            <numerusform>Delete this message and the %Ln messages that follow?</numerusform>
+            <numerusform>Delete this and %Ln later message?</numerusform>
+            <numerusform>Delete this and %Ln later messages?</numerusform>
         </translation>
     </message>
 </context>
@@ -156,10 +156,10 @@
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %Ln item(s) for good?</source>
+        <source>Permanently delete %Ln item(s)?</source>
         <translation>
-            <numerusform>Delete %Ln item for good?</numerusform>
-            <numerusform>Delete %Ln items for good?</numerusform>
+            <numerusform>Permanently delete %Ln item?</numerusform>
+            <numerusform>Permanently delete %Ln items?</numerusform>
         </translation>
     </message>
 </context>

@@ -8,12 +8,12 @@
         <translation>Hunch %1</translation>
     </message>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
+        <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
         <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
     </message>
     <message>
-        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
-        <translation>Apache License 2.0 のフリーソフトウェアです。MLX と Qt で作られています。</translation>
+        <source>Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0。MLX と Qt で作られています。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -153,76 +153,76 @@
         <translation>保存せずにチャット</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies.</source>
+        <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
-        <source>The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.</source>
-        <translation>破損したファイルは %2 に %1 として 30 日間保管されます。削除した内容も含まれています。</translation>
+        <source>The damaged file, deleted content included, stays in %2 as %1 for 30 days.</source>
+        <translation>破損したファイルは、削除した内容も含め、%2 に %1 として 30 日間保管されます。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>チャットを修復しました</translation>
     </message>
     <message>
-        <source>The chats on your disk stay as they are. What is written now is gone when Hunch is closed.</source>
-        <translation>ディスク上のチャットはそのままです。いま書いた内容は Hunch を閉じると消えます。</translation>
+        <source>Chats on disk are unchanged. Anything new is lost when you quit Hunch.</source>
+        <translation>ディスク上のチャットはそのままです。新しい内容は Hunch を終了すると失われます。</translation>
     </message>
     <message>
-        <source>Chatting without saving</source>
+        <source>Not saving chats</source>
         <translation>保存せずにチャット中</translation>
     </message>
     <message>
-        <source>Your settings could not be read from the disk, so the defaults are used until Hunch is closed. Nothing that is in the file is lost.</source>
-        <translation>ディスクから設定を読み込めなかったため、Hunch を閉じるまで既定の設定を使います。ファイルの内容は失われていません。</translation>
+        <source>Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.</source>
+        <translation>設定を読み込めませんでした。Hunch を終了するまで既定値を使います。ファイルはそのままです。</translation>
     </message>
     <message>
         <source>Settings not read</source>
         <translation>設定を読み込めませんでした</translation>
     </message>
     <message>
-        <source>What could not be read of your settings is as usual again. The old file is kept as %1.</source>
-        <translation>設定のうち読み込めなかった項目には既定値を使います。元のファイルは %1 として残してあります。</translation>
+        <source>Unreadable settings were reset. The old file is kept as %1.</source>
+        <translation>読み込めない設定をリセットしました。元のファイルは %1 として残っています。</translation>
     </message>
     <message>
-        <source>Settings put aside</source>
-        <translation>設定を退避しました</translation>
+        <source>Some settings were reset</source>
+        <translation>一部の設定をリセットしました</translation>
     </message>
     <message>
-        <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
-        <translation>設定をディスクに保存できません。Hunch を閉じるまでは有効です。</translation>
+        <source>Settings could not be saved. They apply until you quit Hunch.</source>
+        <translation>設定を保存できません。Hunch を終了するまで有効です。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>設定は保存されていません</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded %1. The starter pair is used until you choose a model again.</source>
-        <translation>前回は %1 の読み込み中に Hunch が終了したため、スターターペアを読み込みました。モデルを選び直すまで、このペアを使います。</translation>
+        <source>Hunch quit while loading %1. The starter pair is used until you choose a model.</source>
+        <translation>%1 の読み込み中に Hunch が終了しました。モデルを選ぶまでスターターペアを使います。</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.</source>
-        <translation>前回はドラフトモデル %1 の読み込み中に Hunch が終了したため、ドラフトモデルなしで起動しました。選び直すまで使いません。</translation>
+        <source>Hunch quit while loading the draft %1. No draft is used until you choose one.</source>
+        <translation>ドラフト %1 の読み込み中に Hunch が終了しました。選び直すまでドラフトを使いません。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>別のモデルを読み込みました</translation>
     </message>
     <message>
-        <source>This takes longer than usual. You can write already; what you write is kept.</source>
-        <translation>いつもより時間がかかっています。入力はもう始められます。入力した内容は失われません。</translation>
+        <source>This is taking longer than usual. You can type already; nothing is lost.</source>
+        <translation>通常より時間がかかっています。もう入力できます。内容は失われません。</translation>
     </message>
     <message>
-        <source>Your chats are being opened</source>
-        <translation>チャットを開いています</translation>
+        <source>Opening your chats…</source>
+        <translation>チャットを開いています…</translation>
     </message>
     <message>
         <source>No draft model</source>
         <translation>ドラフトモデルなし</translation>
     </message>
     <message>
-        <source>Hunch did not end properly last time. Your chats are kept.</source>
-        <translation>前回 Hunch は正常に終了しませんでした。チャットは残っています。</translation>
+        <source>Hunch quit unexpectedly. Your chats are safe.</source>
+        <translation>Hunch が予期せず終了しました。チャットは無事です。</translation>
     </message>
     <message>
         <source>Show Log</source>
@@ -289,15 +289,15 @@
 <context>
     <name>AttachmentDialog</name>
     <message>
-        <source>This file was not part of the chats that were imported.</source>
-        <translation>取り込んだチャットに、このファイルは含まれていませんでした。</translation>
+        <source>The import did not include this file.</source>
+        <translation>取り込んだチャットに、このファイルはありませんでした。</translation>
     </message>
     <message>
-        <source>Put into the Message</source>
+        <source>Insert into Message</source>
         <translation>メッセージに入れる</translation>
     </message>
     <message>
-        <source>Remove from the Message</source>
+        <source>Remove from Message</source>
         <translation>メッセージから外す</translation>
     </message>
     <message>
@@ -420,8 +420,8 @@
         <translation>名前を変更…</translation>
     </message>
     <message>
-        <source>New Folder Inside</source>
-        <translation>この中に新規フォルダ</translation>
+        <source>New Subfolder</source>
+        <translation>サブフォルダを作成</translation>
     </message>
     <message>
         <source>Move to</source>
@@ -448,11 +448,11 @@
         <translation>書き出す…</translation>
     </message>
     <message>
-        <source>Name of the folder</source>
+        <source>Folder name</source>
         <translation>フォルダ名</translation>
     </message>
     <message>
-        <source>Title of the chat</source>
+        <source>Chat title</source>
         <translation>チャットのタイトル</translation>
     </message>
     <message>
@@ -509,7 +509,7 @@
         <translation>このチャット</translation>
     </message>
     <message>
-        <source>Settings of</source>
+        <source>Settings for</source>
         <translation>設定の対象</translation>
     </message>
     <message>
@@ -521,8 +521,8 @@
         <translation>閉じる</translation>
     </message>
     <message>
-        <source>All as in Settings</source>
-        <translation>すべて設定どおり</translation>
+        <source>Reset all</source>
+        <translation>すべてリセット</translation>
     </message>
     <message>
         <source>Random</source>
@@ -537,15 +537,15 @@
         <translation>モデルに従う</translation>
     </message>
     <message>
-        <source>No difference at temperature 0</source>
-        <translation>温度 0 では違いなし</translation>
+        <source>No effect at temperature 0</source>
+        <translation>温度 0 では効果なし</translation>
     </message>
     <message>
-        <source>No difference while drafting is off</source>
-        <translation>ドラフトがオフのときは違いなし</translation>
+        <source>No effect while drafting is off</source>
+        <translation>ドラフトがオフのときは効果なし</translation>
     </message>
     <message>
-        <source>Another text each time</source>
+        <source>Different text each time</source>
         <translation>毎回異なるテキスト</translation>
     </message>
     <message>
@@ -553,19 +553,19 @@
         <translation>同じシードなら同じテキスト</translation>
     </message>
     <message>
-        <source>Does not fix the text</source>
-        <translation>テキストは固定されない</translation>
+        <source>Text still varies</source>
+        <translation>テキストは変わりうる</translation>
     </message>
     <message>
-        <source>Only in this chat</source>
+        <source>This chat only</source>
         <translation>このチャットのみ</translation>
     </message>
     <message>
-        <source>With %1, unless a chat says otherwise</source>
+        <source>Default with %1</source>
         <translation>%1 の既定値</translation>
     </message>
     <message>
-        <source>From the preset</source>
+        <source>From preset</source>
         <translation>プリセットの値</translation>
     </message>
     <message>
@@ -609,16 +609,16 @@
         <translation>ドラフトの速度を優先</translation>
     </message>
     <message>
-        <source>Longest reply</source>
-        <translation>回答の最大の長さ</translation>
+        <source>Reply limit</source>
+        <translation>回答の長さの上限</translation>
     </message>
     <message>
-        <source>Longest context</source>
+        <source>Context limit</source>
         <translation>コンテキストの上限</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation>先に考える</translation>
+        <translation>考えてから回答</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -662,7 +662,7 @@
         <translation>コマンド</translation>
     </message>
     <message>
-        <source>Nothing found.</source>
+        <source>No results.</source>
         <translation>見つかりませんでした。</translation>
     </message>
 </context>
@@ -685,20 +685,20 @@
         <translation>ファイルを添付</translation>
     </message>
     <message>
-        <source>Sends when the reply is complete. Type to keep editing.</source>
-        <translation>回答が終わると送信します。入力すると編集に戻ります。</translation>
+        <source>Sends after this reply. Type to edit.</source>
+        <translation>回答のあとに送信します。入力すると編集できます。</translation>
     </message>
     <message>
-        <source>An attached file is still being read.</source>
-        <translation>添付ファイルをまだ読み込んでいます。</translation>
+        <source>Still reading an attachment.</source>
+        <translation>添付ファイルを読み込み中です。</translation>
     </message>
     <message>
-        <source>This is %1 tokens more than the model can read. Shorten it.</source>
-        <translation>モデルが読める長さを %1 トークン超えています。短くしてください。</translation>
+        <source>%1 tokens too long. Shorten your message.</source>
+        <translation>%1 トークン超えています。メッセージを短くしてください。</translation>
     </message>
     <message>
-        <source>What you have sent is still being saved.</source>
-        <translation>送信したメッセージをまだ保存しています。</translation>
+        <source>Still saving your last message.</source>
+        <translation>前のメッセージを保存中です。</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -1167,24 +1167,24 @@
         <translation>書き出す…</translation>
     </message>
     <message>
-        <source>Writing chat %1 of %2…</source>
+        <source>Exporting chat %1 of %2…</source>
         <translation>%2 件中 %1 件目のチャットを書き出し中…</translation>
     </message>
     <message>
-        <source>Writing…</source>
+        <source>Exporting…</source>
         <translation>書き出し中…</translation>
     </message>
     <message>
-        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
-        <translation>すべてのバージョン、思考、統計、添付ファイルを含み、あとで取り込めます。</translation>
+        <source>For importing later: all versions, thinking, statistics and attachments.</source>
+        <translation>あとで取り込む用：すべてのバージョン、思考、統計、添付ファイルを含みます。</translation>
     </message>
     <message>
-        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
-        <translation>読むための形式です。新しいフォルダに、画面に表示されている内容をチャットごとのファイルとして書き出します。</translation>
+        <source>For reading: a folder with one file per chat, as shown on screen.</source>
+        <translation>読む用：フォルダにチャットごとのファイルを、画面の表示どおりに書き出します。</translation>
     </message>
     <message>
-        <source>To read: what is shown on the screen, with thinking and statistics.</source>
-        <translation>読むための形式です。画面に表示されている内容を、思考と統計とともに書き出します。</translation>
+        <source>For reading: what is on screen, with thinking and statistics.</source>
+        <translation>読む用：画面の内容を、思考と統計とともに書き出します。</translation>
     </message>
     <message>
         <source>Export here</source>
@@ -1540,12 +1540,12 @@
         <translation>チャットを取り込む</translation>
     </message>
     <message>
-        <source>What cannot be imported</source>
+        <source>Cannot be imported</source>
         <translation>取り込めないもの</translation>
     </message>
     <message>
-        <source>Also import chats that are here already, as copies</source>
-        <translation>すでにあるチャットも複製として取り込む</translation>
+        <source>Import existing chats again, as copies</source>
+        <translation>既存のチャットも複製として取り込む</translation>
     </message>
     <message>
         <source>Choose folder…</source>
@@ -1564,7 +1564,7 @@
         <translation>ファイルを選択…</translation>
     </message>
     <message>
-        <source>Looking into the files…</source>
+        <source>Checking files…</source>
         <translation>ファイルを確認中…</translation>
     </message>
     <message>
@@ -1572,8 +1572,8 @@
         <translation>取り込み中…</translation>
     </message>
     <message>
-        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
-        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブ、またはその中の conversations.json）、LM Studio（ファイルまたは「conversations」フォルダ）のチャットを取り込めます。取り込む前に内容を確認できます。</translation>
+        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its “conversations” folder). You see the contents before importing.</source>
+        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブまたは conversations.json）、LM Studio（ファイルまたは「conversations」フォルダ）から。取り込む前に内容を確認できます。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1913,19 +1913,19 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>回答の末尾、または入力した文章がまだディスクに保存されていません。いま終了すると失われます。</translation>
+        <source>The end of a reply, or something you typed, is not saved. Quitting now loses it.</source>
+        <translation>回答の末尾、または入力した文章が保存されていません。いま終了すると失われます。</translation>
     </message>
     <message>
-        <source>Free some space and wait a moment, or quit once more.</source>
-        <translation>空き容量を増やして少し待つか、もう一度終了してください。</translation>
+        <source>Free some space and wait, or quit again.</source>
+        <translation>空き容量を増やして待つか、もう一度終了してください。</translation>
     </message>
     <message>
         <source>Not everything is saved</source>
         <translation>保存されていない内容があります</translation>
     </message>
     <message>
-        <source>It stays under Recently Deleted for 30 days.</source>
+        <source>Kept in Recently Deleted for 30 days.</source>
         <translation>30 日間「最近削除した項目」に残ります。</translation>
     </message>
     <message>
@@ -2053,11 +2053,11 @@
         <translation>チャットを検索</translation>
     </message>
     <message>
-        <source>Show or Hide Sidebar</source>
+        <source>Toggle Sidebar</source>
         <translation>サイドバーの表示を切り替え</translation>
     </message>
     <message>
-        <source>Write a Message</source>
+        <source>Write Message</source>
         <translation>メッセージを書く</translation>
     </message>
     <message>
@@ -2105,12 +2105,12 @@
         <translation>文字を小さく</translation>
     </message>
     <message>
-        <source>Usual Text Size</source>
-        <translation>文字を標準サイズに</translation>
+        <source>Actual Size</source>
+        <translation>実際のサイズ</translation>
     </message>
     <message>
-        <source>Enter or Leave Full Screen</source>
-        <translation>フルスクリーンの開始または終了</translation>
+        <source>Toggle Full Screen</source>
+        <translation>フルスクリーンを切り替え</translation>
     </message>
     <message>
         <source>Stop Reply</source>
@@ -2285,14 +2285,14 @@
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %Ln message(s) that follow?</source>
+        <source>Delete this and %Ln later message(s)?</source>
         <translation>
-            <numerusform>このメッセージと後に続く %Ln 件を削除しますか？</numerusform>
+            <numerusform>このメッセージと以降の %Ln 件を削除しますか？</numerusform>
         </translation>
     </message>
     <message>
-        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation>取り消せば元に戻せます。「最近削除した項目」に 30 日間残ります。</translation>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>「最近削除した項目」に 30 日間残ります。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -4163,7 +4163,7 @@
         <translation>プリセットとして保存…</translation>
     </message>
     <message>
-        <source>Save Changes to the Preset</source>
+        <source>Save Changes to Preset</source>
         <translation>変更をプリセットに保存</translation>
     </message>
     <message>
@@ -4199,12 +4199,12 @@
         <translation>プリセット</translation>
     </message>
     <message>
-        <source>Save, rename or delete presets</source>
-        <translation>プリセットの保存、名前の変更、削除</translation>
+        <source>Manage presets</source>
+        <translation>プリセットを管理</translation>
     </message>
     <message>
-        <source>Name of the preset</source>
-        <translation>プリセットの名前</translation>
+        <source>Preset name</source>
+        <translation>プリセット名</translation>
     </message>
 </context>
 <context>
@@ -4266,8 +4266,8 @@
         <translation>閉じる</translation>
     </message>
     <message>
-        <source>Kept as a chat in Hunch.</source>
-        <translation>Hunch のチャットとして残ります。</translation>
+        <source>Saved as a chat.</source>
+        <translation>チャットとして保存されます。</translation>
     </message>
     <message>
         <source>Open in Hunch</source>
@@ -4834,7 +4834,7 @@
         <translation>改行</translation>
     </message>
     <message>
-        <source>Stop the reply, or cancel editing</source>
+        <source>Stop reply or cancel editing</source>
         <translation>回答の停止、または編集のキャンセル</translation>
     </message>
     <message>
@@ -4850,7 +4850,7 @@
         <translation>テキストを選択</translation>
     </message>
     <message>
-        <source>On the message in focus</source>
+        <source>On the focused message</source>
         <translation>フォーカスのあるメッセージで</translation>
     </message>
     <message>
@@ -4866,19 +4866,19 @@
         <translation>前または次のバージョン</translation>
     </message>
     <message>
-        <source>Show or hide its thinking</source>
+        <source>Toggle thinking</source>
         <translation>思考を表示または隠す</translation>
     </message>
     <message>
-        <source>Open its menu</source>
+        <source>Open menu</source>
         <translation>メニューを開く</translation>
     </message>
     <message>
-        <source>In the list of chats</source>
+        <source>In the chat list</source>
         <translation>チャットのリストで</translation>
     </message>
     <message>
-        <source>Open the chat or folder</source>
+        <source>Open chat or folder</source>
         <translation>チャットまたはフォルダを開く</translation>
     </message>
     <message>
@@ -4886,7 +4886,7 @@
         <translation>名前を変更</translation>
     </message>
     <message>
-        <source>Close or open a folder</source>
+        <source>Toggle folder</source>
         <translation>フォルダを開閉</translation>
     </message>
 </context>
@@ -4909,8 +4909,8 @@
         <translation>チャットを検索</translation>
     </message>
     <message>
-        <source>No chat found.</source>
-        <translation>この言葉を含むチャットはありません。</translation>
+        <source>No results.</source>
+        <translation>見つかりませんでした。</translation>
     </message>
     <message>
         <source>Models</source>
@@ -4940,11 +4940,11 @@
         <translation>フォルダ「%1」を削除しますか？</translation>
     </message>
     <message>
-        <source>Move up what is in it</source>
+        <source>Move contents up</source>
         <translation>中身を 1 つ上に移動</translation>
     </message>
     <message>
-        <source>Delete all of it</source>
+        <source>Delete everything</source>
         <translation>中身も削除</translation>
     </message>
     <message>
@@ -4968,11 +4968,11 @@
         <translation>%1と%2</translation>
     </message>
     <message>
-        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
         <translation>削除したチャットは 30 日間「最近削除した項目」に残ります。</translation>
     </message>
     <message>
-        <source>It holds %1.</source>
+        <source>Contains %1.</source>
         <translation>%1が入っています。</translation>
     </message>
 </context>
@@ -5053,8 +5053,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
-        <translation>このペアではドラフトを使わないようにしました。「自動」か「固定」を選ぶと、また使います。</translation>
+        <source>Drafting is off for this pair. Choose Auto or Fixed to turn it on.</source>
+        <translation>このペアではドラフトがオフです。「自動」か「固定」を選ぶとオンになります。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -5252,23 +5252,23 @@
 <context>
     <name>TrashBar</name>
     <message>
-        <source>Delete “%1” for good?</source>
+        <source>Permanently delete “%1”?</source>
         <translation>「%1」を完全に削除しますか？</translation>
     </message>
     <message>
-        <source>Delete for good</source>
+        <source>Delete permanently</source>
         <translation>完全に削除</translation>
     </message>
     <message>
-        <source>This chat is in Recently Deleted. Restore it to go on with it.</source>
-        <translation>このチャットは「最近削除した項目」にあります。続けるには復元してください。</translation>
+        <source>This chat was deleted. Restore it to continue.</source>
+        <translation>削除したチャットです。続けるには復元してください。</translation>
     </message>
     <message>
         <source>Restore</source>
         <translation>復元</translation>
     </message>
     <message>
-        <source>Delete for good…</source>
+        <source>Delete permanently…</source>
         <translation>完全に削除…</translation>
     </message>
 </context>
@@ -5286,25 +5286,25 @@
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %Ln item(s) for good?</source>
+        <source>Permanently delete %Ln item(s)?</source>
         <translation>
             <numerusform>%Ln 項目を完全に削除しますか？</numerusform>
         </translation>
     </message>
     <message>
-        <source>Delete for good</source>
+        <source>Delete permanently</source>
         <translation>完全に削除</translation>
     </message>
     <message>
-        <source>Delete everything in Recently Deleted for good?</source>
-        <translation>最近削除した項目をすべて完全に削除しますか？</translation>
+        <source>Empty Recently Deleted?</source>
+        <translation>「最近削除した項目」を空にしますか？</translation>
     </message>
     <message>
         <source>Empty</source>
         <translation>空にする</translation>
     </message>
     <message>
-        <source>It is also removed from the daily copies. This cannot be undone.</source>
+        <source>Also removed from daily copies. This cannot be undone.</source>
         <translation>毎日のコピーからも消え、元に戻せません。</translation>
     </message>
     <message>
@@ -5316,11 +5316,11 @@
         <translation>最近削除した項目</translation>
     </message>
     <message>
-        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation>削除した項目はここに 30 日間残り、その後完全に消えます。</translation>
+        <source>Deleted items stay here for 30 days.</source>
+        <translation>削除した項目は 30 日間ここに残ります。</translation>
     </message>
     <message>
-        <source>Nothing was deleted in the last 30 days.</source>
+        <source>Nothing deleted in the last 30 days.</source>
         <translation>この 30 日間に削除した項目はありません。</translation>
     </message>
     <message>
@@ -5336,7 +5336,7 @@
         <translation>復元</translation>
     </message>
     <message>
-        <source>Delete for good…</source>
+        <source>Delete permanently…</source>
         <translation>完全に削除…</translation>
     </message>
     <message>
@@ -5363,11 +5363,11 @@
         <translation>Hunch を終了</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
+        <source>No model loaded</source>
         <translation>モデルが読み込まれていません</translation>
     </message>
     <message>
-        <source>No model is in memory</source>
+        <source>No model in memory</source>
         <translation>メモリにモデルがありません</translation>
     </message>
     <message>
@@ -5385,7 +5385,7 @@
         </translation>
     </message>
     <message>
-        <source>Nothing is being written</source>
+        <source>Not writing</source>
         <translation>書いている回答はありません</translation>
     </message>
 </context>
@@ -5486,12 +5486,12 @@
 <context>
     <name>WaitingStart</name>
     <message>
-        <source>Another Hunch has your chats open and does not answer. Once it has ended, this one opens them.</source>
-        <translation>別の Hunch がチャットを開いたまま応答していません。それが終了すると、こちらでチャットを開きます。</translation>
+        <source>Another copy of Hunch has your chats open and is not responding. They open here once it quits.</source>
+        <translation>別の Hunch がチャットを開いたまま応答していません。終了すると、こちらで開きます。</translation>
     </message>
     <message>
-        <source>If it does not end by itself, force it to quit.</source>
-        <translation>自動的に終了しない場合は、強制終了してください。</translation>
+        <source>If it does not quit, force quit it.</source>
+        <translation>終了しない場合は、強制終了してください。</translation>
     </message>
     <message>
         <source>Quit Hunch</source>

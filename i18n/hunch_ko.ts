@@ -8,12 +8,12 @@
         <translation>Hunch %1</translation>
     </message>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고, 메인 모델이 확인해요.</translation>
+        <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
+        <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고 메인 모델이 확인해요.</translation>
     </message>
     <message>
-        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
-        <translation>Apache License 2.0으로 배포되는 자유 소프트웨어예요. MLX와 Qt로 만들었어요.</translation>
+        <source>Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0 · MLX와 Qt로 만들었어요.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -153,11 +153,11 @@
         <translation>저장하지 않고 채팅</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies.</source>
-        <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요. 그중 %2개는 매일 만드는 사본에서 가져왔어요.</translation>
+        <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
+        <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
     </message>
     <message>
-        <source>The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.</source>
+        <source>The damaged file, deleted content included, stays in %2 as %1 for 30 days.</source>
         <translation>손상된 파일은 %2 폴더에 %1 이름으로 30일 동안 보관돼요. 그 파일에는 삭제한 내용도 들어 있어요.</translation>
     </message>
     <message>
@@ -165,64 +165,64 @@
         <translation>채팅을 복구했어요</translation>
     </message>
     <message>
-        <source>The chats on your disk stay as they are. What is written now is gone when Hunch is closed.</source>
-        <translation>디스크에 있는 채팅은 그대로 있어요. 지금 쓰는 내용은 Hunch를 닫으면 사라져요.</translation>
+        <source>Chats on disk are unchanged. Anything new is lost when you quit Hunch.</source>
+        <translation>디스크의 채팅은 그대로예요. 지금부터 쓰는 내용은 Hunch를 종료하면 사라져요.</translation>
     </message>
     <message>
-        <source>Chatting without saving</source>
+        <source>Not saving chats</source>
         <translation>저장하지 않는 채팅</translation>
     </message>
     <message>
-        <source>Your settings could not be read from the disk, so the defaults are used until Hunch is closed. Nothing that is in the file is lost.</source>
-        <translation>디스크에서 설정을 읽지 못해 Hunch를 닫을 때까지 기본 설정을 사용해요. 파일에 있는 내용은 그대로 남아 있어요.</translation>
+        <source>Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.</source>
+        <translation>설정을 읽지 못해 Hunch를 종료할 때까지 기본값을 써요. 파일은 그대로예요.</translation>
     </message>
     <message>
         <source>Settings not read</source>
         <translation>설정을 읽지 못했어요</translation>
     </message>
     <message>
-        <source>What could not be read of your settings is as usual again. The old file is kept as %1.</source>
-        <translation>설정에서 읽을 수 없는 항목은 기본값을 사용해요. 이전 파일은 %1 이름으로 남겨 두었어요.</translation>
+        <source>Unreadable settings were reset. The old file is kept as %1.</source>
+        <translation>읽을 수 없는 설정을 초기화했어요. 이전 파일은 %1 이름으로 남겨 두었어요.</translation>
     </message>
     <message>
-        <source>Settings put aside</source>
-        <translation>설정을 따로 보관했어요</translation>
+        <source>Some settings were reset</source>
+        <translation>일부 설정을 초기화했어요</translation>
     </message>
     <message>
-        <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
-        <translation>디스크에 설정을 저장할 수 없어요. Hunch를 닫을 때까지만 유지돼요.</translation>
+        <source>Settings could not be saved. They apply until you quit Hunch.</source>
+        <translation>설정을 저장할 수 없어요. Hunch를 종료할 때까지만 적용돼요.</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>설정이 저장되지 않았어요</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded %1. The starter pair is used until you choose a model again.</source>
-        <translation>%1 모델을 불러오던 중에 Hunch가 종료되어 스타터 쌍을 불러왔어요. 모델을 다시 고를 때까지 이 쌍을 써요.</translation>
+        <source>Hunch quit while loading %1. The starter pair is used until you choose a model.</source>
+        <translation>%1 모델을 불러오다가 Hunch가 종료됐어요. 모델을 고를 때까지 기본 모델을 써요.</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.</source>
-        <translation>%1 초안 모델을 불러오던 중에 Hunch가 종료되어 초안 모델 없이 시작했어요. 다시 고를 때까지 쓰지 않아요.</translation>
+        <source>Hunch quit while loading the draft %1. No draft is used until you choose one.</source>
+        <translation>%1 초안 모델을 불러오다가 Hunch가 종료됐어요. 다시 고를 때까지 초안 모델을 쓰지 않아요.</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>다른 모델을 불러왔어요</translation>
     </message>
     <message>
-        <source>This takes longer than usual. You can write already; what you write is kept.</source>
-        <translation>평소보다 오래 걸리고 있어요. 지금 써도 돼요. 쓴 내용은 그대로 남아요.</translation>
+        <source>This is taking longer than usual. You can type already; nothing is lost.</source>
+        <translation>평소보다 오래 걸리고 있어요. 지금 입력해도 사라지지 않아요.</translation>
     </message>
     <message>
-        <source>Your chats are being opened</source>
-        <translation>채팅을 여는 중이에요</translation>
+        <source>Opening your chats…</source>
+        <translation>채팅 여는 중…</translation>
     </message>
     <message>
         <source>No draft model</source>
         <translation>초안 모델 없음</translation>
     </message>
     <message>
-        <source>Hunch did not end properly last time. Your chats are kept.</source>
-        <translation>지난번에 Hunch가 정상적으로 종료되지 않았어요. 채팅은 그대로 있어요.</translation>
+        <source>Hunch quit unexpectedly. Your chats are safe.</source>
+        <translation>Hunch가 예기치 않게 종료됐어요. 채팅은 안전해요.</translation>
     </message>
     <message>
         <source>Show Log</source>
@@ -289,15 +289,15 @@
 <context>
     <name>AttachmentDialog</name>
     <message>
-        <source>This file was not part of the chats that were imported.</source>
-        <translation>가져온 채팅에 이 파일이 들어 있지 않았어요.</translation>
+        <source>The import did not include this file.</source>
+        <translation>가져온 채팅에 이 파일이 없었어요.</translation>
     </message>
     <message>
-        <source>Put into the Message</source>
+        <source>Insert into Message</source>
         <translation>메시지에 넣기</translation>
     </message>
     <message>
-        <source>Remove from the Message</source>
+        <source>Remove from Message</source>
         <translation>메시지에서 제거</translation>
     </message>
     <message>
@@ -420,8 +420,8 @@
         <translation>이름 변경…</translation>
     </message>
     <message>
-        <source>New Folder Inside</source>
-        <translation>안에 새 폴더 만들기</translation>
+        <source>New Subfolder</source>
+        <translation>하위 폴더 만들기</translation>
     </message>
     <message>
         <source>Move to</source>
@@ -448,11 +448,11 @@
         <translation>내보내기…</translation>
     </message>
     <message>
-        <source>Name of the folder</source>
+        <source>Folder name</source>
         <translation>폴더 이름</translation>
     </message>
     <message>
-        <source>Title of the chat</source>
+        <source>Chat title</source>
         <translation>채팅 제목</translation>
     </message>
     <message>
@@ -509,7 +509,7 @@
         <translation>이 채팅</translation>
     </message>
     <message>
-        <source>Settings of</source>
+        <source>Settings for</source>
         <translation>설정 대상</translation>
     </message>
     <message>
@@ -521,8 +521,8 @@
         <translation>닫기</translation>
     </message>
     <message>
-        <source>All as in Settings</source>
-        <translation>모두 설정대로</translation>
+        <source>Reset all</source>
+        <translation>모두 초기화</translation>
     </message>
     <message>
         <source>Random</source>
@@ -537,15 +537,15 @@
         <translation>모델과 같게</translation>
     </message>
     <message>
-        <source>No difference at temperature 0</source>
-        <translation>온도가 0이면 차이 없음</translation>
+        <source>No effect at temperature 0</source>
+        <translation>온도가 0이면 효과 없음</translation>
     </message>
     <message>
-        <source>No difference while drafting is off</source>
-        <translation>초안 모델을 쓰지 않으면 차이 없음</translation>
+        <source>No effect while drafting is off</source>
+        <translation>초안 모델을 끄면 효과 없음</translation>
     </message>
     <message>
-        <source>Another text each time</source>
+        <source>Different text each time</source>
         <translation>매번 다른 텍스트</translation>
     </message>
     <message>
@@ -553,19 +553,19 @@
         <translation>같은 시드면 같은 텍스트</translation>
     </message>
     <message>
-        <source>Does not fix the text</source>
-        <translation>텍스트가 고정되지 않음</translation>
+        <source>Text still varies</source>
+        <translation>텍스트가 달라질 수 있음</translation>
     </message>
     <message>
-        <source>Only in this chat</source>
-        <translation>이 채팅에만 적용</translation>
+        <source>This chat only</source>
+        <translation>이 채팅만</translation>
     </message>
     <message>
-        <source>With %1, unless a chat says otherwise</source>
+        <source>Default with %1</source>
         <translation>%1 모델의 기본값</translation>
     </message>
     <message>
-        <source>From the preset</source>
+        <source>From preset</source>
         <translation>프리셋 값</translation>
     </message>
     <message>
@@ -609,16 +609,16 @@
         <translation>초안 속도 우선</translation>
     </message>
     <message>
-        <source>Longest reply</source>
-        <translation>답변 최대 길이</translation>
+        <source>Reply limit</source>
+        <translation>답변 길이 제한</translation>
     </message>
     <message>
-        <source>Longest context</source>
-        <translation>최대 컨텍스트</translation>
+        <source>Context limit</source>
+        <translation>컨텍스트 제한</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation>먼저 생각하기</translation>
+        <translation>생각한 뒤 답하기</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -662,7 +662,7 @@
         <translation>명령</translation>
     </message>
     <message>
-        <source>Nothing found.</source>
+        <source>No results.</source>
         <translation>검색 결과가 없어요.</translation>
     </message>
 </context>
@@ -685,20 +685,20 @@
         <translation>파일 첨부</translation>
     </message>
     <message>
-        <source>Sends when the reply is complete. Type to keep editing.</source>
-        <translation>답변이 끝나면 보내요. 고치려면 그냥 입력하세요.</translation>
+        <source>Sends after this reply. Type to edit.</source>
+        <translation>답변이 끝나면 보내요. 고치려면 입력하세요.</translation>
     </message>
     <message>
-        <source>An attached file is still being read.</source>
-        <translation>첨부한 파일을 아직 읽고 있어요.</translation>
+        <source>Still reading an attachment.</source>
+        <translation>첨부 파일을 읽고 있어요.</translation>
     </message>
     <message>
-        <source>This is %1 tokens more than the model can read. Shorten it.</source>
-        <translation>모델이 읽을 수 있는 것보다 토큰이 %1개 많아요. 줄여 주세요.</translation>
+        <source>%1 tokens too long. Shorten your message.</source>
+        <translation>토큰이 %1개 많아요. 메시지를 줄이세요.</translation>
     </message>
     <message>
-        <source>What you have sent is still being saved.</source>
-        <translation>보낸 메시지를 아직 저장하고 있어요.</translation>
+        <source>Still saving your last message.</source>
+        <translation>마지막 메시지를 저장하고 있어요.</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -1167,24 +1167,24 @@
         <translation>내보내기…</translation>
     </message>
     <message>
-        <source>Writing chat %1 of %2…</source>
+        <source>Exporting chat %1 of %2…</source>
         <translation>채팅 %2개 중 %1번째를 내보내는 중…</translation>
     </message>
     <message>
-        <source>Writing…</source>
+        <source>Exporting…</source>
         <translation>내보내는 중…</translation>
     </message>
     <message>
-        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
-        <translation>다시 가져올 수 있게 모든 버전과 생각, 통계, 첨부 파일까지 모두 담아요.</translation>
+        <source>For importing later: all versions, thinking, statistics and attachments.</source>
+        <translation>나중에 가져올 수 있게 모든 버전, 생각, 통계, 첨부 파일을 담아요.</translation>
     </message>
     <message>
-        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
-        <translation>읽기 좋은 형식이에요. 새 폴더를 만들고 채팅마다 화면에 보이는 내용을 파일 하나로 담아요.</translation>
+        <source>For reading: a folder with one file per chat, as shown on screen.</source>
+        <translation>읽기용: 폴더에 채팅마다 파일 하나씩, 화면에 보이는 대로 담아요.</translation>
     </message>
     <message>
-        <source>To read: what is shown on the screen, with thinking and statistics.</source>
-        <translation>읽기 좋은 형식이에요. 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
+        <source>For reading: what is on screen, with thinking and statistics.</source>
+        <translation>읽기용: 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
     </message>
     <message>
         <source>Export here</source>
@@ -1540,12 +1540,12 @@
         <translation>채팅 가져오기</translation>
     </message>
     <message>
-        <source>What cannot be imported</source>
+        <source>Cannot be imported</source>
         <translation>가져올 수 없는 항목</translation>
     </message>
     <message>
-        <source>Also import chats that are here already, as copies</source>
-        <translation>이미 있는 채팅도 사본으로 가져오기</translation>
+        <source>Import existing chats again, as copies</source>
+        <translation>이미 있는 채팅도 사본으로 다시 가져오기</translation>
     </message>
     <message>
         <source>Choose folder…</source>
@@ -1564,16 +1564,16 @@
         <translation>파일 선택…</translation>
     </message>
     <message>
-        <source>Looking into the files…</source>
-        <translation>파일을 살펴보는 중…</translation>
+        <source>Checking files…</source>
+        <translation>파일 확인 중…</translation>
     </message>
     <message>
         <source>Importing…</source>
         <translation>가져오는 중…</translation>
     </message>
     <message>
-        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
-        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일이나 그 안의 conversations.json), LM Studio(채팅 파일이나 ‘conversations’ 폴더)의 채팅을 가져올 수 있어요. 가져오기 전에 내용을 먼저 확인해요.</translation>
+        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its “conversations” folder). You see the contents before importing.</source>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일 또는 conversations.json), LM Studio(파일 또는 ‘conversations’ 폴더)의 채팅을 가져와요. 내용을 먼저 확인할 수 있어요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1913,19 +1913,19 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>답변의 끝부분이나 입력한 글이 아직 디스크에 저장되지 않았어요. 지금 종료하면 사라져요.</translation>
+        <source>The end of a reply, or something you typed, is not saved. Quitting now loses it.</source>
+        <translation>답변의 끝부분이나 입력한 글이 저장되지 않았어요. 지금 종료하면 사라져요.</translation>
     </message>
     <message>
-        <source>Free some space and wait a moment, or quit once more.</source>
-        <translation>공간을 확보하고 잠시 기다리거나, 한 번 더 종료하세요.</translation>
+        <source>Free some space and wait, or quit again.</source>
+        <translation>공간을 확보하고 기다리거나, 다시 한번 종료하세요.</translation>
     </message>
     <message>
         <source>Not everything is saved</source>
         <translation>저장되지 않은 내용이 있어요</translation>
     </message>
     <message>
-        <source>It stays under Recently Deleted for 30 days.</source>
+        <source>Kept in Recently Deleted for 30 days.</source>
         <translation>30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
     </message>
     <message>
@@ -2053,11 +2053,11 @@
         <translation>채팅 검색</translation>
     </message>
     <message>
-        <source>Show or Hide Sidebar</source>
+        <source>Toggle Sidebar</source>
         <translation>사이드바 보기 또는 가리기</translation>
     </message>
     <message>
-        <source>Write a Message</source>
+        <source>Write Message</source>
         <translation>메시지 쓰기</translation>
     </message>
     <message>
@@ -2105,11 +2105,11 @@
         <translation>글자 작게</translation>
     </message>
     <message>
-        <source>Usual Text Size</source>
-        <translation>글자 크기 원래대로</translation>
+        <source>Actual Size</source>
+        <translation>실제 크기</translation>
     </message>
     <message>
-        <source>Enter or Leave Full Screen</source>
+        <source>Toggle Full Screen</source>
         <translation>전체 화면 시작 또는 종료</translation>
     </message>
     <message>
@@ -2285,14 +2285,14 @@
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %Ln message(s) that follow?</source>
+        <source>Delete this and %Ln later message(s)?</source>
         <translation>
-            <numerusform>이 메시지와 뒤따르는 메시지 %Ln개를 삭제할까요?</numerusform>
+            <numerusform>이 메시지와 뒤의 메시지 %Ln개를 삭제할까요?</numerusform>
         </translation>
     </message>
     <message>
-        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation>실행 취소로 되돌릴 수 있어요. ‘최근 삭제한 항목’에 30일 동안 남아 있어요.</translation>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>‘최근 삭제한 항목’에 30일 동안 남아 있어요.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -4163,7 +4163,7 @@
         <translation>프리셋으로 저장…</translation>
     </message>
     <message>
-        <source>Save Changes to the Preset</source>
+        <source>Save Changes to Preset</source>
         <translation>변경 사항을 프리셋에 저장</translation>
     </message>
     <message>
@@ -4199,11 +4199,11 @@
         <translation>프리셋</translation>
     </message>
     <message>
-        <source>Save, rename or delete presets</source>
-        <translation>프리셋 저장, 이름 변경, 삭제</translation>
+        <source>Manage presets</source>
+        <translation>프리셋 관리</translation>
     </message>
     <message>
-        <source>Name of the preset</source>
+        <source>Preset name</source>
         <translation>프리셋 이름</translation>
     </message>
 </context>
@@ -4266,8 +4266,8 @@
         <translation>닫기</translation>
     </message>
     <message>
-        <source>Kept as a chat in Hunch.</source>
-        <translation>Hunch에 채팅으로 남아요.</translation>
+        <source>Saved as a chat.</source>
+        <translation>채팅으로 저장돼요.</translation>
     </message>
     <message>
         <source>Open in Hunch</source>
@@ -4834,7 +4834,7 @@
         <translation>줄 바꿈</translation>
     </message>
     <message>
-        <source>Stop the reply, or cancel editing</source>
+        <source>Stop reply or cancel editing</source>
         <translation>답변 중지 또는 편집 취소</translation>
     </message>
     <message>
@@ -4850,7 +4850,7 @@
         <translation>텍스트 선택</translation>
     </message>
     <message>
-        <source>On the message in focus</source>
+        <source>On the focused message</source>
         <translation>포커스가 있는 메시지에서</translation>
     </message>
     <message>
@@ -4866,19 +4866,19 @@
         <translation>이전 또는 다음 버전</translation>
     </message>
     <message>
-        <source>Show or hide its thinking</source>
+        <source>Toggle thinking</source>
         <translation>생각 보기 또는 가리기</translation>
     </message>
     <message>
-        <source>Open its menu</source>
+        <source>Open menu</source>
         <translation>메뉴 열기</translation>
     </message>
     <message>
-        <source>In the list of chats</source>
+        <source>In the chat list</source>
         <translation>채팅 목록에서</translation>
     </message>
     <message>
-        <source>Open the chat or folder</source>
+        <source>Open chat or folder</source>
         <translation>채팅 또는 폴더 열기</translation>
     </message>
     <message>
@@ -4886,7 +4886,7 @@
         <translation>이름 변경</translation>
     </message>
     <message>
-        <source>Close or open a folder</source>
+        <source>Toggle folder</source>
         <translation>폴더 닫기 또는 열기</translation>
     </message>
 </context>
@@ -4909,7 +4909,7 @@
         <translation>채팅 검색</translation>
     </message>
     <message>
-        <source>No chat found.</source>
+        <source>No results.</source>
         <translation>검색 결과가 없어요.</translation>
     </message>
     <message>
@@ -4940,11 +4940,11 @@
         <translation>‘%1’ 폴더를 삭제할까요?</translation>
     </message>
     <message>
-        <source>Move up what is in it</source>
+        <source>Move contents up</source>
         <translation>내용을 위로 옮기기</translation>
     </message>
     <message>
-        <source>Delete all of it</source>
+        <source>Delete everything</source>
         <translation>내용까지 삭제</translation>
     </message>
     <message>
@@ -4968,11 +4968,11 @@
         <translation>%1, %2</translation>
     </message>
     <message>
-        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
         <translation>삭제한 채팅은 30일 동안 ‘최근 삭제한 항목’에 남아 있어요.</translation>
     </message>
     <message>
-        <source>It holds %1.</source>
+        <source>Contains %1.</source>
         <translation>이 폴더에 %1가 있어요.</translation>
     </message>
 </context>
@@ -5053,8 +5053,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
-        <translation>이제 이 쌍에서는 초안 모델을 쓰지 않아요. ‘자동’이나 ‘고정 개수’를 고르면 다시 켜져요.</translation>
+        <source>Drafting is off for this pair. Choose Auto or Fixed to turn it on.</source>
+        <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’이나 ‘고정 개수’를 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -5252,23 +5252,23 @@
 <context>
     <name>TrashBar</name>
     <message>
-        <source>Delete “%1” for good?</source>
+        <source>Permanently delete “%1”?</source>
         <translation>‘%1’ 채팅을 완전히 삭제할까요?</translation>
     </message>
     <message>
-        <source>Delete for good</source>
+        <source>Delete permanently</source>
         <translation>완전히 삭제</translation>
     </message>
     <message>
-        <source>This chat is in Recently Deleted. Restore it to go on with it.</source>
-        <translation>최근 삭제한 항목에 있는 채팅이에요. 이어서 쓰려면 복구하세요.</translation>
+        <source>This chat was deleted. Restore it to continue.</source>
+        <translation>삭제한 채팅이에요. 이어서 쓰려면 복구하세요.</translation>
     </message>
     <message>
         <source>Restore</source>
         <translation>복구</translation>
     </message>
     <message>
-        <source>Delete for good…</source>
+        <source>Delete permanently…</source>
         <translation>완전히 삭제…</translation>
     </message>
 </context>
@@ -5286,25 +5286,25 @@
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %Ln item(s) for good?</source>
+        <source>Permanently delete %Ln item(s)?</source>
         <translation>
             <numerusform>항목 %Ln개를 완전히 삭제할까요?</numerusform>
         </translation>
     </message>
     <message>
-        <source>Delete for good</source>
+        <source>Delete permanently</source>
         <translation>완전히 삭제</translation>
     </message>
     <message>
-        <source>Delete everything in Recently Deleted for good?</source>
-        <translation>최근 삭제한 항목을 모두 완전히 삭제할까요?</translation>
+        <source>Empty Recently Deleted?</source>
+        <translation>‘최근 삭제한 항목’을 비울까요?</translation>
     </message>
     <message>
         <source>Empty</source>
         <translation>비우기</translation>
     </message>
     <message>
-        <source>It is also removed from the daily copies. This cannot be undone.</source>
+        <source>Also removed from daily copies. This cannot be undone.</source>
         <translation>매일 만드는 사본에서도 지워지고, 되돌릴 수 없어요.</translation>
     </message>
     <message>
@@ -5316,11 +5316,11 @@
         <translation>최근 삭제한 항목</translation>
     </message>
     <message>
-        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation>삭제한 항목은 여기에 30일 동안 남아 있다가 완전히 지워져요.</translation>
+        <source>Deleted items stay here for 30 days.</source>
+        <translation>삭제한 항목은 30일 동안 남아 있어요.</translation>
     </message>
     <message>
-        <source>Nothing was deleted in the last 30 days.</source>
+        <source>Nothing deleted in the last 30 days.</source>
         <translation>최근 30일 동안 삭제한 항목이 없어요.</translation>
     </message>
     <message>
@@ -5336,7 +5336,7 @@
         <translation>복구</translation>
     </message>
     <message>
-        <source>Delete for good…</source>
+        <source>Delete permanently…</source>
         <translation>완전히 삭제…</translation>
     </message>
     <message>
@@ -5363,11 +5363,11 @@
         <translation>Hunch 종료</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
-        <translation>불러온 모델이 없어요</translation>
+        <source>No model loaded</source>
+        <translation>불러온 모델 없음</translation>
     </message>
     <message>
-        <source>No model is in memory</source>
+        <source>No model in memory</source>
         <translation>메모리에 모델이 없어요</translation>
     </message>
     <message>
@@ -5385,7 +5385,7 @@
         </translation>
     </message>
     <message>
-        <source>Nothing is being written</source>
+        <source>Not writing</source>
         <translation>쓰고 있는 답변이 없어요</translation>
     </message>
 </context>
@@ -5486,12 +5486,12 @@
 <context>
     <name>WaitingStart</name>
     <message>
-        <source>Another Hunch has your chats open and does not answer. Once it has ended, this one opens them.</source>
-        <translation>다른 Hunch가 채팅을 열어 둔 채 응답하지 않아요. 그 앱이 끝나면 여기에서 채팅을 열어요.</translation>
+        <source>Another copy of Hunch has your chats open and is not responding. They open here once it quits.</source>
+        <translation>다른 Hunch가 채팅을 열어 둔 채 응답하지 않아요. 종료되면 여기에서 열려요.</translation>
     </message>
     <message>
-        <source>If it does not end by itself, force it to quit.</source>
-        <translation>저절로 끝나지 않으면 강제로 종료하세요.</translation>
+        <source>If it does not quit, force quit it.</source>
+        <translation>종료되지 않으면 강제 종료하세요.</translation>
     </message>
     <message>
         <source>Quit Hunch</source>

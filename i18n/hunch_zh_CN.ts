@@ -8,12 +8,12 @@
         <translation>Hunch %1</translation>
     </message>
     <message>
-        <source>Chat with language models on your own Mac. A small draft guesses, the main model checks.</source>
-        <translation>在自己的 Mac 上与语言模型对话。小型草稿模型先猜测，主模型再检查。</translation>
+        <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
+        <translation>在你的 Mac 上与语言模型对话。小型草稿模型先猜测，主模型再检查。</translation>
     </message>
     <message>
-        <source>Free software under the Apache License 2.0. Built on MLX and Qt.</source>
-        <translation>基于 Apache License 2.0 的自由软件，使用 MLX 和 Qt 构建。</translation>
+        <source>Apache License 2.0. Built on MLX and Qt.</source>
+        <translation>Apache License 2.0。使用 MLX 和 Qt 构建。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -153,76 +153,76 @@
         <translation>不存储，继续对话</translation>
     </message>
     <message>
-        <source>The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies.</source>
+        <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
         <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
-        <source>The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats.</source>
-        <translation>损坏的文件会以 %1 的名称在 %2 中保留 30 天，其中也包含已删除的内容。</translation>
+        <source>The damaged file, deleted content included, stays in %2 as %1 for 30 days.</source>
+        <translation>损坏的文件（包含已删除的内容）会以 %1 的名称在 %2 中保留 30 天。</translation>
     </message>
     <message>
         <source>Chats repaired</source>
         <translation>对话已修复</translation>
     </message>
     <message>
-        <source>The chats on your disk stay as they are. What is written now is gone when Hunch is closed.</source>
-        <translation>磁盘上的对话保持不变。现在写的内容会在关闭 Hunch 后消失。</translation>
+        <source>Chats on disk are unchanged. Anything new is lost when you quit Hunch.</source>
+        <translation>磁盘上的对话保持不变。新内容会在退出 Hunch 后丢失。</translation>
     </message>
     <message>
-        <source>Chatting without saving</source>
+        <source>Not saving chats</source>
         <translation>对话不会存储</translation>
     </message>
     <message>
-        <source>Your settings could not be read from the disk, so the defaults are used until Hunch is closed. Nothing that is in the file is lost.</source>
-        <translation>无法从磁盘读取设置，因此在关闭 Hunch 之前使用默认设置。文件中的内容不会丢失。</translation>
+        <source>Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.</source>
+        <translation>无法读取设置，退出 Hunch 之前使用默认值。文件未作更改。</translation>
     </message>
     <message>
         <source>Settings not read</source>
         <translation>未能读取设置</translation>
     </message>
     <message>
-        <source>What could not be read of your settings is as usual again. The old file is kept as %1.</source>
-        <translation>设置中无法读取的项目使用默认值。原文件保留为 %1。</translation>
+        <source>Unreadable settings were reset. The old file is kept as %1.</source>
+        <translation>无法读取的设置已还原。原文件保留为 %1。</translation>
     </message>
     <message>
-        <source>Settings put aside</source>
-        <translation>原设置已保留</translation>
+        <source>Some settings were reset</source>
+        <translation>部分设置已还原</translation>
     </message>
     <message>
-        <source>Your settings could not be written to the disk. They hold until Hunch is closed.</source>
-        <translation>设置无法存储到磁盘，仅在关闭 Hunch 之前有效。</translation>
+        <source>Settings could not be saved. They apply until you quit Hunch.</source>
+        <translation>无法存储设置，仅在退出 Hunch 之前有效。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>设置未存储</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded %1. The starter pair is used until you choose a model again.</source>
-        <translation>上次加载 %1 时 Hunch 意外退出，因此已改用入门模型对，直到你重新选择模型。</translation>
+        <source>Hunch quit while loading %1. The starter pair is used until you choose a model.</source>
+        <translation>加载 %1 时 Hunch 意外退出。在你选择模型之前使用入门模型。</translation>
     </message>
     <message>
-        <source>Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.</source>
-        <translation>上次加载草稿模型 %1 时 Hunch 意外退出，因此不再使用草稿模型，直到你重新选择。</translation>
+        <source>Hunch quit while loading the draft %1. No draft is used until you choose one.</source>
+        <translation>加载草稿模型 %1 时 Hunch 意外退出。重新选择之前不使用草稿模型。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>已加载另一个模型</translation>
     </message>
     <message>
-        <source>This takes longer than usual. You can write already; what you write is kept.</source>
-        <translation>用时比平时长。现在就可以输入，输入的内容会保留。</translation>
+        <source>This is taking longer than usual. You can type already; nothing is lost.</source>
+        <translation>用时比平时长。现在就可以输入，内容不会丢失。</translation>
     </message>
     <message>
-        <source>Your chats are being opened</source>
-        <translation>正在打开对话</translation>
+        <source>Opening your chats…</source>
+        <translation>正在打开对话…</translation>
     </message>
     <message>
         <source>No draft model</source>
         <translation>没有草稿模型</translation>
     </message>
     <message>
-        <source>Hunch did not end properly last time. Your chats are kept.</source>
-        <translation>上次 Hunch 没有正常退出。对话都已保留。</translation>
+        <source>Hunch quit unexpectedly. Your chats are safe.</source>
+        <translation>Hunch 意外退出。你的对话完好无损。</translation>
     </message>
     <message>
         <source>Show Log</source>
@@ -289,15 +289,15 @@
 <context>
     <name>AttachmentDialog</name>
     <message>
-        <source>This file was not part of the chats that were imported.</source>
-        <translation>导入的对话中不含此文件。</translation>
+        <source>The import did not include this file.</source>
+        <translation>导入的内容中没有此文件。</translation>
     </message>
     <message>
-        <source>Put into the Message</source>
+        <source>Insert into Message</source>
         <translation>放入消息</translation>
     </message>
     <message>
-        <source>Remove from the Message</source>
+        <source>Remove from Message</source>
         <translation>从消息中移除</translation>
     </message>
     <message>
@@ -420,8 +420,8 @@
         <translation>重命名…</translation>
     </message>
     <message>
-        <source>New Folder Inside</source>
-        <translation>在其中新建文件夹</translation>
+        <source>New Subfolder</source>
+        <translation>新建子文件夹</translation>
     </message>
     <message>
         <source>Move to</source>
@@ -448,11 +448,11 @@
         <translation>导出…</translation>
     </message>
     <message>
-        <source>Name of the folder</source>
+        <source>Folder name</source>
         <translation>文件夹名称</translation>
     </message>
     <message>
-        <source>Title of the chat</source>
+        <source>Chat title</source>
         <translation>对话标题</translation>
     </message>
     <message>
@@ -509,7 +509,7 @@
         <translation>此对话</translation>
     </message>
     <message>
-        <source>Settings of</source>
+        <source>Settings for</source>
         <translation>设置对象</translation>
     </message>
     <message>
@@ -521,8 +521,8 @@
         <translation>关闭</translation>
     </message>
     <message>
-        <source>All as in Settings</source>
-        <translation>全部沿用设置</translation>
+        <source>Reset all</source>
+        <translation>全部还原</translation>
     </message>
     <message>
         <source>Random</source>
@@ -537,15 +537,15 @@
         <translation>与模型相同</translation>
     </message>
     <message>
-        <source>No difference at temperature 0</source>
-        <translation>温度为 0 时无差别</translation>
+        <source>No effect at temperature 0</source>
+        <translation>温度为 0 时无效果</translation>
     </message>
     <message>
-        <source>No difference while drafting is off</source>
-        <translation>不使用草稿模型时无差别</translation>
+        <source>No effect while drafting is off</source>
+        <translation>不使用草稿模型时无效果</translation>
     </message>
     <message>
-        <source>Another text each time</source>
+        <source>Different text each time</source>
         <translation>每次文本不同</translation>
     </message>
     <message>
@@ -553,19 +553,19 @@
         <translation>种子相同则文本相同</translation>
     </message>
     <message>
-        <source>Does not fix the text</source>
-        <translation>不固定文本</translation>
+        <source>Text still varies</source>
+        <translation>文本仍会变化</translation>
     </message>
     <message>
-        <source>Only in this chat</source>
+        <source>This chat only</source>
         <translation>仅此对话</translation>
     </message>
     <message>
-        <source>With %1, unless a chat says otherwise</source>
+        <source>Default with %1</source>
         <translation>%1 的默认值</translation>
     </message>
     <message>
-        <source>From the preset</source>
+        <source>From preset</source>
         <translation>来自预设</translation>
     </message>
     <message>
@@ -609,16 +609,16 @@
         <translation>草稿速度优先</translation>
     </message>
     <message>
-        <source>Longest reply</source>
-        <translation>回复最大长度</translation>
+        <source>Reply limit</source>
+        <translation>回复长度上限</translation>
     </message>
     <message>
-        <source>Longest context</source>
-        <translation>最长上下文</translation>
+        <source>Context limit</source>
+        <translation>上下文上限</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation>先思考</translation>
+        <translation>先思考再回答</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -662,7 +662,7 @@
         <translation>命令</translation>
     </message>
     <message>
-        <source>Nothing found.</source>
+        <source>No results.</source>
         <translation>没有找到结果。</translation>
     </message>
 </context>
@@ -685,20 +685,20 @@
         <translation>添加附件</translation>
     </message>
     <message>
-        <source>Sends when the reply is complete. Type to keep editing.</source>
-        <translation>回复完成后自动发送。继续输入即可修改。</translation>
+        <source>Sends after this reply. Type to edit.</source>
+        <translation>回复完成后发送。继续输入即可修改。</translation>
     </message>
     <message>
-        <source>An attached file is still being read.</source>
-        <translation>附件仍在读取中。</translation>
+        <source>Still reading an attachment.</source>
+        <translation>正在读取附件。</translation>
     </message>
     <message>
-        <source>This is %1 tokens more than the model can read. Shorten it.</source>
-        <translation>超出模型可读长度 %1 个 token，请缩短内容。</translation>
+        <source>%1 tokens too long. Shorten your message.</source>
+        <translation>超出 %1 个 token，请缩短消息。</translation>
     </message>
     <message>
-        <source>What you have sent is still being saved.</source>
-        <translation>已发送的消息仍在保存中。</translation>
+        <source>Still saving your last message.</source>
+        <translation>正在存储上一条消息。</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -1167,24 +1167,24 @@
         <translation>导出…</translation>
     </message>
     <message>
-        <source>Writing chat %1 of %2…</source>
-        <translation>正在写入第 %1 个对话（共 %2 个）…</translation>
+        <source>Exporting chat %1 of %2…</source>
+        <translation>正在导出第 %1 个对话（共 %2 个）…</translation>
     </message>
     <message>
-        <source>Writing…</source>
-        <translation>正在写入…</translation>
+        <source>Exporting…</source>
+        <translation>正在导出…</translation>
     </message>
     <message>
-        <source>Everything, to be imported again: all versions, thinking, statistics and attachments.</source>
-        <translation>包含所有版本、思考、统计和附件，之后可以重新导入。</translation>
+        <source>For importing later: all versions, thinking, statistics and attachments.</source>
+        <translation>供以后导入：包含所有版本、思考、统计和附件。</translation>
     </message>
     <message>
-        <source>To read: a new folder with a file for each chat, with what is shown on the screen.</source>
-        <translation>便于阅读：新建一个文件夹，每个对话一个文件，内容与屏幕所示一致。</translation>
+        <source>For reading: a folder with one file per chat, as shown on screen.</source>
+        <translation>供阅读：一个文件夹，每个对话一个文件，内容与屏幕所示一致。</translation>
     </message>
     <message>
-        <source>To read: what is shown on the screen, with thinking and statistics.</source>
-        <translation>便于阅读：屏幕所示的内容，以及思考和统计。</translation>
+        <source>For reading: what is on screen, with thinking and statistics.</source>
+        <translation>供阅读：屏幕所示的内容，以及思考和统计。</translation>
     </message>
     <message>
         <source>Export here</source>
@@ -1540,12 +1540,12 @@
         <translation>导入对话</translation>
     </message>
     <message>
-        <source>What cannot be imported</source>
+        <source>Cannot be imported</source>
         <translation>无法导入的内容</translation>
     </message>
     <message>
-        <source>Also import chats that are here already, as copies</source>
-        <translation>已有的对话也作为副本导入</translation>
+        <source>Import existing chats again, as copies</source>
+        <translation>将已有的对话再次导入为副本</translation>
     </message>
     <message>
         <source>Choose folder…</source>
@@ -1564,16 +1564,16 @@
         <translation>选择文件…</translation>
     </message>
     <message>
-        <source>Looking into the files…</source>
-        <translation>正在查看文件…</translation>
+        <source>Checking files…</source>
+        <translation>正在检查文件…</translation>
     </message>
     <message>
         <source>Importing…</source>
         <translation>正在导入…</translation>
     </message>
     <message>
-        <source>Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and LM Studio (files or its folder “conversations”). You see what is in them before anything changes.</source>
-        <translation>可导入 Hunch（JSON）、ChatGPT（导出的压缩包或其中的 conversations.json）和 LM Studio（文件或其“conversations”文件夹）的对话。导入前可先查看其中的内容。</translation>
+        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its “conversations” folder). You see the contents before importing.</source>
+        <translation>来自 Hunch（JSON）、ChatGPT（导出的压缩包或 conversations.json）或 LM Studio（文件或其“conversations”文件夹）。导入前可查看内容。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1913,19 +1913,19 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost.</source>
-        <translation>有一条回复的结尾，或你输入的文字，尚未存储到磁盘。现在退出将会丢失。</translation>
+        <source>The end of a reply, or something you typed, is not saved. Quitting now loses it.</source>
+        <translation>回复的结尾或你输入的文字尚未存储，现在退出将会丢失。</translation>
     </message>
     <message>
-        <source>Free some space and wait a moment, or quit once more.</source>
-        <translation>请腾出空间并稍等片刻，或再次退出。</translation>
+        <source>Free some space and wait, or quit again.</source>
+        <translation>请腾出空间并稍候，或再次退出。</translation>
     </message>
     <message>
         <source>Not everything is saved</source>
         <translation>尚有内容未存储</translation>
     </message>
     <message>
-        <source>It stays under Recently Deleted for 30 days.</source>
+        <source>Kept in Recently Deleted for 30 days.</source>
         <translation>将在“最近删除”中保留 30 天。</translation>
     </message>
     <message>
@@ -2053,11 +2053,11 @@
         <translation>搜索对话</translation>
     </message>
     <message>
-        <source>Show or Hide Sidebar</source>
+        <source>Toggle Sidebar</source>
         <translation>显示或隐藏侧边栏</translation>
     </message>
     <message>
-        <source>Write a Message</source>
+        <source>Write Message</source>
         <translation>撰写消息</translation>
     </message>
     <message>
@@ -2105,11 +2105,11 @@
         <translation>缩小文字</translation>
     </message>
     <message>
-        <source>Usual Text Size</source>
-        <translation>默认文字大小</translation>
+        <source>Actual Size</source>
+        <translation>实际大小</translation>
     </message>
     <message>
-        <source>Enter or Leave Full Screen</source>
+        <source>Toggle Full Screen</source>
         <translation>进入或退出全屏幕</translation>
     </message>
     <message>
@@ -2285,14 +2285,14 @@
 <context>
     <name>MessageWiring</name>
     <message numerus="yes">
-        <source>Delete this message and %Ln message(s) that follow?</source>
+        <source>Delete this and %Ln later message(s)?</source>
         <translation>
             <numerusform>要删除此消息及其后的 %Ln 条消息吗？</numerusform>
         </translation>
     </message>
     <message>
-        <source>Undo brings them back. They stay under Recently Deleted for 30 days.</source>
-        <translation>撤销即可恢复。它们会在“最近删除”中保留 30 天。</translation>
+        <source>Kept in Recently Deleted for 30 days.</source>
+        <translation>会在“最近删除”中保留 30 天。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -4163,7 +4163,7 @@
         <translation>存储为预设…</translation>
     </message>
     <message>
-        <source>Save Changes to the Preset</source>
+        <source>Save Changes to Preset</source>
         <translation>将更改存储到预设</translation>
     </message>
     <message>
@@ -4199,11 +4199,11 @@
         <translation>预设</translation>
     </message>
     <message>
-        <source>Save, rename or delete presets</source>
-        <translation>存储、重命名或删除预设</translation>
+        <source>Manage presets</source>
+        <translation>管理预设</translation>
     </message>
     <message>
-        <source>Name of the preset</source>
+        <source>Preset name</source>
         <translation>预设名称</translation>
     </message>
 </context>
@@ -4266,8 +4266,8 @@
         <translation>关闭</translation>
     </message>
     <message>
-        <source>Kept as a chat in Hunch.</source>
-        <translation>会作为对话保留在 Hunch 中。</translation>
+        <source>Saved as a chat.</source>
+        <translation>会存储为对话。</translation>
     </message>
     <message>
         <source>Open in Hunch</source>
@@ -4834,7 +4834,7 @@
         <translation>换行</translation>
     </message>
     <message>
-        <source>Stop the reply, or cancel editing</source>
+        <source>Stop reply or cancel editing</source>
         <translation>停止回复，或取消编辑</translation>
     </message>
     <message>
@@ -4850,7 +4850,7 @@
         <translation>选择文本</translation>
     </message>
     <message>
-        <source>On the message in focus</source>
+        <source>On the focused message</source>
         <translation>在焦点所在的消息上</translation>
     </message>
     <message>
@@ -4866,19 +4866,19 @@
         <translation>上一个或下一个版本</translation>
     </message>
     <message>
-        <source>Show or hide its thinking</source>
+        <source>Toggle thinking</source>
         <translation>显示或隐藏思考</translation>
     </message>
     <message>
-        <source>Open its menu</source>
+        <source>Open menu</source>
         <translation>打开菜单</translation>
     </message>
     <message>
-        <source>In the list of chats</source>
+        <source>In the chat list</source>
         <translation>在对话列表中</translation>
     </message>
     <message>
-        <source>Open the chat or folder</source>
+        <source>Open chat or folder</source>
         <translation>打开对话或文件夹</translation>
     </message>
     <message>
@@ -4886,7 +4886,7 @@
         <translation>重命名</translation>
     </message>
     <message>
-        <source>Close or open a folder</source>
+        <source>Toggle folder</source>
         <translation>收起或展开文件夹</translation>
     </message>
 </context>
@@ -4909,8 +4909,8 @@
         <translation>搜索对话</translation>
     </message>
     <message>
-        <source>No chat found.</source>
-        <translation>没有包含这些词的对话。</translation>
+        <source>No results.</source>
+        <translation>没有找到结果。</translation>
     </message>
     <message>
         <source>Models</source>
@@ -4940,11 +4940,11 @@
         <translation>要删除文件夹“%1”吗？</translation>
     </message>
     <message>
-        <source>Move up what is in it</source>
+        <source>Move contents up</source>
         <translation>将内容移到上一级</translation>
     </message>
     <message>
-        <source>Delete all of it</source>
+        <source>Delete everything</source>
         <translation>连同内容删除</translation>
     </message>
     <message>
@@ -4968,11 +4968,11 @@
         <translation>%1和 %2</translation>
     </message>
     <message>
-        <source>Chats that are deleted stay under Recently Deleted for 30 days.</source>
+        <source>Deleted chats stay in Recently Deleted for 30 days.</source>
         <translation>删除的对话会在“最近删除”中保留 30 天。</translation>
     </message>
     <message>
-        <source>It holds %1.</source>
+        <source>Contains %1.</source>
         <translation>其中有 %1。</translation>
     </message>
 </context>
@@ -5053,8 +5053,8 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair now. Choosing Auto or Fixed turns it on again.</source>
-        <translation>此模型对现在不再使用草稿模型。选择“自动”或“固定”即可重新启用。</translation>
+        <source>Drafting is off for this pair. Choose Auto or Fixed to turn it on.</source>
+        <translation>已为此模型组合关闭草稿模型。选择“自动”或“固定”即可重新开启。</translation>
     </message>
     <message>
         <source>Undo</source>
@@ -5252,23 +5252,23 @@
 <context>
     <name>TrashBar</name>
     <message>
-        <source>Delete “%1” for good?</source>
+        <source>Permanently delete “%1”?</source>
         <translation>要永久删除“%1”吗？</translation>
     </message>
     <message>
-        <source>Delete for good</source>
+        <source>Delete permanently</source>
         <translation>永久删除</translation>
     </message>
     <message>
-        <source>This chat is in Recently Deleted. Restore it to go on with it.</source>
-        <translation>此对话位于“最近删除”中，恢复后才能继续。</translation>
+        <source>This chat was deleted. Restore it to continue.</source>
+        <translation>此对话已删除，恢复后才能继续。</translation>
     </message>
     <message>
         <source>Restore</source>
         <translation>恢复</translation>
     </message>
     <message>
-        <source>Delete for good…</source>
+        <source>Delete permanently…</source>
         <translation>永久删除…</translation>
     </message>
 </context>
@@ -5286,25 +5286,25 @@
 <context>
     <name>TrashWindow</name>
     <message numerus="yes">
-        <source>Delete %Ln item(s) for good?</source>
+        <source>Permanently delete %Ln item(s)?</source>
         <translation>
             <numerusform>要永久删除 %Ln 项吗？</numerusform>
         </translation>
     </message>
     <message>
-        <source>Delete for good</source>
+        <source>Delete permanently</source>
         <translation>永久删除</translation>
     </message>
     <message>
-        <source>Delete everything in Recently Deleted for good?</source>
-        <translation>要永久删除“最近删除”中的所有内容吗？</translation>
+        <source>Empty Recently Deleted?</source>
+        <translation>要清空“最近删除”吗？</translation>
     </message>
     <message>
         <source>Empty</source>
         <translation>清空</translation>
     </message>
     <message>
-        <source>It is also removed from the daily copies. This cannot be undone.</source>
+        <source>Also removed from daily copies. This cannot be undone.</source>
         <translation>每日副本中的内容也会删除，且无法撤销。</translation>
     </message>
     <message>
@@ -5316,11 +5316,11 @@
         <translation>最近删除</translation>
     </message>
     <message>
-        <source>What you delete stays here for 30 days. Then it is gone for good.</source>
-        <translation>删除的内容会在这里保留 30 天，之后将永久删除。</translation>
+        <source>Deleted items stay here for 30 days.</source>
+        <translation>删除的项目会在这里保留 30 天。</translation>
     </message>
     <message>
-        <source>Nothing was deleted in the last 30 days.</source>
+        <source>Nothing deleted in the last 30 days.</source>
         <translation>最近 30 天没有删除任何内容。</translation>
     </message>
     <message>
@@ -5336,7 +5336,7 @@
         <translation>恢复</translation>
     </message>
     <message>
-        <source>Delete for good…</source>
+        <source>Delete permanently…</source>
         <translation>永久删除…</translation>
     </message>
     <message>
@@ -5363,11 +5363,11 @@
         <translation>退出 Hunch</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
-        <translation>尚未加载模型</translation>
+        <source>No model loaded</source>
+        <translation>未加载模型</translation>
     </message>
     <message>
-        <source>No model is in memory</source>
+        <source>No model in memory</source>
         <translation>内存中没有模型</translation>
     </message>
     <message>
@@ -5385,7 +5385,7 @@
         </translation>
     </message>
     <message>
-        <source>Nothing is being written</source>
+        <source>Not writing</source>
         <translation>没有正在生成的回复</translation>
     </message>
 </context>
@@ -5486,12 +5486,12 @@
 <context>
     <name>WaitingStart</name>
     <message>
-        <source>Another Hunch has your chats open and does not answer. Once it has ended, this one opens them.</source>
-        <translation>另一个 Hunch 打开着你的对话，但没有响应。它退出后，就会在这里打开。</translation>
+        <source>Another copy of Hunch has your chats open and is not responding. They open here once it quits.</source>
+        <translation>另一个 Hunch 打开着你的对话，但没有响应。它退出后会在这里打开。</translation>
     </message>
     <message>
-        <source>If it does not end by itself, force it to quit.</source>
-        <translation>如果它没有自行退出，请强制退出。</translation>
+        <source>If it does not quit, force quit it.</source>
+        <translation>如果它没有退出，请强制退出。</translation>
     </message>
     <message>
         <source>Quit Hunch</source>

@@ -346,7 +346,7 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
     assert not app.window.composer.button.isEnabled()
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(QToolTip.isVisible)
-    assert QToolTip.text() == "An attached file is still being read."
+    assert QToolTip.text() == "Still reading an attachment."
     QToolTip.hideText()
     qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
     controller(app).remove(rows(app)[0].number)

@@ -385,16 +385,16 @@ def test_the_panel_says_what_the_fastest_drafting_does_to_the_text(app: AppHarne
     assert isinstance(fastest, Switch)
     fastest.click()
     assert options.own_of(app.chats.chat_id) == {"fastest": True}
-    assert fastest.accessibleDescription() == "Another text each time · Only in this chat"
-    assert seed.accessibleDescription() == "Does not fix the text"
+    assert fastest.accessibleDescription() == "Different text each time · This chat only"
+    assert seed.accessibleDescription() == "Text still varies"
     options.put(CHAT, "temperature", 0.0)
     assert not fastest.isEnabled()
-    assert fastest.accessibleDescription() == "No difference at temperature 0"
+    assert fastest.accessibleDescription() == "No effect at temperature 0"
     assert seed.accessibleDescription() == "As in Settings"
     options.drop(CHAT, "temperature")
     options.put(CHAT, "speculation_mode", "off")
     assert not fastest.isEnabled()
-    assert fastest.accessibleDescription() == "No difference while drafting is off"
+    assert fastest.accessibleDescription() == "No effect while drafting is off"
 
 
 def test_a_preset_is_named_in_the_panel(app: AppHarness) -> None:

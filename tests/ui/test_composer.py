@@ -93,7 +93,7 @@ def test_what_is_longer_than_the_model_can_read_is_not_sent(composer: Composer, 
     with qtbot.assertNotEmitted(composer.send_requested):
         QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(QToolTip.isVisible)
-    assert QToolTip.text() == "This is 300 tokens more than the model can read. Shorten it."
+    assert QToolTip.text() == "300 tokens too long. Shorten your message."
     QToolTip.hideText()
     composer.set_text("word")  # the count is of what was there before
     with qtbot.waitSignal(composer.send_requested):
@@ -183,7 +183,7 @@ def test_while_what_was_sent_is_on_its_way_another_chat_can_send_and_the_same_on
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     assert len(sent) == 2
     qtbot.waitUntil(QToolTip.isVisible)
-    assert QToolTip.text() == "What you have sent is still being saved."
+    assert QToolTip.text() == "Still saving your last message."
     QToolTip.hideText()
 
 

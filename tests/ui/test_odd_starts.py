@@ -105,7 +105,7 @@ def test_nothing_in_the_place_of_small_files_keeps_the_chats_from_opening(
         titles = started(harness, qtbot)
         assert harness.application.is_open
         assert harness.application.storage.keeps
-        assert "Settings put aside" in titles
+        assert "Some settings were reset" in titles
 
 
 def chats_of(profile: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_slow_opening_is_told_until_it_ends(tmp_path: Path, qtbot: QtBot, monk
         banner = harness.window.banner
         harness.application._opening.setInterval(0)
         harness.application.show()
-        qtbot.waitUntil(lambda: banner.title.text() == "Your chats are being opened")
+        qtbot.waitUntil(lambda: banner.title.text() == "Opening your chats…")
         goes_on.set()
         qtbot.waitUntil(lambda: harness.application.is_open)
         assert not banner.isVisible()

@@ -62,7 +62,7 @@ def test_escape_closes_it_and_runs_nothing(harness: AppHarness, palette: Command
 def test_what_cannot_act_now_is_not_offered(harness: AppHarness, palette: CommandPalette) -> None:
     """No reply is being written, and no chat is open."""
     assert not {"Stop Reply", "Rename Chat", "Command Palette"} & set(shown(palette))
-    assert "Write a Message" in shown(palette)
+    assert "Write Message" in shown(palette)
 
 
 def test_what_was_used_lately_comes_first(harness: AppHarness, palette: CommandPalette) -> None:

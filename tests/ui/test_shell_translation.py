@@ -216,10 +216,10 @@ def test_what_stands_in_the_banner_and_the_chat_list_follows_a_switch(harness: A
     harness.ask(qtbot, "Hello")
     harness.window.show_problem(NoModelLoaded())
     rows = harness.window.sidebar.chats.model()
-    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model is loaded", "Today")
+    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("No model loaded", "Today")
     harness.application.settings.language = "ko"
     QApplication.processEvents()
-    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델이 없어요", "오늘")
+    assert (harness.window.banner.title.text(), rows.index(0, 0).data()) == ("불러온 모델 없음", "오늘")
 
 
 def test_the_questions_of_the_empty_chat_are_ones_that_the_starter_pair_was_taught(harness: AppHarness) -> None:

@@ -92,7 +92,7 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         press(harness.window.composer.edit, Qt.Key.Key_Return)
         assert harness.window.composer.text() == "kept"
         assert harness.window.banner.isVisible()
-        assert harness.window.empty_chat.offer.text() == "No model is loaded"
+        assert harness.window.empty_chat.offer.text() == "No model loaded"
         QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
         assert harness.window.picker.panel.isVisible()
         harness.window.picker.panel.close()

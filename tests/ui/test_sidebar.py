@@ -253,8 +253,8 @@ def test_the_menu_moves_a_row_where_it_can_go(app: AppHarness, qtbot: QtBot) -> 
 @pytest.mark.parametrize(
     ("button", "left", "in_trash"),
     [
-        ("Move up what is in it", ["Folders", "Outer", "> Inner", "> > Deep", "> Chat"], 0),
-        ("Delete all of it", ["Folders", "Outer"], 2),
+        ("Move contents up", ["Folders", "Outer", "> Inner", "> > Deep", "> Chat"], 0),
+        ("Delete everything", ["Folders", "Outer"], 2),
     ],
 )
 def test_a_folder_is_deleted_as_the_person_chooses(
@@ -361,7 +361,7 @@ def test_a_key_opens_the_menu_of_a_row_that_is_not_open(
 ) -> None:
     make_folder(app, qtbot, "Outer")
     make_chats(app, qtbot, "Other")
-    for title, entry in (("Outer", "New Folder Inside"), ("Other", "Pin")):
+    for title, entry in (("Outer", "New Subfolder"), ("Other", "Pin")):
         QTest.keyClick(choose(app, title), key, modifier)
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
@@ -554,7 +554,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     QTest.keyClick(trash.list, Qt.Key.Key_Delete)
     press_button(trash.findChild(Dialog), "Cancel")
     assert trash.list.model().rowCount() == 2
-    press_button(trash.ask_to_forget(), "Delete for good")
+    press_button(trash.ask_to_forget(), "Delete permanently")
     app.wait_until_stored(qtbot)
     assert trash.list.model().rowCount() == 1
     press_button(trash.ask_to_empty(), "Empty")

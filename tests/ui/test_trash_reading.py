@@ -175,7 +175,7 @@ def test_it_is_deleted_for_good_after_asking(app: AppHarness, qtbot: QtBot) -> N
     chat_id = read_deleted(app, qtbot)
     press_button(app.window.trash_bar.ask_to_forget(), "Cancel")
     assert app.chats.reading.chat_id == chat_id
-    press_button(app.window.trash_bar.ask_to_forget(), "Delete for good")
+    press_button(app.window.trash_bar.ask_to_forget(), "Delete permanently")
     app.wait_until_stored(qtbot)
     assert (app.chats.reading.chat_id, app.chats.chat_id, texts(app)) == (0, 0, [])
     assert app.window.composer.isVisible()

@@ -25,9 +25,9 @@ def _words() -> DialogText:
     return DialogText(
         fill(QCoreApplication.translate("About", "Hunch %1"), _version()).strip(),
         QCoreApplication.translate(
-            "About", "Chat with language models on your own Mac. A small draft guesses, the main model checks."
+            "About", "Chat with language models on your Mac. A small draft guesses, the main model checks."
         ),
-        QCoreApplication.translate("About", "Free software under the Apache License 2.0. Built on MLX and Qt."),
+        QCoreApplication.translate("About", "Apache License 2.0. Built on MLX and Qt."),
         act=QCoreApplication.translate("About", "Close"),
     )
 

@@ -187,10 +187,10 @@ class AttachmentDialog(Translated, QDialog):
         chip.hide()
         set_window_title(self, title)
         missing = self._attachment.kind is AttachmentKind.NOTE
-        self.facts.setText(self.tr("This file was not part of the chats that were imported.") if missing else detail)
+        self.facts.setText(self.tr("The import did not include this file.") if missing else detail)
         self.text.setAccessibleName(title)
-        self.put_back.setText(self.tr("Put into the Message"))
-        self.remove.setText(self.tr("Remove from the Message"))
+        self.put_back.setText(self.tr("Insert into Message"))
+        self.remove.setText(self.tr("Remove from Message"))
         self.close_button.setText(self.tr("Close"))
 
     def _restyle(self) -> None:

@@ -638,7 +638,7 @@ class ChatList(RowRing, QListView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addAction(self.tr("Rename…")).triggered.connect(lambda: self.start_rename(where))
         if row.folder_id:
-            new = menu.addAction(self.tr("New Folder Inside"))
+            new = menu.addAction(self.tr("New Subfolder"))
             new.triggered.connect(lambda: self.folder_requested.emit(row.folder_id, 0))
         else:
             self._add_chat_actions(menu, row)
@@ -678,7 +678,7 @@ class ChatList(RowRing, QListView):
         field = RenameField(
             self, self.theme, lambda: self.index_of(row), row.title, lambda text: renamed.emit(number, text)
         )
-        field.setAccessibleName(self.tr("Name of the folder") if row.folder_id else self.tr("Title of the chat"))
+        field.setAccessibleName(self.tr("Folder name") if row.folder_id else self.tr("Chat title"))
 
     def index_of(self, row: ConversationRow) -> QModelIndex:
         """Where a chat or folder is now; an index that is not valid when it is not listed."""

@@ -109,7 +109,7 @@ class PresetRow(Translated, QWidget):
         menu.setFont(self._theme.ui_font())
         menu.addAction(self.tr("Save as Preset…")).triggered.connect(lambda _=False: self.begin_naming(""))
         if self._preset:
-            update = menu.addAction(self.tr("Save Changes to the Preset"))
+            update = menu.addAction(self.tr("Save Changes to Preset"))
             update.setEnabled(self._changed)
             update.triggered.connect(lambda _=False: self.updated.emit())
             menu.addAction(self.tr("Rename…")).triggered.connect(lambda _=False: self.begin_naming(self._preset))
@@ -160,9 +160,9 @@ class PresetRow(Translated, QWidget):
         none = self.tr("No preset")
         self.choice.set_choices([("", none), *((each.id, each.name) for each in self._presets)])
         self.choice.setAccessibleName(self.tr("Preset"))
-        self.more.set_name(self.tr("Save, rename or delete presets"))
-        self.name.setAccessibleName(self.tr("Name of the preset"))
-        self.name.setPlaceholderText(self.tr("Name of the preset"))
+        self.more.set_name(self.tr("Manage presets"))
+        self.name.setAccessibleName(self.tr("Preset name"))
+        self.name.setPlaceholderText(self.tr("Preset name"))
 
 
 class ChatSettings(Translated, QWidget):
@@ -267,10 +267,10 @@ class ChatSettings(Translated, QWidget):
     def _retranslate(self) -> None:
         model = self._model_name or self.tr("This model")
         self.scopes.set_choices(((Scope.CHAT, self.tr("This chat")), (Scope.MODEL, _short(model))))
-        self.scopes.setAccessibleName(self.tr("Settings of"))
+        self.scopes.setAccessibleName(self.tr("Settings for"))
         self.setAccessibleName(self.tr("Chat settings"))
         self.close_button.set_name(self.tr("Close"))
-        self.reset.setText(self.tr("All as in Settings"))
+        self.reset.setText(self.tr("Reset all"))
         self.reset.setEnabled(bool(self._view.own or self._view.preset))
         names = self._names()
         for name, row in self._rows.items():
@@ -300,25 +300,25 @@ class ChatSettings(Translated, QWidget):
         """Where the value that applies comes from, and what drafting makes of the text."""
         source, fastest = self._source(name), bool(self._values.get(_FASTEST))
         if name == "seed" and fastest and not self._no_difference():
-            return self.tr("Does not fix the text")
+            return self.tr("Text still varies")
         if name != _FASTEST:
             return source
-        told = self.tr("Another text each time") if fastest else self.tr("Same seed, same text")
+        told = self.tr("Different text each time") if fastest else self.tr("Same seed, same text")
         return self._no_difference() or f"{told} · {source}"
 
     def _no_difference(self) -> str:
         """Why the text is the same however drafts are accepted; empty where it is not."""
         if not self._values.get("temperature"):
-            return self.tr("No difference at temperature 0")
-        return self.tr("No difference while drafting is off") if self._values[_DRAFTING] == "off" else ""
+            return self.tr("No effect at temperature 0")
+        return self.tr("No effect while drafting is off") if self._values[_DRAFTING] == "off" else ""
 
     def _source(self, name: str) -> str:
         if any(each in self._view.own for each in _options_of(name)):
             if self.scope is Scope.CHAT:
-                return self.tr("Only in this chat")
-            return fill(self.tr("With %1, unless a chat says otherwise"), self._model_name)
+                return self.tr("This chat only")
+            return fill(self.tr("Default with %1"), self._model_name)
         return {
-            "preset": self.tr("From the preset"),
+            "preset": self.tr("From preset"),
             "model": fill(self.tr("Default for %1"), self._model_name),
         }.get(self._view.sources.get(name, ""), self.tr("As in Settings"))
 
@@ -332,8 +332,8 @@ class ChatSettings(Translated, QWidget):
             "repetition_penalty": self.tr("Repetition penalty"),
             "seed": self.tr("Seed"),
             _FASTEST: self.tr("Fastest drafting"),
-            "max_tokens": self.tr("Longest reply"),
-            "context_tokens": self.tr("Longest context"),
+            "max_tokens": self.tr("Reply limit"),
+            "context_tokens": self.tr("Context limit"),
             "thinking": self.tr("Think first"),
             _DRAFTING: self.tr("Drafting"),
         }

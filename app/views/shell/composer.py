@@ -275,7 +275,7 @@ class Composer(Translated, QWidget):
         self.edit.set_hint(self.tr("Ask about Hunch") if self._only_about_hunch else self.tr("Ask anything"))
         self.edit.setAccessibleName(self.tr("Message"))
         self.attach_button.set_name(self.tr("Attach files"))
-        self.queue_note.setText(self.tr("Sends when the reply is complete. Type to keep editing."))
+        self.queue_note.setText(self.tr("Sends after this reply. Type to edit."))
         self._show_button()
 
     def _submit(self) -> None:
@@ -284,11 +284,11 @@ class Composer(Translated, QWidget):
             self._queued[self._chat_id] = self.attached_rows()
             self._show_queue()
         elif self._attachments is not None and self._attachments.is_reading:
-            self._say(self.tr("An attached file is still being read."))
+            self._say(self.tr("Still reading an attachment."))
         elif excess := self._excess_tokens:
-            self._say(fill(self.tr("This is %1 tokens more than the model can read. Shorten it."), count(excess)))
+            self._say(fill(self.tr("%1 tokens too long. Shorten your message."), count(excess)))
         elif self._can_submit(text) and self._chat_id in self._waits:
-            self._say(self.tr("What you have sent is still being saved."))
+            self._say(self.tr("Still saving your last message."))
         elif self._can_submit(text) and not self._generating:
             self._waits.add(self._chat_id)
             self.send_requested.emit(text)

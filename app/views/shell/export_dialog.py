@@ -63,12 +63,14 @@ class ExportDialog(FileDialog):
             return spoken(self._problem.title, self._problem.sentence, self._problem.hint)
         if self._is_writing:
             done, total = self._done
-            return fill(self.tr("Writing chat %1 of %2…"), count(done), count(total)) if total else self.tr("Writing…")
+            return (
+                fill(self.tr("Exporting chat %1 of %2…"), count(done), count(total)) if total else self.tr("Exporting…")
+            )
         if self.form.value == ExportFormat.JSON:
-            return self.tr("Everything, to be imported again: all versions, thinking, statistics and attachments.")
+            return self.tr("For importing later: all versions, thinking, statistics and attachments.")
         if self._chat_id is None:
-            return self.tr("To read: a new folder with a file for each chat, with what is shown on the screen.")
-        return self.tr("To read: what is shown on the screen, with thinking and statistics.")
+            return self.tr("For reading: a folder with one file per chat, as shown on screen.")
+        return self.tr("For reading: what is on screen, with thinking and statistics.")
 
     def _on_form(self, _form: object) -> None:
         self._problem = None

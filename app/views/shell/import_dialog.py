@@ -88,8 +88,8 @@ class ImportDialog(FileDialog):
     def words(self) -> DialogText:
         stage = self._stage
         self._show_parts()
-        self.problems.setAccessibleName(self.tr("What cannot be imported"))
-        self.again_words.setText(self.tr("Also import chats that are here already, as copies"))
+        self.problems.setAccessibleName(self.tr("Cannot be imported"))
+        self.again_words.setText(self.tr("Import existing chats again, as copies"))
         self.again.setAccessibleName(self.again_words.text())
         self.folder_button.setText(self.tr("Choose folder…"))
         act = "" if stage in (_Stage.READING, _Stage.IMPORTING) else self._go_words()
@@ -113,7 +113,7 @@ class ImportDialog(FileDialog):
     def _sentence(self) -> str:
         match self._stage:
             case _Stage.READING:
-                return self.tr("Looking into the files…")
+                return self.tr("Checking files…")
             case _Stage.IMPORTING:
                 return self.tr("Importing…")
             case _Stage.REFUSED:
@@ -121,8 +121,8 @@ class ImportDialog(FileDialog):
             case _Stage.PREVIEW:
                 return self._preview_words()
         return self.tr(
-            "Chats from Hunch (JSON), ChatGPT (the archive of its export, or conversations.json in it) and "
-            "LM Studio (files or its folder “conversations”). You see what is in them before anything changes."
+            "From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its "
+            "“conversations” folder). You see the contents before importing."
         )
 
     def _new_chats(self) -> int:

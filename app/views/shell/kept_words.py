@@ -62,10 +62,8 @@ class KeptWords(QObject):
         return warns
 
     def _unsaved_text(self) -> BannerText:
-        sentence = self.tr(
-            "The end of a reply, or something you typed, is not on the disk yet. If you quit now, it is lost."
-        )
-        hint = self.tr("Free some space and wait a moment, or quit once more.")
+        sentence = self.tr("The end of a reply, or something you typed, is not saved. Quitting now loses it.")
+        hint = self.tr("Free some space and wait, or quit again.")
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
     def _on_refused(self, chat_id: int, _text: str) -> None:
@@ -103,7 +101,7 @@ class KeptWords(QObject):
 
     def _on_chat_deleted(self, _chat_id: int, title: str) -> None:
         def text() -> BannerText:
-            kept = self.tr("It stays under Recently Deleted for 30 days.")
+            kept = self.tr("Kept in Recently Deleted for 30 days.")
             return BannerText(fill(self.tr("Deleted “%1”."), title), hint=kept, button=self.tr("Undo"))
 
         self._on_deleted(text)

@@ -93,8 +93,8 @@ class MessageWiring(QObject):
 
     def _question(self, following: int) -> DialogText:
         return DialogText(
-            self.tr("Delete this message and %Ln message(s) that follow?", "", following),
-            self.tr("Undo brings them back. They stay under Recently Deleted for 30 days."),
+            self.tr("Delete this and %Ln later message(s)?", "", following),
+            self.tr("Kept in Recently Deleted for 30 days."),
             act=self.tr("Delete"),
             cancel=self.tr("Cancel"),
         )

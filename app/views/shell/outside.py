@@ -78,15 +78,15 @@ class Tray(QObject):
         pair, writing = self._models.pair, self._asides.writing()
         names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
         loaded = {
-            PairState.NO_MODEL: self.tr("No model is loaded"),
-            PairState.UNLOADED: self.tr("No model is in memory"),
+            PairState.NO_MODEL: self.tr("No model loaded"),
+            PairState.UNLOADED: self.tr("No model in memory"),
             PairState.LOADING: fill(self.tr("Loading %1…"), pair.main_name),
             PairState.FAILED: fill(self.tr("%1 could not be loaded"), pair.main_name),
         }.get(pair.state, names)
         n = writing
         return [
             loaded,
-            self.tr("%Ln reply(s) being written", "", n) if writing else self.tr("Nothing is being written"),
+            self.tr("%Ln reply(s) being written", "", n) if writing else self.tr("Not writing"),
         ]
 
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:

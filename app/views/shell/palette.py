@@ -171,7 +171,7 @@ class CommandPalette(Translated, QWidget):
         self.field.setPlaceholderText(self.tr("Search commands, chats, models and settings"))
         self.field.setAccessibleName(self.tr("Command"))
         self.list.setAccessibleName(self.tr("Commands"))
-        self.nothing.setText(self.tr("Nothing found."))
+        self.nothing.setText(self.tr("No results."))
 
     def _place(self) -> None:
         window = self.window()

@@ -235,7 +235,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self.edit.setAccessibleName(self.tr("Question"))
         self.answer.setAccessibleName(self.tr("Answer"))
         self.close_button.set_name(self.tr("Close"))
-        self.note.setText(self.tr("Kept as a chat in Hunch."))
+        self.note.setText(self.tr("Saved as a chat."))
         self.open_button.setText(self.tr("Open in Hunch"))
         self._show_state()
 

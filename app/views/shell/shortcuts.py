@@ -95,7 +95,7 @@ def _groups(menu: MenuBar) -> list[tuple[str, list[tuple[str, str]]]]:
 def _of_the_chat() -> tuple[str, list[tuple[str, str]]]:
     return QCoreApplication.translate("Shortcuts", "In a chat"), [
         (QCoreApplication.translate("Shortcuts", "New line"), _native("Shift+Return")),
-        (QCoreApplication.translate("Shortcuts", "Stop the reply, or cancel editing"), _native("Esc")),
+        (QCoreApplication.translate("Shortcuts", "Stop reply or cancel editing"), _native("Esc")),
         (QCoreApplication.translate("Shortcuts", "Previous message"), _native("Ctrl+Up")),
         (QCoreApplication.translate("Shortcuts", "Next message"), _native("Ctrl+Down")),
         (QCoreApplication.translate("Shortcuts", "Select text"), _native("Shift+Left", "Shift+Right")),
@@ -103,22 +103,22 @@ def _of_the_chat() -> tuple[str, list[tuple[str, str]]]:
 
 
 def _of_a_message() -> tuple[str, list[tuple[str, str]]]:
-    return QCoreApplication.translate("Shortcuts", "On the message in focus"), [
+    return QCoreApplication.translate("Shortcuts", "On the focused message"), [
         (QCoreApplication.translate("Shortcuts", "Edit"), _native("F2")),
         (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
         (QCoreApplication.translate("Shortcuts", "Previous or next version"), _native("Left", "Right")),
-        (QCoreApplication.translate("Shortcuts", "Show or hide its thinking"), _native("Return")),
-        (QCoreApplication.translate("Shortcuts", "Open its menu"), _native(MENU_KEY)),
+        (QCoreApplication.translate("Shortcuts", "Toggle thinking"), _native("Return")),
+        (QCoreApplication.translate("Shortcuts", "Open menu"), _native(MENU_KEY)),
     ]
 
 
 def _of_the_list() -> tuple[str, list[tuple[str, str]]]:
-    return QCoreApplication.translate("Shortcuts", "In the list of chats"), [
-        (QCoreApplication.translate("Shortcuts", "Open the chat or folder"), _native("Return")),
+    return QCoreApplication.translate("Shortcuts", "In the chat list"), [
+        (QCoreApplication.translate("Shortcuts", "Open chat or folder"), _native("Return")),
         (QCoreApplication.translate("Shortcuts", "Rename"), _native("F2")),
         (QCoreApplication.translate("Shortcuts", "Delete"), _native(_DELETE)),
-        (QCoreApplication.translate("Shortcuts", "Close or open a folder"), _native("Left", "Right")),
-        (QCoreApplication.translate("Shortcuts", "Open its menu"), _native(MENU_KEY)),
+        (QCoreApplication.translate("Shortcuts", "Toggle folder"), _native("Left", "Right")),
+        (QCoreApplication.translate("Shortcuts", "Open menu"), _native(MENU_KEY)),
     ]
 
 

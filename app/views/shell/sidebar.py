@@ -138,7 +138,7 @@ class Sidebar(Translated, QWidget):
         self.hide_button.set_name(self.tr("Hide sidebar"))
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setAccessibleName(self.tr("Search chats"))
-        self.nothing.setText(self.tr("No chat found."))
+        self.nothing.setText(self.tr("No results."))
         self.models_button.setText(self.tr("Models"))
         self.settings_button.set_name(self.tr("Settings"))
         self.chats.setAccessibleName(self.tr("Chats"))
@@ -273,7 +273,7 @@ class SidebarWiring(QObject):
 
         def text() -> DialogText:
             title = fill(self.tr("Delete the folder “%1”?"), name)
-            acts = self.tr("Move up what is in it"), self.tr("Cancel"), self.tr("Delete all of it")
+            acts = self.tr("Move contents up"), self.tr("Cancel"), self.tr("Delete everything")
             return DialogText(title, self._contents(chats, folders), "", *acts)
 
         dialog = Dialog(self._theme, self._window, text, width_px=_ASKS_PX)
@@ -286,8 +286,8 @@ class SidebarWiring(QObject):
         within = self.tr("%Ln chat(s)", "", chats)
         if folders:
             within = fill(self.tr("%1 and %2"), within, self.tr("%Ln folder(s)", "", folders))
-        kept = self.tr("Chats that are deleted stay under Recently Deleted for 30 days.")
-        return sentences(fill(self.tr("It holds %1."), within), kept)
+        kept = self.tr("Deleted chats stay in Recently Deleted for 30 days.")
+        return sentences(fill(self.tr("Contains %1."), within), kept)
 
     # The Trash
 

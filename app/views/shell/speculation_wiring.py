@@ -77,7 +77,7 @@ class SpeculationWiring(QObject):
 
     def _off_text(self) -> BannerText:
         return BannerText(
-            self.tr("Drafting is off for this pair now. Choosing Auto or Fixed turns it on again."),
+            self.tr("Drafting is off for this pair. Choose Auto or Fixed to turn it on."),
             button=self.tr("Undo"),
         )
 

@@ -38,17 +38,17 @@ class Opening(QTimer):
 
 def opening() -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "This takes longer than usual. You can write already; what you write is kept."
+        "Application", "This is taking longer than usual. You can type already; nothing is lost."
     )
-    return BannerText(sentence, QCoreApplication.translate("Application", "Your chats are being opened"))
+    return BannerText(sentence, QCoreApplication.translate("Application", "Opening your chats…"))
 
 
 def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: str) -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "The file with your chats was damaged. Messages recovered: %1, %2 of them from daily copies."
+        "Application", "The chat file was damaged. Messages recovered: %1 (%2 from daily copies)."
     )
     hint = QCoreApplication.translate(
-        "Application", "The damaged file is kept for 30 days as %1 in %2, with what you had deleted from your chats."
+        "Application", "The damaged file, deleted content included, stays in %2 as %1 for 30 days."
     )
     title = QCoreApplication.translate("Application", "Chats repaired")
     return BannerText(
@@ -58,9 +58,9 @@ def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: s
 
 def not_kept() -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "The chats on your disk stay as they are. What is written now is gone when Hunch is closed."
+        "Application", "Chats on disk are unchanged. Anything new is lost when you quit Hunch."
     )
-    return BannerText(sentence, QCoreApplication.translate("Application", "Chatting without saving"))
+    return BannerText(sentence, QCoreApplication.translate("Application", "Not saving chats"))
 
 
 def settings_problem(set_aside: str) -> BannerText:
@@ -68,26 +68,23 @@ def settings_problem(set_aside: str) -> BannerText:
     if not set_aside:
         sentence = QCoreApplication.translate(
             "Application",
-            "Your settings could not be read from the disk, so the defaults are used until Hunch is closed. "
-            "Nothing that is in the file is lost.",
+            "Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.",
         )
         return BannerText(sentence, QCoreApplication.translate("Application", "Settings not read"))
-    sentence = QCoreApplication.translate(
-        "Application", "What could not be read of your settings is as usual again. The old file is kept as %1."
-    )
-    return BannerText(fill(sentence, set_aside), QCoreApplication.translate("Application", "Settings put aside"))
+    sentence = QCoreApplication.translate("Application", "Unreadable settings were reset. The old file is kept as %1.")
+    return BannerText(fill(sentence, set_aside), QCoreApplication.translate("Application", "Some settings were reset"))
 
 
 def not_saved() -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "Your settings could not be written to the disk. They hold until Hunch is closed."
+        "Application", "Settings could not be saved. They apply until you quit Hunch."
     )
     return BannerText(sentence, QCoreApplication.translate("Application", "Settings not saved"))
 
 
 def replaced(model: str) -> BannerText:
     sentence = QCoreApplication.translate(
-        "Application", "Hunch ended while it loaded %1. The starter pair is used until you choose a model again."
+        "Application", "Hunch quit while loading %1. The starter pair is used until you choose a model."
     )
     title = QCoreApplication.translate("Application", "Another model is loaded")
     return BannerText(fill(sentence, model), title)
@@ -96,7 +93,7 @@ def replaced(model: str) -> BannerText:
 def without_draft(model: str) -> BannerText:
     sentence = QCoreApplication.translate(
         "Application",
-        "Hunch ended while it loaded the draft model %1. No draft model is used until you choose one again.",
+        "Hunch quit while loading the draft %1. No draft is used until you choose one.",
     )
     return BannerText(fill(sentence, model), QCoreApplication.translate("Application", "No draft model"))
 
@@ -114,5 +111,5 @@ def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> C
 
 
 def crashed() -> BannerText:
-    sentence = QCoreApplication.translate("Application", "Hunch did not end properly last time. Your chats are kept.")
+    sentence = QCoreApplication.translate("Application", "Hunch quit unexpectedly. Your chats are safe.")
     return BannerText(sentence, button=QCoreApplication.translate("Application", "Show Log"))

@@ -46,9 +46,7 @@ def ask_to_forget(
 
     def text() -> DialogText:
         question, button = words()
-        warning = QCoreApplication.translate(
-            "TrashWindow", "It is also removed from the daily copies. This cannot be undone."
-        )
+        warning = QCoreApplication.translate("TrashWindow", "Also removed from daily copies. This cannot be undone.")
         return DialogText(question, warning, "", button, QCoreApplication.translate("TrashWindow", "Cancel"))
 
     dialog = Dialog(theme, parent, text, danger=True)
@@ -199,7 +197,7 @@ class TrashWindow(Translated, SideWindow):
         return ask_to_forget(
             self._theme,
             self,
-            lambda: (self.tr("Delete %Ln item(s) for good?", "", n), self.tr("Delete for good")),
+            lambda: (self.tr("Permanently delete %Ln item(s)?", "", n), self.tr("Delete permanently")),
             lambda: self._deletions.forget(chosen),
         )
 
@@ -207,7 +205,7 @@ class TrashWindow(Translated, SideWindow):
         return ask_to_forget(
             self._theme,
             self,
-            lambda: (self.tr("Delete everything in Recently Deleted for good?"), self.tr("Empty")),
+            lambda: (self.tr("Empty Recently Deleted?"), self.tr("Empty")),
             self._deletions.empty,
         )
 
@@ -232,12 +230,12 @@ class TrashWindow(Translated, SideWindow):
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Recently Deleted"))
         self.title.setText(self.tr("Recently Deleted"))
-        self.about.setText(self.tr("What you delete stays here for 30 days. Then it is gone for good."))
-        self.nothing.setText(self.tr("Nothing was deleted in the last 30 days."))
+        self.about.setText(self.tr("Deleted items stay here for 30 days."))
+        self.nothing.setText(self.tr("Nothing deleted in the last 30 days."))
         self.list.setAccessibleName(self.tr("Recently deleted chats and messages"))
         self.read_button.setText(self.tr("Read"))
         self.restore_button.setText(self.tr("Restore"))
-        self.forget_button.setText(self.tr("Delete for good…"))
+        self.forget_button.setText(self.tr("Delete permanently…"))
         self.empty_button.setText(self.tr("Empty…"))
         self.list.viewport().update()
 
@@ -312,16 +310,16 @@ class TrashBar(Translated, QWidget):
         return ask_to_forget(
             self._theme,
             self.window(),
-            lambda: (fill(self.tr("Delete “%1” for good?"), deletion.title), self.tr("Delete for good")),
+            lambda: (fill(self.tr("Permanently delete “%1”?"), deletion.title), self.tr("Delete permanently")),
             lambda: chats.deletions.forget([deletion]),
         )
 
     def _retranslate(self) -> None:
-        self.sentence.setText(self.tr("This chat is in Recently Deleted. Restore it to go on with it."))
+        self.sentence.setText(self.tr("This chat was deleted. Restore it to continue."))
         self.detail.setText("" if self.deletion is None else deletion_detail(self.deletion))
         self.setAccessibleName(self.sentence.text())
         self.restore_button.setText(self.tr("Restore"))
-        self.forget_button.setText(self.tr("Delete for good…"))
+        self.forget_button.setText(self.tr("Delete permanently…"))
         self._turn()
 
     def follow(self) -> None:

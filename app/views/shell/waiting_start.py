@@ -56,7 +56,7 @@ class WaitingStart(QObject):
     def _text(self) -> DialogText:
         return DialogText(
             APP_NAME,
-            self.tr("Another Hunch has your chats open and does not answer. Once it has ended, this one opens them."),
-            self.tr("If it does not end by itself, force it to quit."),
+            self.tr("Another copy of Hunch has your chats open and is not responding. They open here once it quits."),
+            self.tr("If it does not quit, force quit it."),
             cancel=self.tr("Quit Hunch"),
         )
