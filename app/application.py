@@ -150,7 +150,7 @@ class Application(QObject):
         in_memory = partial(self.storage.open_in_memory, self._on_storage_open, self._on_storage_refused)
 
         def text() -> BannerText:
-            return replace(problem_text(problem), other_button=self.tr("Chat without saving"))
+            return replace(problem_text(problem), other_button=self.tr("Continue without saving"))
 
         self.window.banner.show_warning(text, self.open, in_memory)
 
@@ -233,7 +233,7 @@ class Application(QObject):
         return start_notices.repaired(*figures, rescued.damaged_file, str(self.paths.data))
 
     def _refuse_newer_database(self) -> None:
-        sentence = self.tr("Your chats were written by a newer version of Hunch. Open them with that one.")
+        sentence = self.tr("Your chats were saved by a newer Hunch. Open them with that version.")
         dialog = Dialog(self.theme, self.window, lambda: DialogText(APP_NAME, sentence, act=self.tr("Close")))
         dialog.finished.connect(self.window.close)
         dialog.open()

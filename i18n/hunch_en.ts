@@ -218,10 +218,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>The same words: all %Ln token(s) are identical.</source>
+        <source>Same text: all %Ln token(s) are identical.</source>
         <translation>
-            <numerusform>The same words: the %Ln token is identical.</numerusform>
-            <numerusform>The same words: all %Ln tokens are identical.</numerusform>
+            <numerusform>Same text: all %Ln token are identical.</numerusform>
+            <numerusform>Same text: all %Ln tokens are identical.</numerusform>
         </translation>
     </message>
 </context>

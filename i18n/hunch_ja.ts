@@ -149,8 +149,8 @@
 <context>
     <name>Application</name>
     <message>
-        <source>Chat without saving</source>
-        <translation>保存せずにチャット</translation>
+        <source>Continue without saving</source>
+        <translation>保存せずに続ける</translation>
     </message>
     <message>
         <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
@@ -229,8 +229,8 @@
         <translation>ログを表示</translation>
     </message>
     <message>
-        <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>チャットは、より新しいバージョンの Hunch で保存されています。そのバージョンで開いてください。</translation>
+        <source>Your chats were saved by a newer Hunch. Open them with that version.</source>
+        <translation>より新しい Hunch で保存されたチャットです。そのバージョンで開いてください。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -278,7 +278,7 @@
         <translation>開く</translation>
     </message>
     <message>
-        <source>Put into the Message</source>
+        <source>Insert into Message</source>
         <translation>メッセージに入れる</translation>
     </message>
     <message>
@@ -490,7 +490,7 @@
         <translation>ピン留め済み</translation>
     </message>
     <message>
-        <source>a reply is being written</source>
+        <source>writing a reply</source>
         <translation>回答を書いています</translation>
     </message>
     <message>
@@ -712,16 +712,16 @@
 <context>
     <name>ContextRing</name>
     <message>
-        <source>%1 of %2 tokens of context used</source>
-        <translation>コンテキスト %2 トークンのうち %1 を使用</translation>
+        <source>Context: %1 of %2 tokens</source>
+        <translation>コンテキスト：%2 トークン中 %1</translation>
     </message>
     <message>
-        <source>Limited to %1 tokens in the settings; the model holds %2</source>
-        <translation>設定で %1 トークンに制限されています（モデルの上限は %2）</translation>
+        <source>Limited to %1 tokens in Settings (model: %2)</source>
+        <translation>設定で %1 トークンに制限（モデルの上限は %2）</translation>
     </message>
     <message>
-        <source>Memory has room for about %1 tokens; the model holds %2</source>
-        <translation>メモリには約 %1 トークン分の空きがあります（モデルの上限は %2）</translation>
+        <source>Memory holds about %1 tokens (model: %2)</source>
+        <translation>メモリに入るのは約 %1 トークン（モデルの上限は %2）</translation>
     </message>
     <message>
         <source>%1 tokens too many</source>
@@ -993,7 +993,7 @@
 <context>
     <name>DropSign</name>
     <message>
-        <source>Drop files to attach them</source>
+        <source>Drop files to attach</source>
         <translation>ファイルをドロップして添付</translation>
     </message>
 </context>
@@ -1207,7 +1207,7 @@
         <translation>ほかに %1 個あります。</translation>
     </message>
     <message>
-        <source>%1 is not attached</source>
+        <source>%1 not attached</source>
         <translation>%1 を添付できませんでした</translation>
     </message>
     <message>
@@ -1215,15 +1215,15 @@
         <translation>添付できませんでした</translation>
     </message>
     <message>
-        <source>Hunch cannot look at images yet.</source>
-        <translation>Hunch はまだ画像を見ることができません。</translation>
+        <source>Hunch cannot read images yet.</source>
+        <translation>Hunch はまだ画像を読めません。</translation>
     </message>
     <message>
-        <source>There is no text in this file that Hunch could read.</source>
-        <translation>このファイルには Hunch が読めるテキストがありません。</translation>
+        <source>This file has no readable text.</source>
+        <translation>読み取れるテキストがありません。</translation>
     </message>
     <message>
-        <source>It is a folder.</source>
+        <source>This is a folder.</source>
         <translation>これはフォルダです。</translation>
     </message>
     <message>
@@ -1235,55 +1235,55 @@
         <translation>ファイルが %1 を超えています。</translation>
     </message>
     <message>
-        <source>Its text is longer than %1 characters.</source>
+        <source>Its text exceeds %1 characters.</source>
         <translation>テキストが %1 文字を超えています。</translation>
     </message>
     <message>
-        <source>At most %1 files go with a message.</source>
-        <translation>1 件のメッセージに添付できるファイルは %1 個までです。</translation>
+        <source>A message takes up to %1 files.</source>
+        <translation>1 件のメッセージに添付できるのは %1 個までです。</translation>
     </message>
     <message>
-        <source>The file is no longer there.</source>
+        <source>The file was not found.</source>
         <translation>ファイルが見つかりません。</translation>
     </message>
     <message>
-        <source>Hunch may not read this file.</source>
-        <translation>Hunch にこのファイルを読む権限がありません。</translation>
+        <source>Hunch has no permission to read it.</source>
+        <translation>Hunch に読み取り権限がありません。</translation>
     </message>
     <message>
         <source>The file cannot be read.</source>
         <translation>ファイルを読み込めません。</translation>
     </message>
     <message>
-        <source>The PDF is protected by a password.</source>
+        <source>The PDF is password-protected.</source>
         <translation>パスワードで保護された PDF です。</translation>
     </message>
     <message>
-        <source>The PDF holds pictures of pages, but no text.</source>
-        <translation>この PDF にはページの画像だけがあり、テキストがありません。</translation>
+        <source>The PDF has page images but no text.</source>
+        <translation>ページの画像だけで、テキストがない PDF です。</translation>
     </message>
     <message>
         <source>The PDF is damaged.</source>
         <translation>PDF が破損しています。</translation>
     </message>
     <message>
-        <source>The PDF takes too much time or memory to read.</source>
+        <source>The PDF takes too much time or memory.</source>
         <translation>PDF の読み込みに時間またはメモリがかかりすぎます。</translation>
     </message>
     <message>
-        <source>Describe what is in it, or paste its text.</source>
-        <translation>内容を文章で説明するか、テキストをペーストしてください。</translation>
+        <source>Describe it, or paste its text.</source>
+        <translation>文章で説明するか、テキストをペーストしてください。</translation>
     </message>
     <message>
-        <source>Save it as text or PDF, and attach that.</source>
-        <translation>テキストか PDF で保存してから添付してください。</translation>
+        <source>Attach it as text or PDF.</source>
+        <translation>テキストか PDF にして添付してください。</translation>
     </message>
     <message>
         <source>Attach the files in it.</source>
         <translation>中のファイルを添付してください。</translation>
     </message>
     <message>
-        <source>Attach the part that matters.</source>
+        <source>Attach only what you need.</source>
         <translation>必要な部分だけを添付してください。</translation>
     </message>
     <message>
@@ -1291,7 +1291,7 @@
         <translation>先に送信するか、いくつか外してください。</translation>
     </message>
     <message>
-        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <source>Allow access in System Settings, then try again.</source>
         <translation>システム設定で許可してから、もう一度お試しください。</translation>
     </message>
     <message>
@@ -1299,19 +1299,19 @@
         <translation>ディスクを確認してから、もう一度お試しください。</translation>
     </message>
     <message>
-        <source>Save it without the password, and attach that.</source>
-        <translation>パスワードなしで保存してから添付してください。</translation>
+        <source>Attach a copy without a password.</source>
+        <translation>パスワードのないコピーを添付してください。</translation>
     </message>
     <message>
-        <source>Have its text recognized first, for example in Preview.</source>
-        <translation>先にプレビューなどで文字を認識させてください。</translation>
+        <source>Run text recognition (OCR) first.</source>
+        <translation>先に文字認識（OCR）をしてください。</translation>
     </message>
     <message>
-        <source>Open it in another app and save it anew.</source>
-        <translation>別のアプリで開き、保存し直してください。</translation>
+        <source>Save it again in another app.</source>
+        <translation>別のアプリで保存し直してください。</translation>
     </message>
     <message>
-        <source>Attach fewer of its pages.</source>
+        <source>Attach fewer pages.</source>
         <translation>ページ数を減らして添付してください。</translation>
     </message>
 </context>
@@ -1639,12 +1639,12 @@
         <translation>何も書かれませんでした</translation>
     </message>
     <message>
-        <source>Ask something, and see here what the draft brings.</source>
-        <translation>質問すると、ドラフトの効果がここに表示されます。</translation>
+        <source>Send a message to see what the draft brings.</source>
+        <translation>メッセージを送ると、ドラフトの効果が表示されます。</translation>
     </message>
     <message>
-        <source>Too little of it was drafted to say whether that paid.</source>
-        <translation>予測した部分が少なく、速くなったかどうか判断できません。</translation>
+        <source>Too little was drafted to tell.</source>
+        <translation>予測した部分が少なく、判断できません。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1691,19 +1691,19 @@
         <translation>予測は %1 しか当たらず、パスあたり %2 トークンでした（速くなる目安：%3）。</translation>
     </message>
     <message>
-        <source>So far nothing tells for certain whether drafting pays here.</source>
+        <source>Too early to tell whether drafting pays here.</source>
         <translation>ここでドラフトによって速くなるかどうかは、まだはっきりしません。</translation>
     </message>
     <message>
-        <source>This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less.</source>
-        <translation>これはスターターペアの数値です。とても小さく、文章を丸ごと覚えているため、ほかのペアではここまで速くなりません。</translation>
+        <source>The starter pair is tiny and knows its text by heart. Other pairs gain less.</source>
+        <translation>スターターペアはとても小さく、文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
     </message>
     <message>
         <source>break-even %1</source>
         <translation>%1 以上で速くなる</translation>
     </message>
     <message>
-        <source>Where the time went</source>
+        <source>Time spent</source>
         <translation>時間の内訳</translation>
     </message>
     <message>
@@ -1719,11 +1719,11 @@
         <translation>その他</translation>
     </message>
     <message>
-        <source>Tokens per pass over the reply</source>
+        <source>Tokens per pass over time</source>
         <translation>回答中のパスあたりのトークン</translation>
     </message>
     <message>
-        <source>first %1, last %2, between %3 and %4</source>
+        <source>first %1, last %2, from %3 to %4</source>
         <translation>最初 %1、最後 %2、範囲 %3〜%4</translation>
     </message>
     <message>
@@ -1743,40 +1743,40 @@
         <translation>パス</translation>
     </message>
     <message>
-        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
-        <translation>メインモデルがすべての予測を一度に確認します。自分でも書いたはずのトークンを、最初に違うものが出るまで受理し、自分のトークンを 1 つ加えます。</translation>
+        <source>The main model checks all guesses at once, keeps those it would have written itself up to the first mismatch, and adds one token.</source>
+        <translation>メインモデルがすべての予測を一度に確認し、自分でも書いたはずのトークンを最初の違いまで受理して、1 トークンを加えます。</translation>
     </message>
     <message>
         <source>Accept rate</source>
         <translation>受理率</translation>
     </message>
     <message>
-        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
-        <translation>ドラフトが予測しメインモデルが確認したトークンのうち、受理された割合です。</translation>
+        <source>Share of guessed tokens that the main model kept.</source>
+        <translation>予測したトークンのうち、メインモデルが受理した割合です。</translation>
     </message>
     <message>
-        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation>メインモデルの 1 パスで平均何トークン進んだかです。自分の 1 トークンも含みます。ドラフトなしでは 1 です。</translation>
+        <source>Average tokens per pass of the main model, its own included. Without a draft: 1.</source>
+        <translation>メインモデルの 1 パスの平均トークン数です（自分の 1 つを含む）。ドラフトなしでは 1 です。</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>速くなる目安</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: the speed with the draft against the speed without. What a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.</source>
-        <translation>パスあたりのトークンを速くなる目安で割った値で、ドラフトありとなしの速度の比です。ドラフトなしの 1 パスにかかる時間は、この回答、最近の回答、その合間に、この Mac で測ります。</translation>
+        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, as measured on this Mac during and between replies.</source>
+        <translation>パスあたりのトークンを速くなる目安で割った値です。この Mac で回答中と合間に測った、ドラフトありとなしの速度の比です。</translation>
     </message>
     <message>
-        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation>ドラフトを使うパスに、通常のパスの何倍の時間がかかるかです。1 パスのトークンがこれより多ければ、ドラフトで回答が速くなります。</translation>
+        <source>How many times longer a pass takes with drafting. With more tokens per pass than this, replies are faster.</source>
+        <translation>ドラフトを使うと 1 パスが何倍かかるかです。パスあたりのトークンがこれより多ければ速くなります。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>速い、遅い</translation>
     </message>
     <message>
-        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
-        <translation>1 番目、2 番目、3 番目… の予測がどれだけ受理されたかです。後ろの予測は、前がすべて当たったときだけ数えます。</translation>
+        <source>How often each guess was kept. A guess counts only if all before it were right.</source>
+        <translation>各位置の予測が受理された割合です。前がすべて当たったときだけ数えます。</translation>
     </message>
 </context>
 <context>
@@ -1798,18 +1798,18 @@
         <translation>レース…</translation>
     </message>
     <message>
-        <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation>この回答をドラフトなしとドラフトありで 1 回ずつ書き直し、並べて比べます</translation>
+        <source>Generate this reply with and without the draft, side by side</source>
+        <translation>この回答をドラフトなしとありで再生成し、並べて比べます</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
-        <source>Make the window wider to show the inspector.</source>
+        <source>Widen the window to show the inspector.</source>
         <translation>インスペクタを表示するには、ウインドウを広げてください。</translation>
     </message>
     <message>
-        <source>Show or hide the inspector</source>
+        <source>Toggle inspector</source>
         <translation>インスペクタの表示を切り替え</translation>
     </message>
     <message>
@@ -2310,24 +2310,24 @@
         <translation>問題が起きました</translation>
     </message>
     <message>
-        <source>The engine reported an error that has no description yet.</source>
-        <translation>エンジンで、まだ説明のないエラーが起きました。</translation>
+        <source>The engine reported an unknown error.</source>
+        <translation>エンジンで不明なエラーが起きました。</translation>
     </message>
     <message>
         <source>Model not found</source>
         <translation>モデルが見つかりません</translation>
     </message>
     <message>
-        <source>There is no model in %1.</source>
+        <source>No model in %1.</source>
         <translation>%1 にモデルがありません。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted. Choose another model.</source>
+        <source>It may have been moved or deleted. Choose another.</source>
         <translation>移動または削除された可能性があります。別のモデルを選んでください。</translation>
     </message>
     <message>
-        <source>Model without weights</source>
-        <translation>重みのないモデルです</translation>
+        <source>Weights missing</source>
+        <translation>重みがありません</translation>
     </message>
     <message>
         <source>%1 has no safetensors weights.</source>
@@ -2342,11 +2342,11 @@
         <translation>モデルが破損しています</translation>
     </message>
     <message>
-        <source>Delete it and install it again.</source>
+        <source>Delete and reinstall it.</source>
         <translation>削除して、インストールし直してください。</translation>
     </message>
     <message>
-        <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
+        <source>MLX cannot run %1 (“%2”) yet.</source>
         <translation>%1 のアーキテクチャ「%2」は、まだ MLX で動かせません。</translation>
     </message>
     <message>
@@ -2358,20 +2358,20 @@
         <translation>対応していないモデルです</translation>
     </message>
     <message>
-        <source>Choose a model of another family.</source>
+        <source>Choose another model family.</source>
         <translation>別の系列のモデルを選んでください。</translation>
     </message>
     <message>
-        <source>%1 wants to run program code of its own. Hunch never does that.</source>
-        <translation>%1 は独自のプログラムコードの実行を求めています。Hunch はそれを実行しません。</translation>
+        <source>%1 needs to run its own code, which Hunch never does.</source>
+        <translation>%1 は独自のコードの実行が必要ですが、Hunch は実行しません。</translation>
     </message>
     <message>
         <source>Model refused</source>
         <translation>使用できないモデルです</translation>
     </message>
     <message>
-        <source>Choose a model that needs no code of its own.</source>
-        <translation>独自のコードが要らないモデルを選んでください。</translation>
+        <source>Choose another model.</source>
+        <translation>別のモデルを選んでください。</translation>
     </message>
     <message>
         <source>The tokenizer of %1 cannot be used.</source>
@@ -2382,7 +2382,7 @@
         <translation>トークナイザーが破損しています</translation>
     </message>
     <message>
-        <source>Delete the model and install it again.</source>
+        <source>Delete and reinstall the model.</source>
         <translation>モデルを削除して、インストールし直してください。</translation>
     </message>
     <message>
@@ -2398,7 +2398,7 @@
         <translation>より小さいモデルか、ビット数の少ないモデルを選んでください。</translation>
     </message>
     <message>
-        <source>Another model was chosen before %1 was loaded.</source>
+        <source>Another model was chosen before %1 loaded.</source>
         <translation>%1 の読み込みが終わる前に、別のモデルが選択されました。</translation>
     </message>
     <message>
@@ -2406,19 +2406,19 @@
         <translation>読み込みを中止しました</translation>
     </message>
     <message>
-        <source>Model without config.json</source>
-        <translation>config.json のないモデル</translation>
+        <source>No config.json</source>
+        <translation>config.json がありません</translation>
     </message>
     <message>
-        <source>%1 has weights, but no config.json that says what model they are.</source>
-        <translation>%1 に重みはありますが、どのモデルかを示す config.json がありません。</translation>
+        <source>%1 has weights, but no config.json describing them.</source>
+        <translation>%1 に重みはありますが、それを説明する config.json がありません。</translation>
     </message>
     <message>
-        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
-        <translation>モデルの config.json とトークナイザを同じ場所に置くか、別のモデルを選んでください。</translation>
+        <source>Add its config.json and tokenizer, or choose another model.</source>
+        <translation>config.json とトークナイザーを追加するか、別のモデルを選んでください。</translation>
     </message>
     <message>
-        <source>Choose a version of it for MLX, or install it again.</source>
+        <source>Choose its MLX version, or reinstall it.</source>
         <translation>MLX 版を選ぶか、もう一度インストールしてください。</translation>
     </message>
     <message>
@@ -2426,12 +2426,12 @@
         <translation>語彙が異なります</translation>
     </message>
     <message>
-        <source>Choose a draft from the main model&apos;s own family.</source>
+        <source>Choose a draft from the main model&apos;s family.</source>
         <translation>メインモデルと同じ系列のドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>The same token numbers mean different text to the two models.</source>
-        <translation>同じトークン番号が、2 つのモデルでは別の文字を表します。</translation>
+        <source>The same tokens mean different text to each model.</source>
+        <translation>同じトークンが、2 つのモデルでは別の文字を表します。</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2442,12 +2442,12 @@
         <translation>モデルは自分自身より速くは予測できません。</translation>
     </message>
     <message>
-        <source>Choose a smaller model of the same family as the draft.</source>
-        <translation>同じ系列のより小さいモデルをドラフトモデルに選んでください。</translation>
+        <source>Choose a smaller draft of the same family.</source>
+        <translation>同じ系列の、より小さいドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>The draft is %1, the main model %2; such a draft can only cost time.</source>
-        <translation>ドラフトモデルは %1、メインモデルは %2 です。このドラフトモデルでは、かえって時間がかかります。</translation>
+        <source>The draft is %1, the main model %2: too large to save time.</source>
+        <translation>ドラフトモデルは %1、メインモデルは %2 です。大きすぎて時間を短縮できません。</translation>
     </message>
     <message>
         <source>Draft too large</source>
@@ -2458,7 +2458,7 @@
         <translation>ドラフトモデルは、メインモデルの 5 分の 1 以下が目安です。</translation>
     </message>
     <message>
-        <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
+        <source>“%1” drafts cannot undo wrong guesses.</source>
         <translation>「%1」という種類のドラフトモデルは、外れた予測を取り消せません。</translation>
     </message>
     <message>
@@ -2466,31 +2466,31 @@
         <translation>ドラフトには使えません</translation>
     </message>
     <message>
-        <source>Choose a draft of another kind.</source>
+        <source>Choose another kind of draft.</source>
         <translation>別の種類のドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
+        <source>No model loaded</source>
         <translation>モデルが読み込まれていません</translation>
     </message>
     <message>
-        <source>Choose a main model first; your text is kept.</source>
-        <translation>先にメインモデルを選んでください。書いた文章は残っています。</translation>
+        <source>Choose a main model. Your text is kept.</source>
+        <translation>メインモデルを選んでください。書いた文章は残っています。</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
         <translation>回答する内容がありません</translation>
     </message>
     <message>
-        <source>The chat has no message yet.</source>
-        <translation>このチャットにはまだメッセージがありません。</translation>
+        <source>This chat has no messages.</source>
+        <translation>このチャットにはメッセージがありません。</translation>
     </message>
     <message>
         <source>Write something first.</source>
         <translation>先にメッセージを書いてください。</translation>
     </message>
     <message>
-        <source>%1 is set to %2; allowed is %3.</source>
+        <source>%1 is set to %2; allowed: %3.</source>
         <translation>%1 の値は %2 ですが、使えるのは %3 です。</translation>
     </message>
     <message>
@@ -2510,8 +2510,8 @@
         <translation>チャットが長すぎます</translation>
     </message>
     <message>
-        <source>Edit the message to shorten it, start a new chat, or choose a model with a longer context.</source>
-        <translation>メッセージを編集して短くするか、新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
+        <source>Shorten the message, start a new chat, or choose a model with a longer context.</source>
+        <translation>メッセージを短くするか、新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>
@@ -2522,7 +2522,7 @@
         <translation>チャットテンプレートに問題があります</translation>
     </message>
     <message>
-        <source>The model could not lay out this chat.</source>
+        <source>The model could not format this chat.</source>
         <translation>このチャットをモデルの形式に変換できませんでした。</translation>
     </message>
     <message>
@@ -2530,23 +2530,23 @@
         <translation>リポジトリが見つかりません</translation>
     </message>
     <message>
-        <source>The hub knows no repository %1.</source>
+        <source>The hub has no repository %1.</source>
         <translation>ハブにリポジトリ %1 はありません。</translation>
     </message>
     <message>
-        <source>Check the spelling; a private one needs a token in Settings.</source>
-        <translation>つづりを確認してください。非公開のリポジトリには、設定でトークンの入力が必要です。</translation>
+        <source>Check the spelling. Private ones need a token in Settings.</source>
+        <translation>つづりを確認してください。非公開のものは設定でトークンが必要です。</translation>
     </message>
     <message>
-        <source>%1 asks you to accept its terms first.</source>
+        <source>%1 requires you to accept its terms.</source>
         <translation>%1 を使うには、先に利用条件への同意が必要です。</translation>
     </message>
     <message>
-        <source>Accept them on its page on the hub, then put your token in Settings.</source>
+        <source>Accept them on its hub page, then add your token in Settings.</source>
         <translation>ハブのページで同意してから、設定にトークンを入力してください。</translation>
     </message>
     <message>
-        <source>Put a token that may read it in Settings.</source>
+        <source>Add a token with read access in Settings.</source>
         <translation>読み取り権限のあるトークンを設定に入力してください。</translation>
     </message>
     <message>
@@ -2562,11 +2562,11 @@
         <translation>%1 が見つかりません。この Mac がオフラインかもしれません。</translation>
     </message>
     <message>
-        <source>Check the internet connection, and the hub address in Settings.</source>
-        <translation>インターネット接続と、設定にあるハブのアドレスを確認してください。</translation>
+        <source>Check your connection, and the hub address in Settings.</source>
+        <translation>接続と、設定にあるハブのアドレスを確認してください。</translation>
     </message>
     <message>
-        <source>Check the connection and try again; what has arrived is kept.</source>
+        <source>Check your connection and try again. Downloaded data is kept.</source>
         <translation>接続を確認して、もう一度お試しください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
@@ -2582,11 +2582,11 @@
         <translation>ダウンロードしたファイルが破損しています</translation>
     </message>
     <message>
-        <source>%1 does not match its checksum and was thrown away.</source>
+        <source>%1 did not match its checksum and was discarded.</source>
         <translation>%1 はチェックサムと一致しないため破棄しました。</translation>
     </message>
     <message>
-        <source>Try again; the other files are kept.</source>
+        <source>Try again. Other files are kept.</source>
         <translation>もう一度お試しください。ほかのファイルは残っています。</translation>
     </message>
     <message>
@@ -2602,11 +2602,11 @@
         <translation>インストールできるものがありません</translation>
     </message>
     <message>
-        <source>Look for the same model from mlx-community.</source>
-        <translation>mlx-community で同じモデルを探してください。</translation>
+        <source>Look for it at mlx-community.</source>
+        <translation>mlx-community で探してください。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 is free.</source>
+        <source>%1 needs %2 of disk space; %3 is free.</source>
         <translation>%1 にはディスクの空きが %2 必要ですが、空きは %3 です。</translation>
     </message>
     <message>
@@ -2618,11 +2618,11 @@
         <translation>モデルの出力が正しくありません</translation>
     </message>
     <message>
-        <source>%1 produced values that are not numbers, so no next word could be chosen.</source>
+        <source>%1 produced invalid numbers, so no next word could be chosen.</source>
         <translation>%1 の計算結果が数値ではなかったため、次の単語を選べませんでした。</translation>
     </message>
     <message>
-        <source>Its weights may be damaged. Install it again, or choose another model.</source>
+        <source>Its weights may be damaged. Reinstall it, or choose another model.</source>
         <translation>重みが破損している可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
@@ -2634,19 +2634,19 @@
         <translation>%1 には、Hunch がまだ計算できない「%2」が必要です。</translation>
     </message>
     <message>
-        <source>Choose another draft model for this main model.</source>
-        <translation>このメインモデルには別のドラフトモデルを選んでください。</translation>
+        <source>Choose another draft model.</source>
+        <translation>別のドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>No chat model</source>
+        <source>Not a chat model</source>
         <translation>チャットモデルではありません</translation>
     </message>
     <message>
-        <source>%1 only drafts for another model; it cannot chat by itself.</source>
-        <translation>%1 は別のモデルのドラフト専用で、単独ではチャットできません。</translation>
+        <source>%1 only drafts for other models.</source>
+        <translation>%1 はほかのモデルのドラフト専用です。</translation>
     </message>
     <message>
-        <source>Choose a main model, then this one as its draft.</source>
+        <source>Choose a main model, then this as its draft.</source>
         <translation>メインモデルを選んでから、これをそのドラフトモデルに選んでください。</translation>
     </message>
     <message>
@@ -2658,12 +2658,12 @@
         <translation>メインモデルは使用中です</translation>
     </message>
     <message>
-        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <source>%1 was not loaded: another main model is writing replies.</source>
         <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
     </message>
     <message>
-        <source>Wait until they are done, or stop them.</source>
-        <translation>回答が終わるまで待つか、停止してください。</translation>
+        <source>Wait for them, or stop them.</source>
+        <translation>待つか、停止してください。</translation>
     </message>
     <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
@@ -2674,56 +2674,56 @@
         <translation>別のモデル用</translation>
     </message>
     <message>
-        <source>Choose the drafter that was made for this very main model.</source>
-        <translation>このメインモデル専用に作られたドラフトモデルを選んでください。</translation>
+        <source>Choose the drafter made for this main model.</source>
+        <translation>このメインモデル用のドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>It reads keys and values that this model does not have.</source>
+        <source>It reads keys and values this model lacks.</source>
         <translation>このモデルにないキーと値を読み取るドラフトモデルです。</translation>
     </message>
     <message>
-        <source>No drafter can be used with this model</source>
+        <source>Drafters do not work with this model</source>
         <translation>このモデルには専用ドラフトモデルを使えません</translation>
     </message>
     <message>
-        <source>Drafters read a model&apos;s hidden states, and this model does not show them.</source>
-        <translation>専用ドラフトモデルはモデルの隠れ状態を読みますが、このモデルからは読み取れません。</translation>
+        <source>Drafters read hidden states, which this model does not expose.</source>
+        <translation>専用ドラフトモデルは隠れ状態を読みますが、このモデルからは読み取れません。</translation>
     </message>
     <message>
-        <source>Choose a small model of the same family as its draft model.</source>
-        <translation>同じ系列の小さなモデルをドラフトモデルに選んでください。</translation>
+        <source>Choose a small draft of the same family.</source>
+        <translation>同じ系列の小さなドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>The drafter is read wrongly</source>
+        <source>Drafter misread</source>
         <translation>ドラフトモデルを正しく読み取れていません</translation>
     </message>
     <message>
-        <source>Its guesses are right more often when its files are read another way.</source>
+        <source>Read another way, its guesses are right more often.</source>
         <translation>ファイルを別の方式で読むと、予測がより多く当たります。</translation>
     </message>
     <message>
-        <source>Choose another draft model. Your replies are not affected.</source>
-        <translation>別のドラフトモデルを選んでください。回答の内容には影響しません。</translation>
+        <source>Choose another draft model. Replies are not affected.</source>
+        <translation>別のドラフトモデルを選んでください。回答に影響はありません。</translation>
     </message>
     <message>
-        <source>In a test it brought %1 tokens a pass, hardly more than without a draft.</source>
+        <source>In a test: %1 tokens per pass, hardly more than without a draft.</source>
         <translation>テストでは 1 パスあたり %1 トークンで、ドラフトなしとほとんど変わりません。</translation>
     </message>
     <message>
-        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <source>Start with your own message, remove the system prompt, or choose another model.</source>
         <translation>自分のメッセージから始めるか、システムプロンプトを削除するか、別のモデルを選んでください。</translation>
     </message>
     <message>
-        <source>It expects a main model of %1 layers; this one has %2.</source>
-        <translation>%1 層のメインモデル用ですが、このモデルは %2 層です。</translation>
+        <source>It expects %1 layers; this model has %2.</source>
+        <translation>%1 層用ですが、このモデルは %2 層です。</translation>
     </message>
     <message>
-        <source>Only %1 of %2 tokens mean the same to both; nine in ten are needed.</source>
-        <translation>%2 個のトークンのうち、両方で同じ意味なのは %1 個だけです。9 割以上の一致が必要です。</translation>
+        <source>Only %1 of %2 tokens match; nine in ten must.</source>
+        <translation>%2 個のトークンのうち一致するのは %1 個だけです。9 割以上の一致が必要です。</translation>
     </message>
     <message>
-        <source>It expects a main model of width %1; this one has %2.</source>
-        <translation>幅 %1 のメインモデル用ですが、このモデルの幅は %2 です。</translation>
+        <source>It expects width %1; this model has %2.</source>
+        <translation>幅 %1 用ですが、このモデルの幅は %2 です。</translation>
     </message>
     <message>
         <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
@@ -2734,8 +2734,8 @@
         <translation>ドラフトがほとんど役に立っていません</translation>
     </message>
     <message>
-        <source>It may be made for another model. Your replies are not affected.</source>
-        <translation>別のモデル用に作られたものかもしれません。回答の内容には影響しません。</translation>
+        <source>It may be made for another model. Replies are not affected.</source>
+        <translation>別のモデル用かもしれません。回答に影響はありません。</translation>
     </message>
     <message>
         <source>%1 is private, or this token has no access.</source>
@@ -2750,11 +2750,11 @@
         <translation>設定でハブのアドレスを直してください。</translation>
     </message>
     <message>
-        <source>There is no connection to %1.</source>
+        <source>No connection to %1.</source>
         <translation>%1 への接続がありません。</translation>
     </message>
     <message>
-        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <source>Check your internet connection and try again. Downloaded data is kept.</source>
         <translation>インターネット接続を確認して、もう一度お試しください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
@@ -2770,15 +2770,15 @@
         <translation>%1 から時間内に応答がありませんでした。</translation>
     </message>
     <message>
-        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
-        <translation>%1 の証明書が信頼できないため、本物のハブか確認できません。</translation>
+        <source>The certificate of %1 is not trusted.</source>
+        <translation>%1 の証明書を信頼できません。</translation>
     </message>
     <message>
-        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <source>Try another network. Check this Mac&apos;s date, and the hub address in Settings.</source>
         <translation>別のネットワークでお試しください。この Mac の日付と、設定にあるハブのアドレスも確認してください。</translation>
     </message>
     <message>
-        <source>The proxy on the way to %1 does not work.</source>
+        <source>The proxy for %1 does not work.</source>
         <translation>%1 への接続に使うプロキシが機能していません。</translation>
     </message>
     <message>
@@ -2786,15 +2786,15 @@
         <translation>設定でプロキシを確認してください。</translation>
     </message>
     <message>
-        <source>%1 is too busy to answer.</source>
-        <translation>%1 は混み合っていて応答できません。</translation>
+        <source>%1 is busy.</source>
+        <translation>%1 は混み合っています。</translation>
     </message>
     <message>
-        <source>Try again later; what has arrived is kept.</source>
+        <source>Try again later. Downloaded data is kept.</source>
         <translation>あとでもう一度お試しください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
-        <source>The connection to %1 broke off.</source>
+        <source>The connection to %1 was lost.</source>
         <translation>%1 との接続が切れました。</translation>
     </message>
     <message>
@@ -2802,36 +2802,36 @@
         <translation>オフラインモードがオンです</translation>
     </message>
     <message>
-        <source>Hunch asks no hub while offline mode is on.</source>
-        <translation>オフラインモードの間、Hunch はハブに接続しません。</translation>
+        <source>Hunch does not contact the hub in offline mode.</source>
+        <translation>オフラインモードではハブに接続しません。</translation>
     </message>
     <message>
-        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
-        <translation>インストール済みのモデルは通常どおり使えます。ほかのモデルを入手するには、設定でオフラインモードをオフにしてください。</translation>
+        <source>Turn it off in Settings to get models. Installed ones keep working.</source>
+        <translation>モデルを入手するには設定でオフにしてください。インストール済みのモデルは使えます。</translation>
     </message>
     <message>
         <source>Search not available</source>
         <translation>検索できません</translation>
     </message>
     <message>
-        <source>%1 has no list of models to search in.</source>
+        <source>%1 has no searchable model list.</source>
         <translation>%1 には検索できるモデルの一覧がありません。</translation>
     </message>
     <message>
-        <source>A model can still be installed by its repository&apos;s name.</source>
-        <translation>リポジトリ名がわかれば、モデルをインストールできます。</translation>
+        <source>You can still install models by repository name.</source>
+        <translation>リポジトリ名でモデルをインストールできます。</translation>
     </message>
     <message>
-        <source>The hub sent something that it must not send.</source>
-        <translation>ハブから不正な内容が届きました。</translation>
+        <source>The hub sent an invalid response.</source>
+        <translation>ハブから不正な応答がありました。</translation>
     </message>
     <message>
         <source>Token not sent</source>
         <translation>トークンは送信されていません</translation>
     </message>
     <message>
-        <source>%1 is not encrypted: anyone on the way could read the token.</source>
-        <translation>%1 は暗号化されていないため、通信の途中で誰でもトークンを読み取れます。</translation>
+        <source>%1 is not encrypted; others could read the token.</source>
+        <translation>%1 は暗号化されていないため、他人がトークンを読み取れます。</translation>
     </message>
     <message>
         <source>Use an https address, or allow it in Settings.</source>
@@ -2842,8 +2842,8 @@
         <translation>%1 にモデルはなく、フォルダ内の専用ドラフトモデルだけがあります：%2。</translation>
     </message>
     <message>
-        <source>Install one of them by that name.</source>
-        <translation>その名前を指定して、どれか 1 つをインストールしてください。</translation>
+        <source>Install one of them by name.</source>
+        <translation>名前でどれか 1 つをインストールしてください。</translation>
     </message>
     <message>
         <source>File missing on the hub</source>
@@ -2858,27 +2858,27 @@
         <translation>ファイルを使用できません</translation>
     </message>
     <message>
-        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
-        <translation>%2 の %1 は %3 です。読み込めるのは %4 までです。</translation>
+        <source>%1 of %2 has %3; the limit is %4.</source>
+        <translation>%2 の %1 は %3 です。上限は %4 です。</translation>
     </message>
     <message>
         <source>%1 of %2 is damaged on the hub.</source>
         <translation>ハブ上の %2 の %1 が破損しています。</translation>
     </message>
     <message>
-        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <source>%1 has safetensors files, but lacks: %2.</source>
         <translation>%1 に safetensors ファイルはありますが、モデルに必要な次のファイルがありません: %2。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
+        <source>%1 needs %2 of disk space; %3 is free, but other downloads need %4 of it.</source>
         <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
     </message>
     <message>
-        <source>Cancel one of them, or delete a model that you no longer use.</source>
-        <translation>どれかをキャンセルするか、使わなくなったモデルを削除してください。</translation>
+        <source>Cancel a download, or delete a model.</source>
+        <translation>ダウンロードをキャンセルするか、モデルを削除してください。</translation>
     </message>
     <message>
-        <source>Delete a model that you no longer use.</source>
+        <source>Delete a model you no longer use.</source>
         <translation>使わなくなったモデルを削除してください。</translation>
     </message>
     <message>
@@ -2886,27 +2886,27 @@
         <translation>モデルのフォルダを使えません</translation>
     </message>
     <message>
-        <source>%1 is just being installed by another running copy of Hunch.</source>
-        <translation>別に起動している Hunch が %1 をインストール中です。</translation>
+        <source>Another copy of Hunch is installing %1.</source>
+        <translation>別の Hunch が %1 をインストール中です。</translation>
     </message>
     <message>
-        <source>Try again when that is done.</source>
+        <source>Try again when it is done.</source>
         <translation>終わってからもう一度お試しください。</translation>
     </message>
     <message>
-        <source>%1 is a file; a folder is needed there.</source>
-        <translation>%1 はファイルです。ここにはフォルダが必要です。</translation>
+        <source>%1 is a file, not a folder.</source>
+        <translation>%1 はフォルダではなくファイルです。</translation>
     </message>
     <message>
-        <source>Move the file elsewhere, then try again.</source>
-        <translation>ファイルを別の場所に移動してから、もう一度お試しください。</translation>
+        <source>Move the file, then try again.</source>
+        <translation>ファイルを移動してから、もう一度お試しください。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
         <translation>%1 に書き込めません。</translation>
     </message>
     <message>
-        <source>Check that its disk is connected and that you may write to it.</source>
+        <source>Check that its disk is connected and writable.</source>
         <translation>ディスクが接続され、書き込みが許可されているか確認してください。</translation>
     </message>
     <message>
@@ -2914,11 +2914,11 @@
         <translation>削除できませんでした</translation>
     </message>
     <message>
-        <source>%1 comes with Hunch and stays.</source>
+        <source>%1 is part of Hunch.</source>
         <translation>%1 は Hunch に付属しているため削除できません。</translation>
     </message>
     <message>
-        <source>A reply is being written with %1. Stop it first.</source>
+        <source>%1 is writing a reply. Stop it first.</source>
         <translation>%1 で回答を書いています。先に停止してください。</translation>
     </message>
     <message>
@@ -2926,11 +2926,11 @@
         <translation>%1 は Hunch がインストールしたものではありません。インストール元で削除してください。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted, or its disk is not connected.</source>
-        <translation>移動または削除されたか、ディスクが接続されていない可能性があります。</translation>
+        <source>It was moved or deleted, or its disk is not connected.</source>
+        <translation>移動または削除されたか、ディスクが接続されていません。</translation>
     </message>
     <message>
-        <source>The disk with %1 can only be read, not written to.</source>
+        <source>The disk with %1 is read-only.</source>
         <translation>%1 のあるディスクは読み出し専用です。</translation>
     </message>
     <message>
@@ -2946,7 +2946,7 @@
         <translation>メモリを使い切りました</translation>
     </message>
     <message>
-        <source>The memory ran out.</source>
+        <source>Hunch ran out of memory.</source>
         <translation>メモリが足りなくなりました。</translation>
     </message>
     <message>
@@ -2958,12 +2958,12 @@
         <translation>エンジンは終了しています</translation>
     </message>
     <message>
-        <source>Hunch was quitting when this was asked.</source>
-        <translation>リクエストしたとき、Hunch は終了中でした。</translation>
+        <source>Hunch was quitting.</source>
+        <translation>Hunch は終了中でした。</translation>
     </message>
     <message>
-        <source>Open Hunch again and continue.</source>
-        <translation>Hunch をもう一度開いて続けてください。</translation>
+        <source>Reopen Hunch to continue.</source>
+        <translation>Hunch を開き直して続けてください。</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -2974,7 +2974,7 @@
         <translation>これは Hunch 側の不具合です。</translation>
     </message>
     <message>
-        <source>Try again. The log holds what is needed for a report.</source>
+        <source>Try again. The log has the details for a report.</source>
         <translation>もう一度お試しください。報告に必要な内容はログにあります。</translation>
     </message>
     <message>
@@ -2982,39 +2982,39 @@
         <translation>保存されていません</translation>
     </message>
     <message>
-        <source>There is no room left on the disk with %1.</source>
-        <translation>%1 のあるディスクに空き容量がありません。</translation>
+        <source>The disk with %1 is full.</source>
+        <translation>%1 のあるディスクがいっぱいです。</translation>
     </message>
     <message>
-        <source>Free some space, then try again. Your words stay here.</source>
+        <source>Free some space, then try again. Your text is kept.</source>
         <translation>空き容量を増やしてから、もう一度お試しください。書いた内容はここに残っています。</translation>
     </message>
     <message>
-        <source>Another program keeps the file with your chats locked.</source>
+        <source>Another program has locked your chats.</source>
         <translation>別のプログラムがチャットのファイルをロックしています。</translation>
     </message>
     <message>
-        <source>Close that program, then try again. Your words stay here.</source>
+        <source>Close that program, then try again. Your text is kept.</source>
         <translation>そのプログラムを閉じてから、もう一度お試しください。書いた内容はここに残っています。</translation>
     </message>
     <message>
-        <source>Hunch may not write to %1.</source>
+        <source>Hunch has no permission to write to %1.</source>
         <translation>Hunch に %1 へ書き込む権限がありません。</translation>
     </message>
     <message>
-        <source>Allow it, then try again. Your words stay here.</source>
+        <source>Allow it, then try again. Your text is kept.</source>
         <translation>許可してから、もう一度お試しください。書いた内容はここに残っています。</translation>
     </message>
     <message>
-        <source>It could not be written to the disk with %1.</source>
-        <translation>%1 のあるディスクに保存できませんでした。</translation>
+        <source>Could not write to the disk with %1.</source>
+        <translation>%1 のあるディスクに書き込めませんでした。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again. Your words stay here.</source>
+        <source>Check the disk, then try again. Your text is kept.</source>
         <translation>ディスクを確認してから、もう一度お試しください。書いた内容はここに残っています。</translation>
     </message>
     <message>
-        <source>Your chats cannot be opened</source>
+        <source>Chats cannot be opened</source>
         <translation>チャットを開けません</translation>
     </message>
     <message>
@@ -3030,8 +3030,8 @@
         <translation>許可してから、もう一度お試しください。</translation>
     </message>
     <message>
-        <source>The file with them in %1 cannot be read now. It has not been changed.</source>
-        <translation>%1 にあるチャットのファイルをいま読み込めません。ファイルは変更していません。</translation>
+        <source>The chat file in %1 cannot be read. It is unchanged.</source>
+        <translation>%1 にあるチャットのファイルを読み込めません。ファイルは変更していません。</translation>
     </message>
     <message>
         <source>Check the disk, then try again.</source>
@@ -3046,8 +3046,8 @@
         <translation>ドラフトモデルを選択</translation>
     </message>
     <message>
-        <source>Open model settings</source>
-        <translation>モデル設定を開く</translation>
+        <source>Model settings</source>
+        <translation>モデル設定</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -3055,7 +3055,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <translation>続きを書く</translation>
+        <translation>続きを生成</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -3074,35 +3074,35 @@
         <translation>ドラフトモデルが読み込まれていません。</translation>
     </message>
     <message>
-        <source>The draft model is still reading the chat; the reply goes on without it.</source>
-        <translation>ドラフトモデルはまだチャットを読んでいます。その間、回答はメインモデルだけで進みます。</translation>
+        <source>The draft model is still reading the chat.</source>
+        <translation>ドラフトモデルはまだチャットを読んでいます。</translation>
     </message>
     <message>
         <source>The draft model guesses ahead.</source>
         <translation>ドラフトモデルが先を予測しています。</translation>
     </message>
     <message>
-        <source>While several replies are written at once, drafting pauses.</source>
-        <translation>複数の回答を同時に書いている間は、ドラフトを休止します。</translation>
+        <source>Drafting pauses while several replies are written.</source>
+        <translation>複数の回答を書いている間は、ドラフトを休止します。</translation>
     </message>
     <message>
-        <source>Drafting was slower than plain decoding here, so it is paused.</source>
-        <translation>ここではドラフトを使うと遅くなるため、休止しています。</translation>
+        <source>Drafting is paused: it was slower here.</source>
+        <translation>ドラフトを使うと遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
-        <translation>このメインモデルはキャッシュを巻き戻せないため、ドラフトモデルを使えません。</translation>
+        <source>Drafting is not supported: this model&apos;s cache cannot be rolled back.</source>
+        <translation>このモデルはキャッシュを巻き戻せないため、ドラフトモデルを使えません。</translation>
     </message>
     <message>
-        <source>The draft model failed; the main model wrote the reply alone.</source>
-        <translation>ドラフトモデルで問題が起きたため、メインモデルだけで回答を書きました。</translation>
+        <source>The draft model failed. The main model finished alone.</source>
+        <translation>ドラフトモデルで問題が起き、メインモデルだけで書きました。</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>
         <translation>回答が中断されました</translation>
     </message>
     <message>
-        <source>Hunch ended before the reply was finished.</source>
+        <source>Hunch quit before the reply finished.</source>
         <translation>回答が終わる前に Hunch が終了しました。</translation>
     </message>
     <message>
@@ -3110,19 +3110,19 @@
         <translation>まだ保存されていません</translation>
     </message>
     <message>
-        <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
-        <translation>この回答の末尾がまだディスクに保存されていません。Hunch が保存を繰り返し試みています。</translation>
+        <source>The end of this reply is not saved yet. Hunch keeps trying.</source>
+        <translation>この回答の末尾がまだ保存されていません。Hunch が保存を試み続けます。</translation>
     </message>
     <message>
-        <source>Free some space on the disk, and leave Hunch open until then.</source>
-        <translation>ディスクの空き容量を増やし、それまで Hunch を開いたままにしてください。</translation>
+        <source>Free some disk space and leave Hunch open.</source>
+        <translation>ディスクの空き容量を増やし、Hunch を開いたままにしてください。</translation>
     </message>
     <message>
         <source>This message cannot be read</source>
         <translation>このメッセージは読み込めません</translation>
     </message>
     <message>
-        <source>The file with your chats is damaged here. The others are not affected.</source>
+        <source>The chat file is damaged here. Other messages are fine.</source>
         <translation>チャットのファイルのこの部分が破損しています。ほかのメッセージに影響はありません。</translation>
     </message>
     <message>
@@ -3130,20 +3130,20 @@
         <translation>モデルが変更されました</translation>
     </message>
     <message>
-        <source>The reply stopped because its model was unloaded.</source>
-        <translation>使用中のモデルがメモリから外されたため、回答が停止しました。</translation>
+        <source>Its model was unloaded.</source>
+        <translation>回答中のモデルがメモリから外されました。</translation>
     </message>
     <message>
-        <source>Continue it with the model that is loaded now.</source>
-        <translation>現在読み込まれているモデルで続きを書けます。</translation>
+        <source>Continue with the current model.</source>
+        <translation>現在のモデルで続きを生成できます。</translation>
     </message>
     <message>
         <source>The memory is full</source>
         <translation>メモリがいっぱいです</translation>
     </message>
     <message>
-        <source>This chat has grown as long as the memory of this Mac allows.</source>
-        <translation>このチャットは、この Mac のメモリで扱える長さに達しました。</translation>
+        <source>This chat is as long as this Mac&apos;s memory allows.</source>
+        <translation>この Mac のメモリで扱える長さに達しました。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a smaller model.</source>
@@ -3154,20 +3154,20 @@
         <translation>コンテキストがいっぱいです</translation>
     </message>
     <message>
-        <source>This chat has reached the most text that the model can hold.</source>
-        <translation>このチャットは、モデルが扱える文章の上限に達しました。</translation>
+        <source>This chat has reached the model&apos;s limit.</source>
+        <translation>このチャットはモデルの上限に達しました。</translation>
     </message>
     <message>
         <source>The reply reached its length limit</source>
         <translation>回答が長さの上限に達しました</translation>
     </message>
     <message>
-        <source>It ends where the limit on reply tokens was met.</source>
-        <translation>回答のトークン数の上限で終わっています。</translation>
+        <source>It stops at the reply limit.</source>
+        <translation>回答の長さの上限で止まりました。</translation>
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
-        <translation>続きを書かせるか、設定で上限を引き上げてください。</translation>
+        <translation>続きを生成するか、設定で上限を引き上げてください。</translation>
     </message>
 </context>
 <context>
@@ -3643,7 +3643,7 @@
 <context>
     <name>Overlay</name>
     <message>
-        <source>Token %1 of %2 in the draft · pass %3</source>
+        <source>Draft token %1 of %2 · pass %3</source>
         <translation>予測した %2 トークンの %1 番目 · パス %3</translation>
     </message>
     <message>
@@ -3663,8 +3663,8 @@
         <translation>別の文字の一部</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
-        <translation>色のついた部分はメインモデルが受理したドラフトの予測、実線の下線は別の選択をした箇所です。</translation>
+        <source>Tinted: guesses the main model kept. Underlined: where it chose otherwise.</source>
+        <translation>色付き：メインモデルが受理した予測。下線：別の選択をした箇所。</translation>
     </message>
 </context>
 <context>
@@ -3710,7 +3710,7 @@
         <translation>言い当てた部分と修正箇所を表示</translation>
     </message>
     <message>
-        <source>Switch Marks of Drafted Text</source>
+        <source>Toggle Draft Marks</source>
         <translation>予測テキストの表示を切り替え</translation>
     </message>
     <message>
@@ -4023,15 +4023,15 @@
 <context>
     <name>Portable</name>
     <message>
-        <source>There is no room left on the disk with %1.</source>
-        <translation>%1 のあるディスクに空き容量がありません。</translation>
+        <source>The disk with %1 is full.</source>
+        <translation>%1 のあるディスクがいっぱいです。</translation>
     </message>
     <message>
         <source>Free some space, or choose another place.</source>
         <translation>空き容量を増やすか、別の場所を選んでください。</translation>
     </message>
     <message>
-        <source>Hunch may not write to %1.</source>
+        <source>Hunch has no permission to write to %1.</source>
         <translation>Hunch に %1 へ書き込む権限がありません。</translation>
     </message>
     <message>
@@ -4039,11 +4039,11 @@
         <translation>別の場所を選んでください。</translation>
     </message>
     <message>
-        <source>The folder %1 is no longer there.</source>
+        <source>The folder %1 no longer exists.</source>
         <translation>フォルダ %1 が見つかりません。</translation>
     </message>
     <message>
-        <source>It could not be written to the disk with %1.</source>
+        <source>Could not write to the disk with %1.</source>
         <translation>%1 のあるディスクに書き込めませんでした。</translation>
     </message>
     <message>
@@ -4079,19 +4079,19 @@
         <translation>取り消す</translation>
     </message>
     <message>
-        <source>not a file with chats that Hunch knows</source>
-        <translation>Hunch が対応しているチャットのファイルではありません</translation>
+        <source>not a supported chat file</source>
+        <translation>対応しているチャットのファイルではありません</translation>
     </message>
     <message>
-        <source>no messages in it</source>
+        <source>no messages</source>
         <translation>メッセージがありません</translation>
     </message>
     <message>
-        <source>damaged, or no JSON</source>
+        <source>damaged, or not JSON</source>
         <translation>破損しているか、JSON ではありません</translation>
     </message>
     <message>
-        <source>not complete; its end is missing</source>
+        <source>incomplete: its end is missing</source>
         <translation>末尾が欠けています</translation>
     </message>
     <message>
@@ -4115,27 +4115,27 @@
         <translation>破損：項目の種類が正しくありません</translation>
     </message>
     <message>
-        <source>written by a newer version of Hunch</source>
-        <translation>新しいバージョンの Hunch で作成されています</translation>
+        <source>from a newer version of Hunch</source>
+        <translation>新しいバージョンの Hunch のファイルです</translation>
     </message>
     <message>
-        <source>protected by a password</source>
+        <source>password-protected</source>
         <translation>パスワードで保護されています</translation>
     </message>
     <message>
-        <source>no longer there</source>
+        <source>not found</source>
         <translation>見つかりません</translation>
     </message>
     <message>
-        <source>Hunch may not read it</source>
-        <translation>Hunch に読む権限がありません</translation>
+        <source>no permission to read it</source>
+        <translation>読み取り権限がありません</translation>
     </message>
     <message>
-        <source>the disk could not read it</source>
+        <source>could not be read from disk</source>
         <translation>ディスクから読み込めません</translation>
     </message>
     <message>
-        <source>reading it took too much time or memory</source>
+        <source>takes too much time or memory</source>
         <translation>読み込みに時間またはメモリがかかりすぎます</translation>
     </message>
     <message>
@@ -4297,19 +4297,19 @@
         <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
     </message>
     <message>
-        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation>同じプロンプトに同じシードで 2 回回答します。同時に書くとパスを分け合って予測できないため、順番に書きます。</translation>
+        <source>One prompt, answered twice with the same seed, one after the other: at the same time, neither would draft.</source>
+        <translation>同じプロンプトに同じシードで 2 回、順番に回答します。同時だと、どちらも予測できません。</translation>
     </message>
     <message>
-        <source>The two are written one after the other.</source>
-        <translation>順番に書いています。</translation>
+        <source>Running one after the other.</source>
+        <translation>順番に実行中です。</translation>
     </message>
     <message>
-        <source>A reply is being written; the race goes on after it.</source>
-        <translation>回答を書いています。終わるとレースを再開します。</translation>
+        <source>The race continues after the current reply.</source>
+        <translation>現在の回答のあと、レースを再開します。</translation>
     </message>
     <message>
-        <source>The race was stopped.</source>
+        <source>Race stopped.</source>
         <translation>レースを停止しました。</translation>
     </message>
     <message>
@@ -4317,28 +4317,28 @@
         <translation>回答を書けませんでした。理由はログにあります。</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; if it happens often, please report it.</source>
-        <translation>%1 番目のトークンから結果が異なります。2 つのトークンの確率がほぼ同じとき、丸め誤差で起こることがあります。頻繁に起こる場合はご報告ください。</translation>
+        <source>The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it happens often, please report it.</source>
+        <translation>%1 番目のトークンからテキストが異なります。2 つのトークンがほぼ互角だと、丸め誤差で起こります。頻繁ならご報告ください。</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.</source>
-        <translation>%1 番目のトークンから結果が異なります。「ドラフトの速度を優先」がオンのときは、テキストがドラフトモデルによって変わります。</translation>
+        <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
+        <translation>%1 番目のトークンからテキストが異なります。「ドラフトの速度を優先」では、テキストがドラフトモデルによって変わります。</translation>
     </message>
     <message>
-        <source>Too short to tell a speed.</source>
-        <translation>短すぎて速度がわかりません。</translation>
+        <source>Too short to measure.</source>
+        <translation>短すぎて測れません。</translation>
     </message>
     <message>
-        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
-        <translation>2 回目には予測されたトークンがないため、ドラフトの効果はわかりません。</translation>
+        <source>Nothing was drafted, so this says nothing about the draft.</source>
+        <translation>予測されたトークンがないため、ドラフトの効果はわかりません。</translation>
     </message>
     <message>
         <source>Too close to call.</source>
         <translation>差が小さく、判断できません。</translation>
     </message>
     <message>
-        <source>This Mac was busy with something else, so the times say little. Undisturbed: %1.</source>
-        <translation>この Mac がほかの処理で忙しく、時間は当てになりません。通常なら：%1。</translation>
+        <source>This Mac was busy, so the times say little. Undisturbed: %1.</source>
+        <translation>この Mac が忙しく、時間は当てになりません。通常なら：%1。</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
@@ -4358,7 +4358,7 @@
 <context>
     <name>RaceWindow</name>
     <message>
-        <source>Load a main model with a draft first.</source>
+        <source>Load a main model and a draft first.</source>
         <translation>先にメインモデルとドラフトを読み込んでください。</translation>
     </message>
     <message>
@@ -4390,34 +4390,34 @@
         <translation>サンプリング</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では両方が同じシードで選びます。</translation>
+        <source>Greedy always takes the likeliest token; otherwise both use the same seed.</source>
+        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では同じシードを使います。</translation>
     </message>
 </context>
 <context>
     <name>ReplyEnds</name>
     <message>
-        <source>The reply failed.</source>
+        <source>Reply failed.</source>
         <translation>回答に失敗しました。</translation>
     </message>
     <message>
-        <source>The reply is done.</source>
+        <source>Reply finished.</source>
         <translation>回答が終わりました。</translation>
     </message>
     <message>
-        <source>The reply ended early.</source>
+        <source>Reply ended early.</source>
         <translation>回答が途中で終わりました。</translation>
     </message>
     <message>
-        <source>A reply in another chat failed.</source>
+        <source>Reply failed in another chat.</source>
         <translation>別のチャットの回答に失敗しました。</translation>
     </message>
     <message>
-        <source>A reply in another chat is done.</source>
+        <source>Reply finished in another chat.</source>
         <translation>別のチャットの回答が終わりました。</translation>
     </message>
     <message>
-        <source>A reply in another chat ended early.</source>
+        <source>Reply ended early in another chat.</source>
         <translation>別のチャットの回答が途中で終わりました。</translation>
     </message>
 </context>
@@ -4452,7 +4452,7 @@
         <translation>約 %1 遅い</translation>
     </message>
     <message>
-        <source>Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×.</source>
+        <source>Without a draft: about %1 tok/s, measured while idle. Between %2× and %3×.</source>
         <translation>ドラフトなしでは毎秒約 %1 トークン（待機中に測定）。%2〜%3 倍の範囲です。</translation>
     </message>
     <message>
@@ -4476,16 +4476,16 @@
         <translation>パスあたり %1 トークン（速くなる目安：%2）</translation>
     </message>
     <message>
-        <source>Answered together with other replies, which share each pass, so next to nothing was drafted.</source>
-        <translation>ほかの回答と各パスを共有しながら同時に書いたため、ドラフトはほとんど使われませんでした。</translation>
+        <source>Answered together with other replies, so hardly anything was drafted.</source>
+        <translation>ほかの回答と同時に書いたため、ドラフトはほとんど使われませんでした。</translation>
     </message>
     <message>
-        <source>Drafting was %1 slower than plain decoding here, so it is paused.</source>
-        <translation>ここではドラフトを使うと %1 遅くなるため、休止しています。</translation>
+        <source>Drafting is paused: it was %1 slower here.</source>
+        <translation>ドラフトを使うと %1 遅くなるため、休止しています。</translation>
     </message>
     <message>
-        <source>The guesses are taken from the text of this chat.</source>
-        <translation>このチャットの文章から予測しています。</translation>
+        <source>Guesses come from this chat&apos;s text.</source>
+        <translation>このチャットの文章から予測しました。</translation>
     </message>
 </context>
 <context>
@@ -5538,9 +5538,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>The same words: all %Ln token(s) are identical.</source>
+        <source>Same text: all %Ln token(s) are identical.</source>
         <translation>
-            <numerusform>結果は同じです。%Ln トークンがすべて一致しました。</numerusform>
+            <numerusform>テキストは同じです。%Ln トークンがすべて一致しました。</numerusform>
         </translation>
     </message>
 </context>

@@ -149,8 +149,8 @@
 <context>
     <name>Application</name>
     <message>
-        <source>Chat without saving</source>
-        <translation>저장하지 않고 채팅</translation>
+        <source>Continue without saving</source>
+        <translation>저장하지 않고 계속</translation>
     </message>
     <message>
         <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
@@ -229,8 +229,8 @@
         <translation>로그 보기</translation>
     </message>
     <message>
-        <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>채팅이 더 최신 버전의 Hunch에서 저장됐어요. 그 버전으로 여세요.</translation>
+        <source>Your chats were saved by a newer Hunch. Open them with that version.</source>
+        <translation>더 새로운 버전의 Hunch에서 저장한 채팅이에요. 그 버전으로 여세요.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -278,7 +278,7 @@
         <translation>열기</translation>
     </message>
     <message>
-        <source>Put into the Message</source>
+        <source>Insert into Message</source>
         <translation>메시지에 넣기</translation>
     </message>
     <message>
@@ -490,7 +490,7 @@
         <translation>고정됨</translation>
     </message>
     <message>
-        <source>a reply is being written</source>
+        <source>writing a reply</source>
         <translation>답변을 쓰는 중</translation>
     </message>
     <message>
@@ -712,16 +712,16 @@
 <context>
     <name>ContextRing</name>
     <message>
-        <source>%1 of %2 tokens of context used</source>
-        <translation>컨텍스트 %2토큰 중 %1토큰이 찼어요</translation>
+        <source>Context: %1 of %2 tokens</source>
+        <translation>컨텍스트: %2토큰 중 %1토큰</translation>
     </message>
     <message>
-        <source>Limited to %1 tokens in the settings; the model holds %2</source>
-        <translation>설정에서 %1토큰으로 제한했어요(모델 한도 %2토큰)</translation>
+        <source>Limited to %1 tokens in Settings (model: %2)</source>
+        <translation>설정에서 %1토큰으로 제한(모델 한도 %2토큰)</translation>
     </message>
     <message>
-        <source>Memory has room for about %1 tokens; the model holds %2</source>
-        <translation>메모리에는 약 %1토큰까지 들어가요(모델 한도 %2토큰)</translation>
+        <source>Memory holds about %1 tokens (model: %2)</source>
+        <translation>메모리에는 약 %1토큰까지(모델 한도 %2토큰)</translation>
     </message>
     <message>
         <source>%1 tokens too many</source>
@@ -730,7 +730,7 @@
     <message>
         <source>%1 full</source>
         <comment>the context</comment>
-        <translation>%1 찼어요</translation>
+        <translation>%1 사용</translation>
     </message>
 </context>
 <context>
@@ -993,8 +993,8 @@
 <context>
     <name>DropSign</name>
     <message>
-        <source>Drop files to attach them</source>
-        <translation>여기에 파일을 놓으면 첨부돼요</translation>
+        <source>Drop files to attach</source>
+        <translation>파일을 놓아 첨부</translation>
     </message>
 </context>
 <context>
@@ -1207,7 +1207,7 @@
         <translation>그 밖에 %1개 더 있어요.</translation>
     </message>
     <message>
-        <source>%1 is not attached</source>
+        <source>%1 not attached</source>
         <translation>%1 파일을 첨부하지 못했어요</translation>
     </message>
     <message>
@@ -1215,15 +1215,15 @@
         <translation>첨부하지 못했어요</translation>
     </message>
     <message>
-        <source>Hunch cannot look at images yet.</source>
-        <translation>Hunch는 아직 이미지를 볼 수 없어요.</translation>
+        <source>Hunch cannot read images yet.</source>
+        <translation>Hunch는 아직 이미지를 읽을 수 없어요.</translation>
     </message>
     <message>
-        <source>There is no text in this file that Hunch could read.</source>
-        <translation>이 파일에는 Hunch가 읽을 수 있는 텍스트가 없어요.</translation>
+        <source>This file has no readable text.</source>
+        <translation>읽을 수 있는 텍스트가 없는 파일이에요.</translation>
     </message>
     <message>
-        <source>It is a folder.</source>
+        <source>This is a folder.</source>
         <translation>폴더예요.</translation>
     </message>
     <message>
@@ -1235,31 +1235,31 @@
         <translation>파일이 %1보다 커요.</translation>
     </message>
     <message>
-        <source>Its text is longer than %1 characters.</source>
+        <source>Its text exceeds %1 characters.</source>
         <translation>텍스트가 %1자를 넘어요.</translation>
     </message>
     <message>
-        <source>At most %1 files go with a message.</source>
-        <translation>메시지 하나에는 파일을 %1개까지 첨부할 수 있어요.</translation>
+        <source>A message takes up to %1 files.</source>
+        <translation>메시지 하나에 파일 %1개까지 첨부할 수 있어요.</translation>
     </message>
     <message>
-        <source>The file is no longer there.</source>
-        <translation>파일이 더 이상 그 자리에 없어요.</translation>
+        <source>The file was not found.</source>
+        <translation>파일을 찾을 수 없어요.</translation>
     </message>
     <message>
-        <source>Hunch may not read this file.</source>
-        <translation>Hunch에 이 파일을 읽을 권한이 없어요.</translation>
+        <source>Hunch has no permission to read it.</source>
+        <translation>Hunch에 읽기 권한이 없어요.</translation>
     </message>
     <message>
         <source>The file cannot be read.</source>
         <translation>파일을 읽을 수 없어요.</translation>
     </message>
     <message>
-        <source>The PDF is protected by a password.</source>
+        <source>The PDF is password-protected.</source>
         <translation>비밀번호로 보호된 PDF예요.</translation>
     </message>
     <message>
-        <source>The PDF holds pictures of pages, but no text.</source>
+        <source>The PDF has page images but no text.</source>
         <translation>PDF에 페이지 이미지만 있고 텍스트가 없어요.</translation>
     </message>
     <message>
@@ -1267,23 +1267,23 @@
         <translation>손상된 PDF예요.</translation>
     </message>
     <message>
-        <source>The PDF takes too much time or memory to read.</source>
+        <source>The PDF takes too much time or memory.</source>
         <translation>PDF를 읽는 데 시간이나 메모리가 너무 많이 들어요.</translation>
     </message>
     <message>
-        <source>Describe what is in it, or paste its text.</source>
-        <translation>내용을 글로 설명하거나 텍스트를 붙여 넣으세요.</translation>
+        <source>Describe it, or paste its text.</source>
+        <translation>글로 설명하거나 텍스트를 붙여 넣으세요.</translation>
     </message>
     <message>
-        <source>Save it as text or PDF, and attach that.</source>
-        <translation>텍스트나 PDF로 저장한 다음 첨부하세요.</translation>
+        <source>Attach it as text or PDF.</source>
+        <translation>텍스트나 PDF로 첨부하세요.</translation>
     </message>
     <message>
         <source>Attach the files in it.</source>
         <translation>폴더 안의 파일을 첨부하세요.</translation>
     </message>
     <message>
-        <source>Attach the part that matters.</source>
+        <source>Attach only what you need.</source>
         <translation>필요한 부분만 첨부하세요.</translation>
     </message>
     <message>
@@ -1291,7 +1291,7 @@
         <translation>먼저 보내거나 몇 개를 제거하세요.</translation>
     </message>
     <message>
-        <source>Allow it in the system&apos;s settings, then try again.</source>
+        <source>Allow access in System Settings, then try again.</source>
         <translation>시스템 설정에서 허용한 다음 다시 시도하세요.</translation>
     </message>
     <message>
@@ -1299,19 +1299,19 @@
         <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
     </message>
     <message>
-        <source>Save it without the password, and attach that.</source>
-        <translation>비밀번호 없이 저장한 다음 첨부하세요.</translation>
+        <source>Attach a copy without a password.</source>
+        <translation>비밀번호가 없는 사본을 첨부하세요.</translation>
     </message>
     <message>
-        <source>Have its text recognized first, for example in Preview.</source>
-        <translation>먼저 미리보기 같은 앱에서 텍스트를 인식하세요.</translation>
+        <source>Run text recognition (OCR) first.</source>
+        <translation>먼저 텍스트 인식(OCR)을 하세요.</translation>
     </message>
     <message>
-        <source>Open it in another app and save it anew.</source>
-        <translation>다른 앱에서 열어 다시 저장하세요.</translation>
+        <source>Save it again in another app.</source>
+        <translation>다른 앱에서 다시 저장하세요.</translation>
     </message>
     <message>
-        <source>Attach fewer of its pages.</source>
+        <source>Attach fewer pages.</source>
         <translation>페이지 수를 줄여 첨부하세요.</translation>
     </message>
 </context>
@@ -1639,12 +1639,12 @@
         <translation>쓴 내용이 없어요</translation>
     </message>
     <message>
-        <source>Ask something, and see here what the draft brings.</source>
-        <translation>질문을 하면 초안 모델이 얼마나 도움이 됐는지 여기에 보여요.</translation>
+        <source>Send a message to see what the draft brings.</source>
+        <translation>메시지를 보내면 초안 모델의 효과가 여기에 보여요.</translation>
     </message>
     <message>
-        <source>Too little of it was drafted to say whether that paid.</source>
-        <translation>미리 추측한 부분이 적어서 이득이었는지 알 수 없어요.</translation>
+        <source>Too little was drafted to tell.</source>
+        <translation>추측한 부분이 적어서 알 수 없어요.</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1691,19 +1691,19 @@
         <translation>추측의 %1만 맞았어요. 패스당 %2토큰이에요(이득 기준: %3토큰).</translation>
     </message>
     <message>
-        <source>So far nothing tells for certain whether drafting pays here.</source>
+        <source>Too early to tell whether drafting pays here.</source>
         <translation>여기서 초안 모델이 이득인지 아직 확실하지 않아요.</translation>
     </message>
     <message>
-        <source>This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less.</source>
-        <translation>스타터 쌍의 수치예요. 아주 작고 답을 외우고 있어서, 다른 쌍은 이만큼 빨라지지 않아요.</translation>
+        <source>The starter pair is tiny and knows its text by heart. Other pairs gain less.</source>
+        <translation>기본 모델은 아주 작고 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
     </message>
     <message>
         <source>break-even %1</source>
         <translation>이득 기준 %1</translation>
     </message>
     <message>
-        <source>Where the time went</source>
+        <source>Time spent</source>
         <translation>시간이 쓰인 곳</translation>
     </message>
     <message>
@@ -1719,11 +1719,11 @@
         <translation>기타</translation>
     </message>
     <message>
-        <source>Tokens per pass over the reply</source>
+        <source>Tokens per pass over time</source>
         <translation>답변 중 패스당 토큰</translation>
     </message>
     <message>
-        <source>first %1, last %2, between %3 and %4</source>
+        <source>first %1, last %2, from %3 to %4</source>
         <translation>처음 %1, 끝 %2, 범위 %3~%4</translation>
     </message>
     <message>
@@ -1743,40 +1743,40 @@
         <translation>패스</translation>
     </message>
     <message>
-        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
-        <translation>메인 모델이 추측을 한 번에 모두 확인해요. 자신도 그렇게 썼을 토큰은 처음으로 다른 것이 나올 때까지 받아들이고, 자기 토큰을 하나 더해요.</translation>
+        <source>The main model checks all guesses at once, keeps those it would have written itself up to the first mismatch, and adds one token.</source>
+        <translation>메인 모델이 추측을 한 번에 확인해요. 자신도 썼을 토큰을 처음 다른 곳까지 받아들이고 토큰을 하나 더해요.</translation>
     </message>
     <message>
         <source>Accept rate</source>
         <translation>수락률</translation>
     </message>
     <message>
-        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
-        <translation>초안 모델이 추측하고 메인 모델이 확인한 토큰 가운데 받아들인 비율이에요.</translation>
+        <source>Share of guessed tokens that the main model kept.</source>
+        <translation>추측한 토큰 가운데 메인 모델이 받아들인 비율이에요.</translation>
     </message>
     <message>
-        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation>메인 모델이 패스마다 평균 몇 토큰을 생성했는지예요. 자기 토큰도 포함해요. 초안 모델이 없으면 1이에요.</translation>
+        <source>Average tokens per pass of the main model, its own included. Without a draft: 1.</source>
+        <translation>메인 모델이 패스마다 생성한 평균 토큰 수예요(자기 토큰 포함). 초안 모델이 없으면 1이에요.</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>이득 기준</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: the speed with the draft against the speed without. What a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.</source>
-        <translation>패스당 토큰을 이득 기준으로 나눈 값, 곧 초안 모델이 있을 때와 없을 때의 속도 비예요. 초안 없는 패스에 걸리는 시간은 이 답변과 최근 답변, 그리고 쉬는 사이에 이 Mac에서 재요.</translation>
+        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, as measured on this Mac during and between replies.</source>
+        <translation>패스당 토큰을 이득 기준으로 나눈 값이에요. 이 Mac에서 답변 중과 그 사이에 잰, 초안 모델이 있을 때와 없을 때의 속도 비예요.</translation>
     </message>
     <message>
-        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation>초안 모델을 쓰는 패스가 일반 패스보다 몇 배 오래 걸리는지예요. 패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
+        <source>How many times longer a pass takes with drafting. With more tokens per pass than this, replies are faster.</source>
+        <translation>초안 모델을 쓰면 패스가 몇 배 오래 걸리는지예요. 패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>빠름, 느림</translation>
     </message>
     <message>
-        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
-        <translation>첫 번째, 두 번째, 세 번째… 추측이 얼마나 자주 수락됐는지예요. 뒤의 추측은 앞이 모두 맞아야 인정돼요.</translation>
+        <source>How often each guess was kept. A guess counts only if all before it were right.</source>
+        <translation>각 위치의 추측이 얼마나 자주 수락됐는지예요. 앞의 추측이 모두 맞아야 인정돼요.</translation>
     </message>
 </context>
 <context>
@@ -1791,25 +1791,25 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>이 쌍에서 끄기</translation>
+        <translation>이 조합에서 끄기</translation>
     </message>
     <message>
         <source>Race…</source>
         <translation>속도 대결…</translation>
     </message>
     <message>
-        <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation>이 답변을 초안 모델 없이 한 번, 초안 모델로 한 번 더 써서 나란히 비교해요</translation>
+        <source>Generate this reply with and without the draft, side by side</source>
+        <translation>이 답변을 초안 모델 없이, 또 초안 모델로 다시 생성해 비교해요</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
-        <source>Make the window wider to show the inspector.</source>
-        <translation>인스펙터를 보려면 창을 넓혀 주세요.</translation>
+        <source>Widen the window to show the inspector.</source>
+        <translation>인스펙터를 보려면 윈도우를 넓히세요.</translation>
     </message>
     <message>
-        <source>Show or hide the inspector</source>
+        <source>Toggle inspector</source>
         <translation>인스펙터 보기/가리기</translation>
     </message>
     <message>
@@ -2310,24 +2310,24 @@
         <translation>문제가 생겼어요</translation>
     </message>
     <message>
-        <source>The engine reported an error that has no description yet.</source>
-        <translation>엔진에서 아직 설명이 준비되지 않은 오류가 났어요.</translation>
+        <source>The engine reported an unknown error.</source>
+        <translation>엔진에서 알 수 없는 오류가 났어요.</translation>
     </message>
     <message>
         <source>Model not found</source>
         <translation>모델을 찾을 수 없어요</translation>
     </message>
     <message>
-        <source>There is no model in %1.</source>
+        <source>No model in %1.</source>
         <translation>%1 폴더에 모델이 없어요.</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted. Choose another model.</source>
+        <source>It may have been moved or deleted. Choose another.</source>
         <translation>옮겨졌거나 삭제되었을 수 있어요. 다른 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>Model without weights</source>
-        <translation>가중치가 없는 모델이에요</translation>
+        <source>Weights missing</source>
+        <translation>가중치가 없어요</translation>
     </message>
     <message>
         <source>%1 has no safetensors weights.</source>
@@ -2342,36 +2342,36 @@
         <translation>모델이 손상됐어요</translation>
     </message>
     <message>
-        <source>Delete it and install it again.</source>
+        <source>Delete and reinstall it.</source>
         <translation>삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
-        <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
+        <source>MLX cannot run %1 (“%2”) yet.</source>
         <translation>%1 모델의 구조(%2)는 아직 MLX에서 실행할 수 없어요.</translation>
     </message>
     <message>
         <source>The configuration of %1 names no architecture.</source>
-        <translation>%1 모델의 설정에 아키텍처가 적혀 있지 않아요.</translation>
+        <translation>%1 모델의 설정에 구조가 적혀 있지 않아요.</translation>
     </message>
     <message>
         <source>Model not supported</source>
         <translation>지원하지 않는 모델이에요</translation>
     </message>
     <message>
-        <source>Choose a model of another family.</source>
+        <source>Choose another model family.</source>
         <translation>다른 계열의 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>%1 wants to run program code of its own. Hunch never does that.</source>
-        <translation>%1 모델은 자체 프로그램 코드를 실행하려고 해요. Hunch는 그런 코드를 실행하지 않아요.</translation>
+        <source>%1 needs to run its own code, which Hunch never does.</source>
+        <translation>%1 모델은 자체 코드를 실행해야 하는데, Hunch는 그렇게 하지 않아요.</translation>
     </message>
     <message>
         <source>Model refused</source>
         <translation>쓸 수 없는 모델이에요</translation>
     </message>
     <message>
-        <source>Choose a model that needs no code of its own.</source>
-        <translation>자체 코드가 필요 없는 모델을 선택하세요.</translation>
+        <source>Choose another model.</source>
+        <translation>다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The tokenizer of %1 cannot be used.</source>
@@ -2382,7 +2382,7 @@
         <translation>토크나이저가 손상됐어요</translation>
     </message>
     <message>
-        <source>Delete the model and install it again.</source>
+        <source>Delete and reinstall the model.</source>
         <translation>모델을 삭제하고 다시 설치하세요.</translation>
     </message>
     <message>
@@ -2398,27 +2398,27 @@
         <translation>더 작은 모델이나 비트 수가 적은 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>Another model was chosen before %1 was loaded.</source>
-        <translation>%1 모델을 다 불러오기 전에 다른 모델을 선택했어요.</translation>
+        <source>Another model was chosen before %1 loaded.</source>
+        <translation>%1 모델을 불러오기 전에 다른 모델을 선택했어요.</translation>
     </message>
     <message>
         <source>Loading stopped</source>
         <translation>불러오기가 중단됐어요</translation>
     </message>
     <message>
-        <source>Model without config.json</source>
-        <translation>config.json이 없는 모델이에요</translation>
+        <source>No config.json</source>
+        <translation>config.json이 없어요</translation>
     </message>
     <message>
-        <source>%1 has weights, but no config.json that says what model they are.</source>
+        <source>%1 has weights, but no config.json describing them.</source>
         <translation>%1에는 가중치가 있지만, 어떤 모델인지 알려 주는 config.json이 없어요.</translation>
     </message>
     <message>
-        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
-        <translation>모델의 config.json과 토크나이저를 그 옆에 두거나, 다른 모델을 선택하세요.</translation>
+        <source>Add its config.json and tokenizer, or choose another model.</source>
+        <translation>config.json과 토크나이저를 추가하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>Choose a version of it for MLX, or install it again.</source>
+        <source>Choose its MLX version, or reinstall it.</source>
         <translation>MLX용 버전을 고르거나 다시 설치하세요.</translation>
     </message>
     <message>
@@ -2426,12 +2426,12 @@
         <translation>어휘가 달라요</translation>
     </message>
     <message>
-        <source>Choose a draft from the main model&apos;s own family.</source>
+        <source>Choose a draft from the main model&apos;s family.</source>
         <translation>메인 모델과 같은 계열의 초안 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>The same token numbers mean different text to the two models.</source>
-        <translation>같은 토큰 번호가 두 모델에서 서로 다른 글자에 해당해요.</translation>
+        <source>The same tokens mean different text to each model.</source>
+        <translation>같은 토큰이 두 모델에서 서로 다른 글자를 뜻해요.</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2442,12 +2442,12 @@
         <translation>모델이 자기 자신보다 빨리 추측할 수는 없어요.</translation>
     </message>
     <message>
-        <source>Choose a smaller model of the same family as the draft.</source>
-        <translation>같은 계열의 더 작은 모델을 초안 모델로 선택하세요.</translation>
+        <source>Choose a smaller draft of the same family.</source>
+        <translation>같은 계열의 더 작은 초안 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>The draft is %1, the main model %2; such a draft can only cost time.</source>
-        <translation>초안 모델은 %1, 메인 모델은 %2예요. 이런 초안 모델을 쓰면 시간만 더 걸려요.</translation>
+        <source>The draft is %1, the main model %2: too large to save time.</source>
+        <translation>초안 모델은 %1, 메인 모델은 %2예요. 너무 커서 시간을 줄이지 못해요.</translation>
     </message>
     <message>
         <source>Draft too large</source>
@@ -2458,7 +2458,7 @@
         <translation>초안 모델은 메인 모델 크기의 5분의 1 이하가 좋아요.</translation>
     </message>
     <message>
-        <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
+        <source>“%1” drafts cannot undo wrong guesses.</source>
         <translation>‘%1’ 종류의 초안 모델은 틀린 추측을 되돌릴 수 없어요.</translation>
     </message>
     <message>
@@ -2466,31 +2466,31 @@
         <translation>초안 모델로 쓸 수 없어요</translation>
     </message>
     <message>
-        <source>Choose a draft of another kind.</source>
+        <source>Choose another kind of draft.</source>
         <translation>다른 종류의 초안 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
-        <translation>불러온 모델이 없어요</translation>
+        <source>No model loaded</source>
+        <translation>불러온 모델 없음</translation>
     </message>
     <message>
-        <source>Choose a main model first; your text is kept.</source>
-        <translation>먼저 메인 모델을 선택하세요. 쓴 글은 그대로 있어요.</translation>
+        <source>Choose a main model. Your text is kept.</source>
+        <translation>메인 모델을 선택하세요. 쓴 글은 그대로 있어요.</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
         <translation>답변할 내용이 없어요</translation>
     </message>
     <message>
-        <source>The chat has no message yet.</source>
-        <translation>이 채팅에는 아직 메시지가 없어요.</translation>
+        <source>This chat has no messages.</source>
+        <translation>이 채팅에는 메시지가 없어요.</translation>
     </message>
     <message>
         <source>Write something first.</source>
         <translation>먼저 메시지를 쓰세요.</translation>
     </message>
     <message>
-        <source>%1 is set to %2; allowed is %3.</source>
+        <source>%1 is set to %2; allowed: %3.</source>
         <translation>%1의 값은 %2인데, 쓸 수 있는 값은 다음과 같아요: %3</translation>
     </message>
     <message>
@@ -2510,8 +2510,8 @@
         <translation>채팅이 너무 길어요</translation>
     </message>
     <message>
-        <source>Edit the message to shorten it, start a new chat, or choose a model with a longer context.</source>
-        <translation>메시지를 편집해 줄이거나, 새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
+        <source>Shorten the message, start a new chat, or choose a model with a longer context.</source>
+        <translation>메시지를 줄이거나, 새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>
@@ -2522,7 +2522,7 @@
         <translation>채팅 템플릿에 문제가 있어요</translation>
     </message>
     <message>
-        <source>The model could not lay out this chat.</source>
+        <source>The model could not format this chat.</source>
         <translation>이 채팅을 모델의 형식으로 만들지 못했어요.</translation>
     </message>
     <message>
@@ -2530,23 +2530,23 @@
         <translation>저장소를 찾을 수 없어요</translation>
     </message>
     <message>
-        <source>The hub knows no repository %1.</source>
+        <source>The hub has no repository %1.</source>
         <translation>허브에 %1 저장소가 없어요.</translation>
     </message>
     <message>
-        <source>Check the spelling; a private one needs a token in Settings.</source>
-        <translation>철자를 확인하세요. 비공개 저장소라면 설정에 토큰을 넣어야 해요.</translation>
+        <source>Check the spelling. Private ones need a token in Settings.</source>
+        <translation>철자를 확인하세요. 비공개 저장소는 설정에 토큰이 필요해요.</translation>
     </message>
     <message>
-        <source>%1 asks you to accept its terms first.</source>
+        <source>%1 requires you to accept its terms.</source>
         <translation>%1 저장소를 쓰려면 먼저 약관에 동의해야 해요.</translation>
     </message>
     <message>
-        <source>Accept them on its page on the hub, then put your token in Settings.</source>
+        <source>Accept them on its hub page, then add your token in Settings.</source>
         <translation>허브의 해당 페이지에서 동의한 뒤 설정에 토큰을 넣으세요.</translation>
     </message>
     <message>
-        <source>Put a token that may read it in Settings.</source>
+        <source>Add a token with read access in Settings.</source>
         <translation>읽기 권한이 있는 토큰을 설정에 넣으세요.</translation>
     </message>
     <message>
@@ -2562,11 +2562,11 @@
         <translation>%1 서버를 찾을 수 없어요. 이 Mac이 오프라인일 수 있어요.</translation>
     </message>
     <message>
-        <source>Check the internet connection, and the hub address in Settings.</source>
-        <translation>인터넷 연결과 설정의 허브 주소를 확인하세요.</translation>
+        <source>Check your connection, and the hub address in Settings.</source>
+        <translation>연결과 설정의 허브 주소를 확인하세요.</translation>
     </message>
     <message>
-        <source>Check the connection and try again; what has arrived is kept.</source>
+        <source>Check your connection and try again. Downloaded data is kept.</source>
         <translation>연결을 확인하고 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
@@ -2582,11 +2582,11 @@
         <translation>받은 파일이 손상됐어요</translation>
     </message>
     <message>
-        <source>%1 does not match its checksum and was thrown away.</source>
+        <source>%1 did not match its checksum and was discarded.</source>
         <translation>%1 파일이 체크섬과 맞지 않아 삭제했어요.</translation>
     </message>
     <message>
-        <source>Try again; the other files are kept.</source>
+        <source>Try again. Other files are kept.</source>
         <translation>다시 시도하세요. 다른 파일은 남아 있어요.</translation>
     </message>
     <message>
@@ -2602,11 +2602,11 @@
         <translation>설치할 것이 없어요</translation>
     </message>
     <message>
-        <source>Look for the same model from mlx-community.</source>
+        <source>Look for it at mlx-community.</source>
         <translation>mlx-community에서 같은 모델을 찾아보세요.</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 is free.</source>
+        <source>%1 needs %2 of disk space; %3 is free.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요한데, %3만 남아 있어요.</translation>
     </message>
     <message>
@@ -2618,11 +2618,11 @@
         <translation>모델 출력이 올바르지 않아요</translation>
     </message>
     <message>
-        <source>%1 produced values that are not numbers, so no next word could be chosen.</source>
+        <source>%1 produced invalid numbers, so no next word could be chosen.</source>
         <translation>%1 모델의 계산 결과가 숫자가 아니어서 다음 단어를 고를 수 없었어요.</translation>
     </message>
     <message>
-        <source>Its weights may be damaged. Install it again, or choose another model.</source>
+        <source>Its weights may be damaged. Reinstall it, or choose another model.</source>
         <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
@@ -2634,19 +2634,19 @@
         <translation>%1에는 Hunch가 아직 계산하지 못하는 ‘%2’가 필요해요.</translation>
     </message>
     <message>
-        <source>Choose another draft model for this main model.</source>
-        <translation>이 메인 모델에 다른 초안 모델을 선택하세요.</translation>
+        <source>Choose another draft model.</source>
+        <translation>다른 초안 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>No chat model</source>
+        <source>Not a chat model</source>
         <translation>채팅 모델이 아니에요</translation>
     </message>
     <message>
-        <source>%1 only drafts for another model; it cannot chat by itself.</source>
-        <translation>%1 모델은 다른 모델의 초안만 쓰며 혼자서는 채팅할 수 없어요.</translation>
+        <source>%1 only drafts for other models.</source>
+        <translation>다른 모델의 초안만 쓰는 모델이에요: %1.</translation>
     </message>
     <message>
-        <source>Choose a main model, then this one as its draft.</source>
+        <source>Choose a main model, then this as its draft.</source>
         <translation>메인 모델을 고른 다음 이 모델을 그 초안으로 고르세요.</translation>
     </message>
     <message>
@@ -2658,12 +2658,12 @@
         <translation>메인 모델을 사용 중이에요</translation>
     </message>
     <message>
-        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <source>%1 was not loaded: another main model is writing replies.</source>
         <translation>다른 메인 모델로 답변을 쓰고 있어 %1 모델을 불러오지 않았어요.</translation>
     </message>
     <message>
-        <source>Wait until they are done, or stop them.</source>
-        <translation>답변이 끝날 때까지 기다리거나 중지하세요.</translation>
+        <source>Wait for them, or stop them.</source>
+        <translation>기다리거나 중지하세요.</translation>
     </message>
     <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
@@ -2674,56 +2674,56 @@
         <translation>다른 모델용이에요</translation>
     </message>
     <message>
-        <source>Choose the drafter that was made for this very main model.</source>
-        <translation>바로 이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
+        <source>Choose the drafter made for this main model.</source>
+        <translation>이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
     </message>
     <message>
-        <source>It reads keys and values that this model does not have.</source>
+        <source>It reads keys and values this model lacks.</source>
         <translation>이 모델에 없는 키와 값을 읽어야 하는 초안 모델이에요.</translation>
     </message>
     <message>
-        <source>No drafter can be used with this model</source>
+        <source>Drafters do not work with this model</source>
         <translation>이 모델에는 전용 초안 모델을 쓸 수 없음</translation>
     </message>
     <message>
-        <source>Drafters read a model&apos;s hidden states, and this model does not show them.</source>
-        <translation>전용 초안 모델은 모델의 은닉 상태를 읽는데, 이 모델에서는 읽을 수 없습니다.</translation>
+        <source>Drafters read hidden states, which this model does not expose.</source>
+        <translation>전용 초안 모델은 은닉 상태를 읽는데, 이 모델에서는 읽을 수 없어요.</translation>
     </message>
     <message>
-        <source>Choose a small model of the same family as its draft model.</source>
-        <translation>같은 계열의 작은 모델을 초안 모델로 선택하세요.</translation>
+        <source>Choose a small draft of the same family.</source>
+        <translation>같은 계열의 작은 초안 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>The drafter is read wrongly</source>
+        <source>Drafter misread</source>
         <translation>초안 모델을 잘못 읽고 있어요</translation>
     </message>
     <message>
-        <source>Its guesses are right more often when its files are read another way.</source>
+        <source>Read another way, its guesses are right more often.</source>
         <translation>이 모델의 파일을 다른 방식으로 읽으면 추측이 더 자주 맞아요.</translation>
     </message>
     <message>
-        <source>Choose another draft model. Your replies are not affected.</source>
-        <translation>다른 초안 모델을 선택하세요. 답변 내용에는 영향이 없어요.</translation>
+        <source>Choose another draft model. Replies are not affected.</source>
+        <translation>다른 초안 모델을 선택하세요. 답변에는 영향이 없어요.</translation>
     </message>
     <message>
-        <source>In a test it brought %1 tokens a pass, hardly more than without a draft.</source>
+        <source>In a test: %1 tokens per pass, hardly more than without a draft.</source>
         <translation>테스트에서 패스당 토큰이 %1개였어요. 초안 모델이 없을 때와 거의 같아요.</translation>
     </message>
     <message>
-        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <source>Start with your own message, remove the system prompt, or choose another model.</source>
         <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>It expects a main model of %1 layers; this one has %2.</source>
-        <translation>레이어가 %1개인 메인 모델용인데 이 모델은 %2개예요.</translation>
+        <source>It expects %1 layers; this model has %2.</source>
+        <translation>레이어 %1개를 기대하는데 이 모델은 %2개예요.</translation>
     </message>
     <message>
-        <source>Only %1 of %2 tokens mean the same to both; nine in ten are needed.</source>
-        <translation>토큰 %2개 중 %1개만 두 모델에서 같은 뜻이에요. 열에 아홉은 같아야 해요.</translation>
+        <source>Only %1 of %2 tokens match; nine in ten must.</source>
+        <translation>토큰 %2개 중 %1개만 같아요. 열에 아홉은 같아야 해요.</translation>
     </message>
     <message>
-        <source>It expects a main model of width %1; this one has %2.</source>
-        <translation>너비가 %1인 메인 모델용인데 이 모델은 너비가 달라요(%2).</translation>
+        <source>It expects width %1; this model has %2.</source>
+        <translation>너비 %1 모델용인데 이 모델의 너비는 %2예요.</translation>
     </message>
     <message>
         <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
@@ -2734,8 +2734,8 @@
         <translation>초안 모델이 거의 도움이 되지 않아요</translation>
     </message>
     <message>
-        <source>It may be made for another model. Your replies are not affected.</source>
-        <translation>다른 모델용으로 만든 것일 수 있어요. 답변 내용에는 영향이 없어요.</translation>
+        <source>It may be made for another model. Replies are not affected.</source>
+        <translation>다른 모델용일 수 있어요. 답변에는 영향이 없어요.</translation>
     </message>
     <message>
         <source>%1 is private, or this token has no access.</source>
@@ -2750,11 +2750,11 @@
         <translation>설정에서 허브 주소를 고치세요.</translation>
     </message>
     <message>
-        <source>There is no connection to %1.</source>
+        <source>No connection to %1.</source>
         <translation>%1에 연결할 수 없어요.</translation>
     </message>
     <message>
-        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <source>Check your internet connection and try again. Downloaded data is kept.</source>
         <translation>인터넷 연결을 확인하고 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
@@ -2770,15 +2770,15 @@
         <translation>%1에서 제때 응답하지 않았어요.</translation>
     </message>
     <message>
-        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
-        <translation>%1의 인증서를 신뢰할 수 없어서 진짜 허브인지 확인하지 못했어요.</translation>
+        <source>The certificate of %1 is not trusted.</source>
+        <translation>%1의 인증서를 신뢰할 수 없어요.</translation>
     </message>
     <message>
-        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <source>Try another network. Check this Mac&apos;s date, and the hub address in Settings.</source>
         <translation>다른 네트워크에서 시도해 보세요. 이 Mac의 날짜와 설정의 허브 주소도 확인하세요.</translation>
     </message>
     <message>
-        <source>The proxy on the way to %1 does not work.</source>
+        <source>The proxy for %1 does not work.</source>
         <translation>%1에 연결하는 프록시가 작동하지 않아요.</translation>
     </message>
     <message>
@@ -2786,15 +2786,15 @@
         <translation>설정에서 프록시를 확인하세요.</translation>
     </message>
     <message>
-        <source>%1 is too busy to answer.</source>
-        <translation>%1 서버가 너무 바빠서 응답하지 못해요.</translation>
+        <source>%1 is busy.</source>
+        <translation>%1 서버가 바빠요.</translation>
     </message>
     <message>
-        <source>Try again later; what has arrived is kept.</source>
+        <source>Try again later. Downloaded data is kept.</source>
         <translation>나중에 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
-        <source>The connection to %1 broke off.</source>
+        <source>The connection to %1 was lost.</source>
         <translation>%1 서버와의 연결이 끊겼어요.</translation>
     </message>
     <message>
@@ -2802,36 +2802,36 @@
         <translation>오프라인 모드가 켜져 있어요</translation>
     </message>
     <message>
-        <source>Hunch asks no hub while offline mode is on.</source>
-        <translation>오프라인 모드에서는 Hunch가 어떤 허브에도 접속하지 않아요.</translation>
+        <source>Hunch does not contact the hub in offline mode.</source>
+        <translation>오프라인 모드에서는 허브에 접속하지 않아요.</translation>
     </message>
     <message>
-        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
-        <translation>설치된 모델은 그대로 쓸 수 있어요. 다른 모델을 받으려면 설정에서 오프라인 모드를 끄세요.</translation>
+        <source>Turn it off in Settings to get models. Installed ones keep working.</source>
+        <translation>모델을 받으려면 설정에서 끄세요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
     </message>
     <message>
         <source>Search not available</source>
         <translation>검색할 수 없어요</translation>
     </message>
     <message>
-        <source>%1 has no list of models to search in.</source>
+        <source>%1 has no searchable model list.</source>
         <translation>%1에는 검색할 수 있는 모델 목록이 없어요.</translation>
     </message>
     <message>
-        <source>A model can still be installed by its repository&apos;s name.</source>
-        <translation>저장소 이름을 알면 모델을 설치할 수 있어요.</translation>
+        <source>You can still install models by repository name.</source>
+        <translation>저장소 이름으로 모델을 설치할 수 있어요.</translation>
     </message>
     <message>
-        <source>The hub sent something that it must not send.</source>
-        <translation>허브에서 받으면 안 되는 내용이 왔어요.</translation>
+        <source>The hub sent an invalid response.</source>
+        <translation>허브에서 잘못된 응답이 왔어요.</translation>
     </message>
     <message>
         <source>Token not sent</source>
         <translation>토큰을 보내지 않았어요</translation>
     </message>
     <message>
-        <source>%1 is not encrypted: anyone on the way could read the token.</source>
-        <translation>%1 주소는 암호화되지 않아서 중간에 누구나 토큰을 읽을 수 있어요.</translation>
+        <source>%1 is not encrypted; others could read the token.</source>
+        <translation>%1 주소는 암호화되지 않아서 다른 사람이 토큰을 읽을 수 있어요.</translation>
     </message>
     <message>
         <source>Use an https address, or allow it in Settings.</source>
@@ -2842,8 +2842,8 @@
         <translation>%1 저장소에는 모델이 없고, 폴더에 든 전용 초안 모델만 있어요: %2.</translation>
     </message>
     <message>
-        <source>Install one of them by that name.</source>
-        <translation>이 이름으로 하나를 설치하세요.</translation>
+        <source>Install one of them by name.</source>
+        <translation>이름으로 하나를 설치하세요.</translation>
     </message>
     <message>
         <source>File missing on the hub</source>
@@ -2858,27 +2858,27 @@
         <translation>파일을 사용할 수 없어요</translation>
     </message>
     <message>
-        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
-        <translation>%2 저장소의 %1 파일은 %3예요. %4까지만 읽을 수 있어요.</translation>
+        <source>%1 of %2 has %3; the limit is %4.</source>
+        <translation>%2 저장소의 %1 파일은 %3예요. 한도는 %4예요.</translation>
     </message>
     <message>
         <source>%1 of %2 is damaged on the hub.</source>
         <translation>허브에 있는 %2 저장소의 %1 파일이 손상됐어요.</translation>
     </message>
     <message>
-        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <source>%1 has safetensors files, but lacks: %2.</source>
         <translation>%1 저장소에 safetensors 파일은 있지만, 모델에 필요한 다음 파일이 없어요: %2.</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
+        <source>%1 needs %2 of disk space; %3 is free, but other downloads need %4 of it.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
     </message>
     <message>
-        <source>Cancel one of them, or delete a model that you no longer use.</source>
-        <translation>그중 하나를 취소하거나 쓰지 않는 모델을 삭제하세요.</translation>
+        <source>Cancel a download, or delete a model.</source>
+        <translation>다운로드를 취소하거나 모델을 삭제하세요.</translation>
     </message>
     <message>
-        <source>Delete a model that you no longer use.</source>
+        <source>Delete a model you no longer use.</source>
         <translation>쓰지 않는 모델을 삭제하세요.</translation>
     </message>
     <message>
@@ -2886,27 +2886,27 @@
         <translation>모델 폴더를 쓸 수 없어요</translation>
     </message>
     <message>
-        <source>%1 is just being installed by another running copy of Hunch.</source>
-        <translation>실행 중인 다른 Hunch에서 %1 모델을 설치하고 있어요.</translation>
+        <source>Another copy of Hunch is installing %1.</source>
+        <translation>다른 Hunch에서 %1 모델을 설치하고 있어요.</translation>
     </message>
     <message>
-        <source>Try again when that is done.</source>
+        <source>Try again when it is done.</source>
         <translation>끝난 뒤에 다시 시도하세요.</translation>
     </message>
     <message>
-        <source>%1 is a file; a folder is needed there.</source>
-        <translation>%1 자리에는 폴더가 있어야 하는데 파일이 있어요.</translation>
+        <source>%1 is a file, not a folder.</source>
+        <translation>%1 자리에 폴더가 아니라 파일이 있어요.</translation>
     </message>
     <message>
-        <source>Move the file elsewhere, then try again.</source>
-        <translation>파일을 다른 곳으로 옮긴 뒤 다시 시도하세요.</translation>
+        <source>Move the file, then try again.</source>
+        <translation>파일을 옮긴 뒤 다시 시도하세요.</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
         <translation>%1 폴더에 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>Check that its disk is connected and that you may write to it.</source>
+        <source>Check that its disk is connected and writable.</source>
         <translation>디스크가 연결되어 있고 쓰기 권한이 있는지 확인하세요.</translation>
     </message>
     <message>
@@ -2914,11 +2914,11 @@
         <translation>삭제하지 못했어요</translation>
     </message>
     <message>
-        <source>%1 comes with Hunch and stays.</source>
+        <source>%1 is part of Hunch.</source>
         <translation>%1 모델은 Hunch에 들어 있어서 삭제할 수 없어요.</translation>
     </message>
     <message>
-        <source>A reply is being written with %1. Stop it first.</source>
+        <source>%1 is writing a reply. Stop it first.</source>
         <translation>%1 모델로 답변을 쓰고 있어요. 먼저 중지하세요.</translation>
     </message>
     <message>
@@ -2926,11 +2926,11 @@
         <translation>%1 모델은 Hunch가 설치하지 않았어요. 설치한 곳에서 삭제하세요.</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted, or its disk is not connected.</source>
-        <translation>옮겨졌거나 삭제되었거나, 디스크가 연결되어 있지 않을 수 있어요.</translation>
+        <source>It was moved or deleted, or its disk is not connected.</source>
+        <translation>옮겨졌거나 삭제되었거나, 디스크가 연결되지 않았어요.</translation>
     </message>
     <message>
-        <source>The disk with %1 can only be read, not written to.</source>
+        <source>The disk with %1 is read-only.</source>
         <translation>%1 폴더가 있는 디스크는 읽기 전용이에요.</translation>
     </message>
     <message>
@@ -2946,7 +2946,7 @@
         <translation>메모리를 다 썼어요</translation>
     </message>
     <message>
-        <source>The memory ran out.</source>
+        <source>Hunch ran out of memory.</source>
         <translation>메모리가 모자랐어요.</translation>
     </message>
     <message>
@@ -2958,12 +2958,12 @@
         <translation>엔진이 종료됐어요</translation>
     </message>
     <message>
-        <source>Hunch was quitting when this was asked.</source>
-        <translation>요청했을 때 Hunch가 종료되는 중이었어요.</translation>
+        <source>Hunch was quitting.</source>
+        <translation>Hunch가 종료되는 중이었어요.</translation>
     </message>
     <message>
-        <source>Open Hunch again and continue.</source>
-        <translation>Hunch를 다시 열고 이어서 하세요.</translation>
+        <source>Reopen Hunch to continue.</source>
+        <translation>Hunch를 다시 열어 계속하세요.</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -2974,7 +2974,7 @@
         <translation>Hunch의 잘못이에요.</translation>
     </message>
     <message>
-        <source>Try again. The log holds what is needed for a report.</source>
+        <source>Try again. The log has the details for a report.</source>
         <translation>다시 시도하세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
     </message>
     <message>
@@ -2982,39 +2982,39 @@
         <translation>저장되지 않았어요</translation>
     </message>
     <message>
-        <source>There is no room left on the disk with %1.</source>
-        <translation>%1 폴더가 있는 디스크에 남은 공간이 없어요.</translation>
+        <source>The disk with %1 is full.</source>
+        <translation>%1 폴더가 있는 디스크가 가득 찼어요.</translation>
     </message>
     <message>
-        <source>Free some space, then try again. Your words stay here.</source>
+        <source>Free some space, then try again. Your text is kept.</source>
         <translation>공간을 확보한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
-        <source>Another program keeps the file with your chats locked.</source>
-        <translation>다른 프로그램이 채팅 파일을 잠그고 있어요.</translation>
+        <source>Another program has locked your chats.</source>
+        <translation>다른 프로그램이 채팅 파일을 잠갔어요.</translation>
     </message>
     <message>
-        <source>Close that program, then try again. Your words stay here.</source>
+        <source>Close that program, then try again. Your text is kept.</source>
         <translation>그 프로그램을 닫은 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
-        <source>Hunch may not write to %1.</source>
+        <source>Hunch has no permission to write to %1.</source>
         <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
     </message>
     <message>
-        <source>Allow it, then try again. Your words stay here.</source>
+        <source>Allow it, then try again. Your text is kept.</source>
         <translation>권한을 허용한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
-        <source>It could not be written to the disk with %1.</source>
-        <translation>%1 폴더가 있는 디스크에 저장하지 못했어요.</translation>
+        <source>Could not write to the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>Check the disk, then try again. Your words stay here.</source>
+        <source>Check the disk, then try again. Your text is kept.</source>
         <translation>디스크를 확인한 다음 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
     </message>
     <message>
-        <source>Your chats cannot be opened</source>
+        <source>Chats cannot be opened</source>
         <translation>채팅을 열 수 없어요</translation>
     </message>
     <message>
@@ -3030,8 +3030,8 @@
         <translation>권한을 허용한 뒤 다시 시도하세요.</translation>
     </message>
     <message>
-        <source>The file with them in %1 cannot be read now. It has not been changed.</source>
-        <translation>%1 폴더의 채팅 파일을 지금 읽을 수 없어요. 파일은 바꾸지 않았어요.</translation>
+        <source>The chat file in %1 cannot be read. It is unchanged.</source>
+        <translation>%1 폴더의 채팅 파일을 읽을 수 없어요. 파일은 그대로예요.</translation>
     </message>
     <message>
         <source>Check the disk, then try again.</source>
@@ -3046,8 +3046,8 @@
         <translation>초안 모델 선택</translation>
     </message>
     <message>
-        <source>Open model settings</source>
-        <translation>모델 설정 열기</translation>
+        <source>Model settings</source>
+        <translation>모델 설정</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -3063,7 +3063,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>이 쌍에서 끄기</translation>
+        <translation>이 조합에서 끄기</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -3074,35 +3074,35 @@
         <translation>불러온 초안 모델이 없어요.</translation>
     </message>
     <message>
-        <source>The draft model is still reading the chat; the reply goes on without it.</source>
-        <translation>초안 모델이 아직 채팅을 읽고 있어요. 그동안 메인 모델이 답변을 이어 써요.</translation>
+        <source>The draft model is still reading the chat.</source>
+        <translation>초안 모델이 아직 채팅을 읽고 있어요.</translation>
     </message>
     <message>
         <source>The draft model guesses ahead.</source>
         <translation>초안 모델이 미리 추측하고 있어요.</translation>
     </message>
     <message>
-        <source>While several replies are written at once, drafting pauses.</source>
-        <translation>여러 답변을 동시에 쓰는 동안에는 초안 모델이 쉬어요.</translation>
+        <source>Drafting pauses while several replies are written.</source>
+        <translation>여러 답변을 쓰는 동안에는 초안 모델이 쉬어요.</translation>
     </message>
     <message>
-        <source>Drafting was slower than plain decoding here, so it is paused.</source>
-        <translation>여기서는 초안 모델을 쓰면 오히려 느려져서 쉬고 있어요.</translation>
+        <source>Drafting is paused: it was slower here.</source>
+        <translation>초안 모델을 쓰면 더 느려서 쉬고 있어요.</translation>
     </message>
     <message>
-        <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
-        <translation>이 메인 모델은 캐시를 되돌릴 수 없어서 초안 모델을 쓸 수 없어요.</translation>
+        <source>Drafting is not supported: this model&apos;s cache cannot be rolled back.</source>
+        <translation>이 모델은 캐시를 되돌릴 수 없어서 초안 모델을 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>The draft model failed; the main model wrote the reply alone.</source>
-        <translation>초안 모델에 문제가 생겨 메인 모델이 혼자 답변을 썼어요.</translation>
+        <source>The draft model failed. The main model finished alone.</source>
+        <translation>초안 모델에 문제가 생겨 메인 모델이 혼자 썼어요.</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>
         <translation>답변이 중단됐어요</translation>
     </message>
     <message>
-        <source>Hunch ended before the reply was finished.</source>
+        <source>Hunch quit before the reply finished.</source>
         <translation>답변이 끝나기 전에 Hunch가 종료됐어요.</translation>
     </message>
     <message>
@@ -3110,19 +3110,19 @@
         <translation>아직 저장되지 않았어요</translation>
     </message>
     <message>
-        <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
-        <translation>이 답변의 끝부분이 아직 디스크에 저장되지 않았어요. Hunch가 계속 시도하고 있어요.</translation>
+        <source>The end of this reply is not saved yet. Hunch keeps trying.</source>
+        <translation>이 답변의 끝부분이 아직 저장되지 않았어요. Hunch가 계속 시도해요.</translation>
     </message>
     <message>
-        <source>Free some space on the disk, and leave Hunch open until then.</source>
-        <translation>디스크 공간을 확보하고, 그때까지 Hunch를 열어 두세요.</translation>
+        <source>Free some disk space and leave Hunch open.</source>
+        <translation>디스크 공간을 확보하고 Hunch를 열어 두세요.</translation>
     </message>
     <message>
         <source>This message cannot be read</source>
         <translation>이 메시지를 읽을 수 없어요</translation>
     </message>
     <message>
-        <source>The file with your chats is damaged here. The others are not affected.</source>
+        <source>The chat file is damaged here. Other messages are fine.</source>
         <translation>채팅 파일의 이 부분이 손상되었어요. 다른 메시지에는 영향이 없어요.</translation>
     </message>
     <message>
@@ -3130,20 +3130,20 @@
         <translation>모델이 바뀌었어요</translation>
     </message>
     <message>
-        <source>The reply stopped because its model was unloaded.</source>
-        <translation>사용하던 모델을 메모리에서 내려서 답변이 멈췄어요.</translation>
+        <source>Its model was unloaded.</source>
+        <translation>답변을 쓰던 모델을 메모리에서 내렸어요.</translation>
     </message>
     <message>
-        <source>Continue it with the model that is loaded now.</source>
-        <translation>지금 불러온 모델로 이어서 쓸 수 있어요.</translation>
+        <source>Continue with the current model.</source>
+        <translation>지금 불러온 모델로 이어 쓸 수 있어요.</translation>
     </message>
     <message>
         <source>The memory is full</source>
         <translation>메모리가 가득 찼어요</translation>
     </message>
     <message>
-        <source>This chat has grown as long as the memory of this Mac allows.</source>
-        <translation>이 Mac의 메모리로 이어 갈 수 있는 길이를 다 썼어요.</translation>
+        <source>This chat is as long as this Mac&apos;s memory allows.</source>
+        <translation>이 Mac의 메모리가 허용하는 길이에 이르렀어요.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a smaller model.</source>
@@ -3154,20 +3154,20 @@
         <translation>컨텍스트가 가득 찼어요</translation>
     </message>
     <message>
-        <source>This chat has reached the most text that the model can hold.</source>
-        <translation>이 채팅이 모델이 담을 수 있는 글의 한도에 이르렀어요.</translation>
+        <source>This chat has reached the model&apos;s limit.</source>
+        <translation>이 채팅이 모델의 한도에 이르렀어요.</translation>
     </message>
     <message>
         <source>The reply reached its length limit</source>
         <translation>답변이 길이 한도에 이르렀어요</translation>
     </message>
     <message>
-        <source>It ends where the limit on reply tokens was met.</source>
-        <translation>답변 토큰 수 한도에 닿아 여기서 끝났어요.</translation>
+        <source>It stops at the reply limit.</source>
+        <translation>답변 길이 제한에서 멈췄어요.</translation>
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
-        <translation>이어 쓰게 하거나 설정에서 한도를 늘리세요.</translation>
+        <translation>이어 쓰거나 설정에서 제한을 늘리세요.</translation>
     </message>
 </context>
 <context>
@@ -3643,7 +3643,7 @@
 <context>
     <name>Overlay</name>
     <message>
-        <source>Token %1 of %2 in the draft · pass %3</source>
+        <source>Draft token %1 of %2 · pass %3</source>
         <translation>추측한 토큰 %2개 중 %1번째 · 패스 %3</translation>
     </message>
     <message>
@@ -3663,8 +3663,8 @@
         <translation>다른 글자의 일부</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
-        <translation>색칠된 말은 초안 모델이 맞힌 추측이고, 실선 밑줄은 메인 모델이 다르게 쓴 곳이에요.</translation>
+        <source>Tinted: guesses the main model kept. Underlined: where it chose otherwise.</source>
+        <translation>색칠: 메인 모델이 수락한 추측. 밑줄: 메인 모델이 다르게 쓴 곳.</translation>
     </message>
 </context>
 <context>
@@ -3710,7 +3710,7 @@
         <translation>맞힌 말과 다르게 쓴 곳 표시</translation>
     </message>
     <message>
-        <source>Switch Marks of Drafted Text</source>
+        <source>Toggle Draft Marks</source>
         <translation>추측한 텍스트 표시 전환</translation>
     </message>
     <message>
@@ -4023,15 +4023,15 @@
 <context>
     <name>Portable</name>
     <message>
-        <source>There is no room left on the disk with %1.</source>
-        <translation>%1 폴더가 있는 디스크에 남은 공간이 없어요.</translation>
+        <source>The disk with %1 is full.</source>
+        <translation>%1 폴더가 있는 디스크가 가득 찼어요.</translation>
     </message>
     <message>
         <source>Free some space, or choose another place.</source>
-        <translation>공간을 비우거나 다른 위치를 선택하세요.</translation>
+        <translation>공간을 확보하거나 다른 위치를 선택하세요.</translation>
     </message>
     <message>
-        <source>Hunch may not write to %1.</source>
+        <source>Hunch has no permission to write to %1.</source>
         <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
     </message>
     <message>
@@ -4039,12 +4039,12 @@
         <translation>다른 위치를 선택하세요.</translation>
     </message>
     <message>
-        <source>The folder %1 is no longer there.</source>
+        <source>The folder %1 no longer exists.</source>
         <translation>%1 폴더가 더 이상 없어요.</translation>
     </message>
     <message>
-        <source>It could not be written to the disk with %1.</source>
-        <translation>%1 폴더가 있는 디스크에 쓸 수 없었어요.</translation>
+        <source>Could not write to the disk with %1.</source>
+        <translation>%1 폴더가 있는 디스크에 쓸 수 없어요.</translation>
     </message>
     <message>
         <source>Check the disk, or choose another place.</source>
@@ -4079,19 +4079,19 @@
         <translation>실행 취소</translation>
     </message>
     <message>
-        <source>not a file with chats that Hunch knows</source>
-        <translation>Hunch가 아는 채팅 파일이 아니에요</translation>
+        <source>not a supported chat file</source>
+        <translation>지원하는 채팅 파일이 아니에요</translation>
     </message>
     <message>
-        <source>no messages in it</source>
+        <source>no messages</source>
         <translation>메시지가 없어요</translation>
     </message>
     <message>
-        <source>damaged, or no JSON</source>
+        <source>damaged, or not JSON</source>
         <translation>손상됐거나 JSON이 아니에요</translation>
     </message>
     <message>
-        <source>not complete; its end is missing</source>
+        <source>incomplete: its end is missing</source>
         <translation>끝부분이 잘려 있어요</translation>
     </message>
     <message>
@@ -4115,27 +4115,27 @@
         <translation>손상됨: 항목의 종류가 맞지 않아요</translation>
     </message>
     <message>
-        <source>written by a newer version of Hunch</source>
-        <translation>더 새로운 버전의 Hunch에서 만든 파일이에요</translation>
+        <source>from a newer version of Hunch</source>
+        <translation>더 새로운 버전의 Hunch 파일이에요</translation>
     </message>
     <message>
-        <source>protected by a password</source>
+        <source>password-protected</source>
         <translation>비밀번호로 보호돼 있어요</translation>
     </message>
     <message>
-        <source>no longer there</source>
-        <translation>더 이상 그 자리에 없어요</translation>
+        <source>not found</source>
+        <translation>찾을 수 없어요</translation>
     </message>
     <message>
-        <source>Hunch may not read it</source>
-        <translation>Hunch에 읽을 권한이 없어요</translation>
+        <source>no permission to read it</source>
+        <translation>읽기 권한이 없어요</translation>
     </message>
     <message>
-        <source>the disk could not read it</source>
+        <source>could not be read from disk</source>
         <translation>디스크에서 읽을 수 없어요</translation>
     </message>
     <message>
-        <source>reading it took too much time or memory</source>
+        <source>takes too much time or memory</source>
         <translation>읽는 데 시간이나 메모리가 너무 많이 들어요</translation>
     </message>
     <message>
@@ -4297,19 +4297,19 @@
         <translation>%1 · %2초 · 초당 %3토큰</translation>
     </message>
     <message>
-        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation>같은 프롬프트에 같은 시드로 두 번 답해요. 동시에 쓰면 패스를 나눠 써서 미리 추측할 수 없으니 차례로 써요.</translation>
+        <source>One prompt, answered twice with the same seed, one after the other: at the same time, neither would draft.</source>
+        <translation>같은 프롬프트에 같은 시드로 두 번, 차례로 답해요. 동시에 쓰면 둘 다 미리 추측할 수 없어요.</translation>
     </message>
     <message>
-        <source>The two are written one after the other.</source>
+        <source>Running one after the other.</source>
         <translation>차례로 쓰고 있어요.</translation>
     </message>
     <message>
-        <source>A reply is being written; the race goes on after it.</source>
-        <translation>답변을 쓰고 있어요. 끝나면 대결을 이어가요.</translation>
+        <source>The race continues after the current reply.</source>
+        <translation>지금 답변이 끝나면 대결을 이어 가요.</translation>
     </message>
     <message>
-        <source>The race was stopped.</source>
+        <source>Race stopped.</source>
         <translation>대결을 멈췄어요.</translation>
     </message>
     <message>
@@ -4317,28 +4317,28 @@
         <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; if it happens often, please report it.</source>
-        <translation>%1번째 토큰부터 결과가 달라요. 두 토큰의 확률이 거의 같으면 반올림 때문에 그럴 수 있어요. 자주 일어나면 알려 주세요.</translation>
+        <source>The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it happens often, please report it.</source>
+        <translation>%1번째 토큰부터 텍스트가 달라요. 두 토큰의 확률이 거의 같으면 반올림 때문에 그럴 수 있어요. 자주 일어나면 알려 주세요.</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.</source>
-        <translation>%1번째 토큰부터 결과가 달라요. “초안 속도 우선”을 켜면 텍스트가 초안 모델에 따라 달라져요.</translation>
+        <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
+        <translation>%1번째 토큰부터 텍스트가 달라요. ‘초안 속도 우선’을 켜면 텍스트가 초안 모델에 따라 달라져요.</translation>
     </message>
     <message>
-        <source>Too short to tell a speed.</source>
-        <translation>너무 짧아서 속도를 알 수 없어요.</translation>
+        <source>Too short to measure.</source>
+        <translation>너무 짧아서 잴 수 없어요.</translation>
     </message>
     <message>
-        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
-        <translation>두 번째에는 추측한 토큰이 없어서, 이 결과로는 초안 모델의 효과를 알 수 없어요.</translation>
+        <source>Nothing was drafted, so this says nothing about the draft.</source>
+        <translation>추측한 토큰이 없어서 초안 모델의 효과를 알 수 없어요.</translation>
     </message>
     <message>
         <source>Too close to call.</source>
         <translation>차이가 작아 판단하기 어려워요.</translation>
     </message>
     <message>
-        <source>This Mac was busy with something else, so the times say little. Undisturbed: %1.</source>
-        <translation>이 Mac이 다른 일로 바빠서 시간만으로는 알기 어려워요. 평소라면 %1.</translation>
+        <source>This Mac was busy, so the times say little. Undisturbed: %1.</source>
+        <translation>이 Mac이 바빠서 시간만으로는 알기 어려워요. 평소라면 %1.</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
@@ -4358,7 +4358,7 @@
 <context>
     <name>RaceWindow</name>
     <message>
-        <source>Load a main model with a draft first.</source>
+        <source>Load a main model and a draft first.</source>
         <translation>먼저 메인 모델과 초안 모델을 불러오세요.</translation>
     </message>
     <message>
@@ -4390,34 +4390,34 @@
         <translation>샘플링</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요. 아니면 둘 다 같은 시드로 뽑아요.</translation>
+        <source>Greedy always takes the likeliest token; otherwise both use the same seed.</source>
+        <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요. 아니면 둘 다 같은 시드를 써요.</translation>
     </message>
 </context>
 <context>
     <name>ReplyEnds</name>
     <message>
-        <source>The reply failed.</source>
+        <source>Reply failed.</source>
         <translation>답변을 완성하지 못했어요.</translation>
     </message>
     <message>
-        <source>The reply is done.</source>
+        <source>Reply finished.</source>
         <translation>답변이 끝났어요.</translation>
     </message>
     <message>
-        <source>The reply ended early.</source>
+        <source>Reply ended early.</source>
         <translation>답변이 도중에 끝났어요.</translation>
     </message>
     <message>
-        <source>A reply in another chat failed.</source>
+        <source>Reply failed in another chat.</source>
         <translation>다른 채팅의 답변을 완성하지 못했어요.</translation>
     </message>
     <message>
-        <source>A reply in another chat is done.</source>
+        <source>Reply finished in another chat.</source>
         <translation>다른 채팅의 답변이 끝났어요.</translation>
     </message>
     <message>
-        <source>A reply in another chat ended early.</source>
+        <source>Reply ended early in another chat.</source>
         <translation>다른 채팅의 답변이 도중에 끝났어요.</translation>
     </message>
 </context>
@@ -4452,12 +4452,12 @@
         <translation>약 %1 느림</translation>
     </message>
     <message>
-        <source>Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×.</source>
-        <translation>초안이 없으면 초당 약 %1토큰이에요. 답변을 쓰지 않는 동안 쟀어요. %2~%3배 사이예요.</translation>
+        <source>Without a draft: about %1 tok/s, measured while idle. Between %2× and %3×.</source>
+        <translation>초안이 없으면 초당 약 %1토큰이에요(쉬는 동안 측정). %2~%3배 사이예요.</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>이 쌍에서 끄기</translation>
+        <translation>이 조합에서 끄기</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -4476,16 +4476,16 @@
         <translation>패스당 %1토큰(이득 기준: %2)</translation>
     </message>
     <message>
-        <source>Answered together with other replies, which share each pass, so next to nothing was drafted.</source>
-        <translation>다른 답변과 함께 쓰면서 패스를 나눠 써서, 초안을 거의 쓰지 않았어요.</translation>
+        <source>Answered together with other replies, so hardly anything was drafted.</source>
+        <translation>다른 답변과 함께 써서 초안을 거의 쓰지 않았어요.</translation>
     </message>
     <message>
-        <source>Drafting was %1 slower than plain decoding here, so it is paused.</source>
-        <translation>여기서는 초안 모델을 쓰면 오히려 %1 느려져서 쉬고 있어요.</translation>
+        <source>Drafting is paused: it was %1 slower here.</source>
+        <translation>초안 모델을 쓰면 %1 느려져서 쉬고 있어요.</translation>
     </message>
     <message>
-        <source>The guesses are taken from the text of this chat.</source>
-        <translation>이 채팅에 있는 글에서 추측을 가져와요.</translation>
+        <source>Guesses come from this chat&apos;s text.</source>
+        <translation>이 채팅의 글에서 추측했어요.</translation>
     </message>
 </context>
 <context>
@@ -5088,7 +5088,7 @@
     <name>Totals</name>
     <message>
         <source>By pair</source>
-        <translation>쌍별</translation>
+        <translation>조합별</translation>
     </message>
     <message>
         <source>By language</source>
@@ -5538,9 +5538,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>The same words: all %Ln token(s) are identical.</source>
+        <source>Same text: all %Ln token(s) are identical.</source>
         <translation>
-            <numerusform>결과가 같아요. 토큰 %Ln개가 모두 일치해요.</numerusform>
+            <numerusform>텍스트가 같아요. 토큰 %Ln개가 모두 일치해요.</numerusform>
         </translation>
     </message>
 </context>

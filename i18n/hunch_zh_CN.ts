@@ -149,8 +149,8 @@
 <context>
     <name>Application</name>
     <message>
-        <source>Chat without saving</source>
-        <translation>不存储，继续对话</translation>
+        <source>Continue without saving</source>
+        <translation>不存储，继续使用</translation>
     </message>
     <message>
         <source>The chat file was damaged. Messages recovered: %1 (%2 from daily copies).</source>
@@ -229,8 +229,8 @@
         <translation>显示日志</translation>
     </message>
     <message>
-        <source>Your chats were written by a newer version of Hunch. Open them with that one.</source>
-        <translation>这些对话由较新版本的 Hunch 写入，请用那个版本打开。</translation>
+        <source>Your chats were saved by a newer Hunch. Open them with that version.</source>
+        <translation>这些对话由较新版本的 Hunch 存储，请用那个版本打开。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -278,7 +278,7 @@
         <translation>打开</translation>
     </message>
     <message>
-        <source>Put into the Message</source>
+        <source>Insert into Message</source>
         <translation>放入消息</translation>
     </message>
     <message>
@@ -490,7 +490,7 @@
         <translation>已置顶</translation>
     </message>
     <message>
-        <source>a reply is being written</source>
+        <source>writing a reply</source>
         <translation>正在生成回复</translation>
     </message>
     <message>
@@ -712,16 +712,16 @@
 <context>
     <name>ContextRing</name>
     <message>
-        <source>%1 of %2 tokens of context used</source>
-        <translation>上下文共 %2 个 token，已用 %1 个</translation>
+        <source>Context: %1 of %2 tokens</source>
+        <translation>上下文：已用 %1 / %2 token</translation>
     </message>
     <message>
-        <source>Limited to %1 tokens in the settings; the model holds %2</source>
-        <translation>设置中限制为 %1 个 token；模型可容纳 %2 个</translation>
+        <source>Limited to %1 tokens in Settings (model: %2)</source>
+        <translation>设置中限制为 %1 个 token（模型上限 %2）</translation>
     </message>
     <message>
-        <source>Memory has room for about %1 tokens; the model holds %2</source>
-        <translation>内存约可容纳 %1 个 token；模型可容纳 %2 个</translation>
+        <source>Memory holds about %1 tokens (model: %2)</source>
+        <translation>内存约可容纳 %1 个 token（模型上限 %2）</translation>
     </message>
     <message>
         <source>%1 tokens too many</source>
@@ -993,8 +993,8 @@
 <context>
     <name>DropSign</name>
     <message>
-        <source>Drop files to attach them</source>
-        <translation>拖放文件即可添加为附件</translation>
+        <source>Drop files to attach</source>
+        <translation>拖放文件以添加附件</translation>
     </message>
 </context>
 <context>
@@ -1207,7 +1207,7 @@
         <translation>另有 %1 个。</translation>
     </message>
     <message>
-        <source>%1 is not attached</source>
+        <source>%1 not attached</source>
         <translation>未能添加 %1</translation>
     </message>
     <message>
@@ -1215,15 +1215,15 @@
         <translation>未能添加附件</translation>
     </message>
     <message>
-        <source>Hunch cannot look at images yet.</source>
-        <translation>Hunch 暂时还不能识别图片。</translation>
+        <source>Hunch cannot read images yet.</source>
+        <translation>Hunch 暂时无法读取图片。</translation>
     </message>
     <message>
-        <source>There is no text in this file that Hunch could read.</source>
-        <translation>此文件中没有 Hunch 能读取的文本。</translation>
+        <source>This file has no readable text.</source>
+        <translation>此文件没有可读取的文本。</translation>
     </message>
     <message>
-        <source>It is a folder.</source>
+        <source>This is a folder.</source>
         <translation>这是一个文件夹。</translation>
     </message>
     <message>
@@ -1235,31 +1235,31 @@
         <translation>文件超过 %1。</translation>
     </message>
     <message>
-        <source>Its text is longer than %1 characters.</source>
+        <source>Its text exceeds %1 characters.</source>
         <translation>文本超过 %1 个字符。</translation>
     </message>
     <message>
-        <source>At most %1 files go with a message.</source>
-        <translation>一条消息最多可添加 %1 个文件。</translation>
+        <source>A message takes up to %1 files.</source>
+        <translation>一条消息最多添加 %1 个文件。</translation>
     </message>
     <message>
-        <source>The file is no longer there.</source>
-        <translation>文件已不在原处。</translation>
+        <source>The file was not found.</source>
+        <translation>找不到文件。</translation>
     </message>
     <message>
-        <source>Hunch may not read this file.</source>
-        <translation>Hunch 没有读取此文件的权限。</translation>
+        <source>Hunch has no permission to read it.</source>
+        <translation>Hunch 没有读取权限。</translation>
     </message>
     <message>
         <source>The file cannot be read.</source>
         <translation>无法读取文件。</translation>
     </message>
     <message>
-        <source>The PDF is protected by a password.</source>
+        <source>The PDF is password-protected.</source>
         <translation>此 PDF 有密码保护。</translation>
     </message>
     <message>
-        <source>The PDF holds pictures of pages, but no text.</source>
+        <source>The PDF has page images but no text.</source>
         <translation>此 PDF 只有页面图像，没有文本。</translation>
     </message>
     <message>
@@ -1267,23 +1267,23 @@
         <translation>此 PDF 已损坏。</translation>
     </message>
     <message>
-        <source>The PDF takes too much time or memory to read.</source>
+        <source>The PDF takes too much time or memory.</source>
         <translation>读取此 PDF 需要过多的时间或内存。</translation>
     </message>
     <message>
-        <source>Describe what is in it, or paste its text.</source>
-        <translation>可用文字描述其内容，或粘贴其中的文本。</translation>
+        <source>Describe it, or paste its text.</source>
+        <translation>用文字描述，或粘贴其中的文本。</translation>
     </message>
     <message>
-        <source>Save it as text or PDF, and attach that.</source>
-        <translation>请存储为文本或 PDF 后再添加。</translation>
+        <source>Attach it as text or PDF.</source>
+        <translation>请转为文本或 PDF 后再添加。</translation>
     </message>
     <message>
         <source>Attach the files in it.</source>
         <translation>请添加其中的文件。</translation>
     </message>
     <message>
-        <source>Attach the part that matters.</source>
+        <source>Attach only what you need.</source>
         <translation>请只添加需要的部分。</translation>
     </message>
     <message>
@@ -1291,27 +1291,27 @@
         <translation>请先发送这些，或移除一部分。</translation>
     </message>
     <message>
-        <source>Allow it in the system&apos;s settings, then try again.</source>
-        <translation>请在系统设置中允许后重试。</translation>
+        <source>Allow access in System Settings, then try again.</source>
+        <translation>请在系统设置中允许访问后重试。</translation>
     </message>
     <message>
         <source>Check the disk, then try again.</source>
         <translation>请检查磁盘后重试。</translation>
     </message>
     <message>
-        <source>Save it without the password, and attach that.</source>
-        <translation>请存储为无密码的文件后再添加。</translation>
+        <source>Attach a copy without a password.</source>
+        <translation>请添加无密码的副本。</translation>
     </message>
     <message>
-        <source>Have its text recognized first, for example in Preview.</source>
-        <translation>请先用“预览”等应用识别其中的文字。</translation>
+        <source>Run text recognition (OCR) first.</source>
+        <translation>请先进行文字识别（OCR）。</translation>
     </message>
     <message>
-        <source>Open it in another app and save it anew.</source>
-        <translation>请用其他应用打开并重新存储。</translation>
+        <source>Save it again in another app.</source>
+        <translation>请用其他应用重新存储。</translation>
     </message>
     <message>
-        <source>Attach fewer of its pages.</source>
+        <source>Attach fewer pages.</source>
         <translation>请减少页数后再添加。</translation>
     </message>
 </context>
@@ -1639,12 +1639,12 @@
         <translation>没有写出内容</translation>
     </message>
     <message>
-        <source>Ask something, and see here what the draft brings.</source>
-        <translation>提一个问题，就能在这里看到草稿模型的效果。</translation>
+        <source>Send a message to see what the draft brings.</source>
+        <translation>发送消息后，这里会显示草稿模型的效果。</translation>
     </message>
     <message>
-        <source>Too little of it was drafted to say whether that paid.</source>
-        <translation>猜测的部分太少，无法判断是否有收益。</translation>
+        <source>Too little was drafted to tell.</source>
+        <translation>猜测的部分太少，无法判断。</translation>
     </message>
     <message>
         <source>Accepted by position</source>
@@ -1691,19 +1691,19 @@
         <translation>猜测仅有 %1 正确：每轮 %2 个 token（收益起点：%3）。</translation>
     </message>
     <message>
-        <source>So far nothing tells for certain whether drafting pays here.</source>
+        <source>Too early to tell whether drafting pays here.</source>
         <translation>目前还无法确定草稿模型在这里是否有收益。</translation>
     </message>
     <message>
-        <source>This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less.</source>
-        <translation>这是入门模型对的数据：模型极小，而且已将内容背熟，其他模型对不会快这么多。</translation>
+        <source>The starter pair is tiny and knows its text by heart. Other pairs gain less.</source>
+        <translation>入门模型极小，而且已将内容背熟。其他模型组合不会快这么多。</translation>
     </message>
     <message>
         <source>break-even %1</source>
         <translation>收益起点 %1</translation>
     </message>
     <message>
-        <source>Where the time went</source>
+        <source>Time spent</source>
         <translation>时间分布</translation>
     </message>
     <message>
@@ -1719,11 +1719,11 @@
         <translation>其他</translation>
     </message>
     <message>
-        <source>Tokens per pass over the reply</source>
+        <source>Tokens per pass over time</source>
         <translation>回复过程中的每轮 token 数</translation>
     </message>
     <message>
-        <source>first %1, last %2, between %3 and %4</source>
+        <source>first %1, last %2, from %3 to %4</source>
         <translation>开始 %1，结束 %2，范围 %3 至 %4</translation>
     </message>
     <message>
@@ -1743,40 +1743,40 @@
         <translation>轮次</translation>
     </message>
     <message>
-        <source>The main model reads once over all guesses. It keeps those that it would have written itself, up to the first that it would not, and adds one token of its own.</source>
-        <translation>主模型一次检查全部猜测，保留自己也会写出的 token，直到第一个不同之处，然后再加上自己的一个 token。</translation>
+        <source>The main model checks all guesses at once, keeps those it would have written itself up to the first mismatch, and adds one token.</source>
+        <translation>主模型一次检查全部猜测，保留自己也会写出的部分，直到第一个不同之处，再加上一个 token。</translation>
     </message>
     <message>
         <source>Accept rate</source>
         <translation>接受率</translation>
     </message>
     <message>
-        <source>Of the tokens that the draft guessed and the main model checked, the share that it kept.</source>
-        <translation>草稿模型猜测、主模型检查过的 token 中，被保留的比例。</translation>
+        <source>Share of guessed tokens that the main model kept.</source>
+        <translation>猜测的 token 中被主模型保留的比例。</translation>
     </message>
     <message>
-        <source>How many tokens a pass of the main model brought on average, its own one included. Without a draft it is 1.</source>
-        <translation>主模型每轮平均写出多少 token，包括自己的那一个。不用草稿模型时为 1。</translation>
+        <source>Average tokens per pass of the main model, its own included. Without a draft: 1.</source>
+        <translation>主模型每轮平均写出的 token 数（含自己的一个）。不用草稿模型时为 1。</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>收益起点</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: the speed with the draft against the speed without. What a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.</source>
-        <translation>每轮 token 数除以收益起点，即用与不用草稿模型的速度之比。不用草稿模型的一轮所需时间，是在这台 Mac 上于本次回复、近期回复以及空闲时测得的。</translation>
+        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, as measured on this Mac during and between replies.</source>
+        <translation>每轮 token 数除以收益起点：在这台 Mac 上于回复期间和间隙测得的，用与不用草稿模型的速度之比。</translation>
     </message>
     <message>
-        <source>How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than this, the draft makes the reply faster.</source>
-        <translation>使用草稿模型的一轮耗时是普通一轮的多少倍。每轮 token 数超过它，回复就会更快。</translation>
+        <source>How many times longer a pass takes with drafting. With more tokens per pass than this, replies are faster.</source>
+        <translation>使用草稿模型后一轮耗时是原来的多少倍。每轮 token 数超过它，回复就更快。</translation>
     </message>
     <message>
         <source>Faster, slower</source>
         <translation>更快、更慢</translation>
     </message>
     <message>
-        <source>How often the first, second, third … guessed token was kept. A later one counts only if all before it were right.</source>
-        <translation>第一个、第二个、第三个……猜测被保留的频率。只有前面全部正确，后面的才算数。</translation>
+        <source>How often each guess was kept. A guess counts only if all before it were right.</source>
+        <translation>各位置的猜测被保留的频率。前面全部正确才算数。</translation>
     </message>
 </context>
 <context>
@@ -1791,25 +1791,25 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>为此模型对关闭</translation>
+        <translation>为此组合关闭</translation>
     </message>
     <message>
         <source>Race…</source>
         <translation>竞速…</translation>
     </message>
     <message>
-        <source>Write this reply once more without the draft and once with it, side by side</source>
-        <translation>不用草稿模型和使用草稿模型各重新生成一次此回复，并排比较</translation>
+        <source>Generate this reply with and without the draft, side by side</source>
+        <translation>用与不用草稿模型各重新生成一次此回复，并排比较</translation>
     </message>
 </context>
 <context>
     <name>InspectorWiring</name>
     <message>
-        <source>Make the window wider to show the inspector.</source>
+        <source>Widen the window to show the inspector.</source>
         <translation>请加宽窗口以显示检查器。</translation>
     </message>
     <message>
-        <source>Show or hide the inspector</source>
+        <source>Toggle inspector</source>
         <translation>显示或隐藏检查器</translation>
     </message>
     <message>
@@ -2310,24 +2310,24 @@
         <translation>出了问题</translation>
     </message>
     <message>
-        <source>The engine reported an error that has no description yet.</source>
-        <translation>引擎出现了尚无说明的错误。</translation>
+        <source>The engine reported an unknown error.</source>
+        <translation>引擎报告了未知错误。</translation>
     </message>
     <message>
         <source>Model not found</source>
         <translation>找不到模型</translation>
     </message>
     <message>
-        <source>There is no model in %1.</source>
+        <source>No model in %1.</source>
         <translation>%1 中没有模型。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted. Choose another model.</source>
+        <source>It may have been moved or deleted. Choose another.</source>
         <translation>可能已被移动或删除。请选择其他模型。</translation>
     </message>
     <message>
-        <source>Model without weights</source>
-        <translation>模型没有权重</translation>
+        <source>Weights missing</source>
+        <translation>缺少权重</translation>
     </message>
     <message>
         <source>%1 has no safetensors weights.</source>
@@ -2342,11 +2342,11 @@
         <translation>模型已损坏</translation>
     </message>
     <message>
-        <source>Delete it and install it again.</source>
+        <source>Delete and reinstall it.</source>
         <translation>请删除后重新安装。</translation>
     </message>
     <message>
-        <source>%1 has the architecture “%2”, which MLX cannot run yet.</source>
+        <source>MLX cannot run %1 (“%2”) yet.</source>
         <translation>%1 的架构“%2”目前还不能用 MLX 运行。</translation>
     </message>
     <message>
@@ -2358,20 +2358,20 @@
         <translation>不支持的模型</translation>
     </message>
     <message>
-        <source>Choose a model of another family.</source>
+        <source>Choose another model family.</source>
         <translation>请选择其他系列的模型。</translation>
     </message>
     <message>
-        <source>%1 wants to run program code of its own. Hunch never does that.</source>
-        <translation>%1 要运行自带的程序代码，Hunch 不会这样做。</translation>
+        <source>%1 needs to run its own code, which Hunch never does.</source>
+        <translation>%1 需要运行自带的代码，Hunch 不会这样做。</translation>
     </message>
     <message>
         <source>Model refused</source>
         <translation>无法使用该模型</translation>
     </message>
     <message>
-        <source>Choose a model that needs no code of its own.</source>
-        <translation>请选择不需要自带代码的模型。</translation>
+        <source>Choose another model.</source>
+        <translation>请选择其他模型。</translation>
     </message>
     <message>
         <source>The tokenizer of %1 cannot be used.</source>
@@ -2382,7 +2382,7 @@
         <translation>分词器已损坏</translation>
     </message>
     <message>
-        <source>Delete the model and install it again.</source>
+        <source>Delete and reinstall the model.</source>
         <translation>请删除模型后重新安装。</translation>
     </message>
     <message>
@@ -2398,7 +2398,7 @@
         <translation>请选择更小的模型，或位数更低的版本。</translation>
     </message>
     <message>
-        <source>Another model was chosen before %1 was loaded.</source>
+        <source>Another model was chosen before %1 loaded.</source>
         <translation>%1 加载完成前已选择了其他模型。</translation>
     </message>
     <message>
@@ -2406,19 +2406,19 @@
         <translation>加载已停止</translation>
     </message>
     <message>
-        <source>Model without config.json</source>
+        <source>No config.json</source>
         <translation>模型缺少 config.json</translation>
     </message>
     <message>
-        <source>%1 has weights, but no config.json that says what model they are.</source>
-        <translation>%1 有权重，但没有说明是何种模型的 config.json。</translation>
+        <source>%1 has weights, but no config.json describing them.</source>
+        <translation>%1 有权重，但没有描述它们的 config.json。</translation>
     </message>
     <message>
-        <source>Put its config.json and tokenizer beside them, or choose another model.</source>
-        <translation>请将该模型的 config.json 和分词器放在旁边，或选择其他模型。</translation>
+        <source>Add its config.json and tokenizer, or choose another model.</source>
+        <translation>请添加其 config.json 和分词器，或选择其他模型。</translation>
     </message>
     <message>
-        <source>Choose a version of it for MLX, or install it again.</source>
+        <source>Choose its MLX version, or reinstall it.</source>
         <translation>请选择适用于 MLX 的版本，或重新安装。</translation>
     </message>
     <message>
@@ -2426,12 +2426,12 @@
         <translation>词表不同</translation>
     </message>
     <message>
-        <source>Choose a draft from the main model&apos;s own family.</source>
+        <source>Choose a draft from the main model&apos;s family.</source>
         <translation>请选择与主模型同系列的草稿模型。</translation>
     </message>
     <message>
-        <source>The same token numbers mean different text to the two models.</source>
-        <translation>同样的 token 编号在两个模型中代表不同的文字。</translation>
+        <source>The same tokens mean different text to each model.</source>
+        <translation>同样的 token 在两个模型中代表不同的文字。</translation>
     </message>
     <message>
         <source>Same model twice</source>
@@ -2442,12 +2442,12 @@
         <translation>模型不可能猜得比自己更快。</translation>
     </message>
     <message>
-        <source>Choose a smaller model of the same family as the draft.</source>
-        <translation>请选择同系列中更小的模型作为草稿模型。</translation>
+        <source>Choose a smaller draft of the same family.</source>
+        <translation>请选择同系列中更小的草稿模型。</translation>
     </message>
     <message>
-        <source>The draft is %1, the main model %2; such a draft can only cost time.</source>
-        <translation>草稿模型为 %1，主模型为 %2；这样的草稿模型只会更慢。</translation>
+        <source>The draft is %1, the main model %2: too large to save time.</source>
+        <translation>草稿模型为 %1，主模型为 %2：太大，无法节省时间。</translation>
     </message>
     <message>
         <source>Draft too large</source>
@@ -2458,7 +2458,7 @@
         <translation>合适的草稿模型最多为主模型大小的五分之一。</translation>
     </message>
     <message>
-        <source>A draft of the kind “%1” cannot forget guesses that were wrong.</source>
+        <source>“%1” drafts cannot undo wrong guesses.</source>
         <translation>“%1”类型的草稿模型无法撤回猜错的内容。</translation>
     </message>
     <message>
@@ -2466,31 +2466,31 @@
         <translation>不能用作草稿模型</translation>
     </message>
     <message>
-        <source>Choose a draft of another kind.</source>
+        <source>Choose another kind of draft.</source>
         <translation>请选择其他类型的草稿模型。</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
-        <translation>尚未加载模型</translation>
+        <source>No model loaded</source>
+        <translation>未加载模型</translation>
     </message>
     <message>
-        <source>Choose a main model first; your text is kept.</source>
-        <translation>请先选择主模型，已写的文字会保留。</translation>
+        <source>Choose a main model. Your text is kept.</source>
+        <translation>请选择主模型，已写的文字会保留。</translation>
     </message>
     <message>
         <source>Nothing to reply to</source>
         <translation>没有可回复的内容</translation>
     </message>
     <message>
-        <source>The chat has no message yet.</source>
-        <translation>这个对话还没有消息。</translation>
+        <source>This chat has no messages.</source>
+        <translation>这个对话没有消息。</translation>
     </message>
     <message>
         <source>Write something first.</source>
         <translation>请先写点内容。</translation>
     </message>
     <message>
-        <source>%1 is set to %2; allowed is %3.</source>
+        <source>%1 is set to %2; allowed: %3.</source>
         <translation>%1 设为 %2，允许的值为 %3。</translation>
     </message>
     <message>
@@ -2510,8 +2510,8 @@
         <translation>对话太长</translation>
     </message>
     <message>
-        <source>Edit the message to shorten it, start a new chat, or choose a model with a longer context.</source>
-        <translation>请编辑消息以缩短内容、开始新对话，或选择上下文更长的模型。</translation>
+        <source>Shorten the message, start a new chat, or choose a model with a longer context.</source>
+        <translation>请缩短消息、开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a model with a longer context.</source>
@@ -2522,7 +2522,7 @@
         <translation>对话模板出错</translation>
     </message>
     <message>
-        <source>The model could not lay out this chat.</source>
+        <source>The model could not format this chat.</source>
         <translation>无法把这个对话转换成模型的格式。</translation>
     </message>
     <message>
@@ -2530,23 +2530,23 @@
         <translation>找不到仓库</translation>
     </message>
     <message>
-        <source>The hub knows no repository %1.</source>
+        <source>The hub has no repository %1.</source>
         <translation>Hub 上没有仓库 %1。</translation>
     </message>
     <message>
-        <source>Check the spelling; a private one needs a token in Settings.</source>
-        <translation>请检查拼写；私有仓库需要在设置中填写令牌。</translation>
+        <source>Check the spelling. Private ones need a token in Settings.</source>
+        <translation>请检查拼写。私有仓库需要在设置中填写令牌。</translation>
     </message>
     <message>
-        <source>%1 asks you to accept its terms first.</source>
+        <source>%1 requires you to accept its terms.</source>
         <translation>%1 要求先接受其条款。</translation>
     </message>
     <message>
-        <source>Accept them on its page on the hub, then put your token in Settings.</source>
+        <source>Accept them on its hub page, then add your token in Settings.</source>
         <translation>请在 Hub 的模型页面上接受，然后在设置中填写令牌。</translation>
     </message>
     <message>
-        <source>Put a token that may read it in Settings.</source>
+        <source>Add a token with read access in Settings.</source>
         <translation>请在设置中填写有读取权限的令牌。</translation>
     </message>
     <message>
@@ -2562,11 +2562,11 @@
         <translation>找不到 %1。这台 Mac 可能处于离线状态。</translation>
     </message>
     <message>
-        <source>Check the internet connection, and the hub address in Settings.</source>
-        <translation>请检查互联网连接和设置中的 Hub 地址。</translation>
+        <source>Check your connection, and the hub address in Settings.</source>
+        <translation>请检查网络连接和设置中的 Hub 地址。</translation>
     </message>
     <message>
-        <source>Check the connection and try again; what has arrived is kept.</source>
+        <source>Check your connection and try again. Downloaded data is kept.</source>
         <translation>请检查网络后重试，已下载的部分会保留。</translation>
     </message>
     <message>
@@ -2582,11 +2582,11 @@
         <translation>下载的文件已损坏</translation>
     </message>
     <message>
-        <source>%1 does not match its checksum and was thrown away.</source>
+        <source>%1 did not match its checksum and was discarded.</source>
         <translation>%1 与校验和不符，已丢弃。</translation>
     </message>
     <message>
-        <source>Try again; the other files are kept.</source>
+        <source>Try again. Other files are kept.</source>
         <translation>请重试，其他文件会保留。</translation>
     </message>
     <message>
@@ -2602,11 +2602,11 @@
         <translation>没有可安装的内容</translation>
     </message>
     <message>
-        <source>Look for the same model from mlx-community.</source>
-        <translation>请在 mlx-community 查找同一模型。</translation>
+        <source>Look for it at mlx-community.</source>
+        <translation>请在 mlx-community 查找。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 is free.</source>
+        <source>%1 needs %2 of disk space; %3 is free.</source>
         <translation>%1 需要 %2 磁盘空间，可用 %3。</translation>
     </message>
     <message>
@@ -2618,11 +2618,11 @@
         <translation>模型输出无效</translation>
     </message>
     <message>
-        <source>%1 produced values that are not numbers, so no next word could be chosen.</source>
+        <source>%1 produced invalid numbers, so no next word could be chosen.</source>
         <translation>%1 的计算结果不是有效数字，无法选出下一个词。</translation>
     </message>
     <message>
-        <source>Its weights may be damaged. Install it again, or choose another model.</source>
+        <source>Its weights may be damaged. Reinstall it, or choose another model.</source>
         <translation>权重可能已损坏。请重新安装，或选择其他模型。</translation>
     </message>
     <message>
@@ -2634,19 +2634,19 @@
         <translation>%1 需要“%2”，Hunch 目前还无法计算。</translation>
     </message>
     <message>
-        <source>Choose another draft model for this main model.</source>
-        <translation>请为这个主模型选择其他草稿模型。</translation>
+        <source>Choose another draft model.</source>
+        <translation>请选择其他草稿模型。</translation>
     </message>
     <message>
-        <source>No chat model</source>
+        <source>Not a chat model</source>
         <translation>不是对话模型</translation>
     </message>
     <message>
-        <source>%1 only drafts for another model; it cannot chat by itself.</source>
-        <translation>%1 只能为另一个模型提供草稿，不能单独对话。</translation>
+        <source>%1 only drafts for other models.</source>
+        <translation>%1 只能为其他模型提供草稿。</translation>
     </message>
     <message>
-        <source>Choose a main model, then this one as its draft.</source>
+        <source>Choose a main model, then this as its draft.</source>
         <translation>请先选择主模型，再选它作为草稿模型。</translation>
     </message>
     <message>
@@ -2658,12 +2658,12 @@
         <translation>主模型正在使用</translation>
     </message>
     <message>
-        <source>%1 was not loaded: replies are being written with another main model.</source>
+        <source>%1 was not loaded: another main model is writing replies.</source>
         <translation>正在使用另一个主模型生成回复，因此未加载 %1。</translation>
     </message>
     <message>
-        <source>Wait until they are done, or stop them.</source>
-        <translation>请等待回复完成，或停止生成。</translation>
+        <source>Wait for them, or stop them.</source>
+        <translation>请等待完成，或停止生成。</translation>
     </message>
     <message>
         <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
@@ -2674,56 +2674,56 @@
         <translation>为其他模型制作</translation>
     </message>
     <message>
-        <source>Choose the drafter that was made for this very main model.</source>
+        <source>Choose the drafter made for this main model.</source>
         <translation>请选择专为这个主模型制作的草稿模型。</translation>
     </message>
     <message>
-        <source>It reads keys and values that this model does not have.</source>
+        <source>It reads keys and values this model lacks.</source>
         <translation>它需要读取的键和值，这个模型没有。</translation>
     </message>
     <message>
-        <source>No drafter can be used with this model</source>
+        <source>Drafters do not work with this model</source>
         <translation>此模型无法使用专用草稿模型</translation>
     </message>
     <message>
-        <source>Drafters read a model&apos;s hidden states, and this model does not show them.</source>
-        <translation>专用草稿模型要读取模型的隐藏状态，而此模型的隐藏状态无法读取。</translation>
+        <source>Drafters read hidden states, which this model does not expose.</source>
+        <translation>专用草稿模型要读取隐藏状态，而此模型不提供。</translation>
     </message>
     <message>
-        <source>Choose a small model of the same family as its draft model.</source>
-        <translation>请选择同一系列的小模型作为草稿模型。</translation>
+        <source>Choose a small draft of the same family.</source>
+        <translation>请选择同系列的小型草稿模型。</translation>
     </message>
     <message>
-        <source>The drafter is read wrongly</source>
+        <source>Drafter misread</source>
         <translation>草稿模型的读取方式有误</translation>
     </message>
     <message>
-        <source>Its guesses are right more often when its files are read another way.</source>
+        <source>Read another way, its guesses are right more often.</source>
         <translation>换一种方式读取其文件时，它的猜测更常正确。</translation>
     </message>
     <message>
-        <source>Choose another draft model. Your replies are not affected.</source>
-        <translation>请选择其他草稿模型。回复内容不受影响。</translation>
+        <source>Choose another draft model. Replies are not affected.</source>
+        <translation>请选择其他草稿模型。回复不受影响。</translation>
     </message>
     <message>
-        <source>In a test it brought %1 tokens a pass, hardly more than without a draft.</source>
+        <source>In a test: %1 tokens per pass, hardly more than without a draft.</source>
         <translation>测试中每轮只得到 %1 个 token，与不用草稿模型几乎没有差别。</translation>
     </message>
     <message>
-        <source>Begin with a message of yours, remove the system prompt, or choose another model.</source>
+        <source>Start with your own message, remove the system prompt, or choose another model.</source>
         <translation>请以你的消息开头、删除系统提示词，或选择其他模型。</translation>
     </message>
     <message>
-        <source>It expects a main model of %1 layers; this one has %2.</source>
-        <translation>它适用于 %1 层的主模型，而这个模型有 %2 层。</translation>
+        <source>It expects %1 layers; this model has %2.</source>
+        <translation>它需要 %1 层，而这个模型有 %2 层。</translation>
     </message>
     <message>
-        <source>Only %1 of %2 tokens mean the same to both; nine in ten are needed.</source>
-        <translation>%2 个 token 中只有 %1 个在两个模型里含义相同，至少需要九成。</translation>
+        <source>Only %1 of %2 tokens match; nine in ten must.</source>
+        <translation>%2 个 token 中只有 %1 个相同，至少需要九成。</translation>
     </message>
     <message>
-        <source>It expects a main model of width %1; this one has %2.</source>
-        <translation>它适用于宽度为 %1 的主模型，而这个模型的宽度是 %2。</translation>
+        <source>It expects width %1; this model has %2.</source>
+        <translation>它需要宽度 %1，而这个模型的宽度是 %2。</translation>
     </message>
     <message>
         <source>It expects a vocabulary of %1 tokens; this model has %2.</source>
@@ -2734,8 +2734,8 @@
         <translation>草稿模型几乎没有帮助</translation>
     </message>
     <message>
-        <source>It may be made for another model. Your replies are not affected.</source>
-        <translation>它可能是为其他模型制作的。回复内容不受影响。</translation>
+        <source>It may be made for another model. Replies are not affected.</source>
+        <translation>它可能是为其他模型制作的。回复不受影响。</translation>
     </message>
     <message>
         <source>%1 is private, or this token has no access.</source>
@@ -2750,11 +2750,11 @@
         <translation>请在设置中更正 Hub 地址。</translation>
     </message>
     <message>
-        <source>There is no connection to %1.</source>
+        <source>No connection to %1.</source>
         <translation>无法连接到 %1。</translation>
     </message>
     <message>
-        <source>Check the internet connection and try again; what has arrived is kept.</source>
+        <source>Check your internet connection and try again. Downloaded data is kept.</source>
         <translation>请检查互联网连接后重试，已下载的部分会保留。</translation>
     </message>
     <message>
@@ -2770,15 +2770,15 @@
         <translation>%1 未能及时响应。</translation>
     </message>
     <message>
-        <source>%1 could not prove that it is this hub: its certificate is not trusted.</source>
-        <translation>%1 的证书不受信任，无法确认它是真正的 Hub。</translation>
+        <source>The certificate of %1 is not trusted.</source>
+        <translation>%1 的证书不受信任。</translation>
     </message>
     <message>
-        <source>Another network may help. Check the date of this Mac and the hub address in Settings.</source>
+        <source>Try another network. Check this Mac&apos;s date, and the hub address in Settings.</source>
         <translation>请换个网络再试，并检查这台 Mac 的日期和设置中的 Hub 地址。</translation>
     </message>
     <message>
-        <source>The proxy on the way to %1 does not work.</source>
+        <source>The proxy for %1 does not work.</source>
         <translation>连接 %1 所用的代理无法工作。</translation>
     </message>
     <message>
@@ -2786,15 +2786,15 @@
         <translation>请检查设置中的代理。</translation>
     </message>
     <message>
-        <source>%1 is too busy to answer.</source>
-        <translation>%1 太忙，无法响应。</translation>
+        <source>%1 is busy.</source>
+        <translation>%1 繁忙。</translation>
     </message>
     <message>
-        <source>Try again later; what has arrived is kept.</source>
+        <source>Try again later. Downloaded data is kept.</source>
         <translation>请稍后重试，已下载的部分会保留。</translation>
     </message>
     <message>
-        <source>The connection to %1 broke off.</source>
+        <source>The connection to %1 was lost.</source>
         <translation>与 %1 的连接中断了。</translation>
     </message>
     <message>
@@ -2802,36 +2802,36 @@
         <translation>离线模式已开启</translation>
     </message>
     <message>
-        <source>Hunch asks no hub while offline mode is on.</source>
-        <translation>离线模式下，Hunch 不会访问任何 Hub。</translation>
+        <source>Hunch does not contact the hub in offline mode.</source>
+        <translation>离线模式下不会访问 Hub。</translation>
     </message>
     <message>
-        <source>Installed models work as usual. Turn offline mode off in Settings to get others.</source>
-        <translation>已安装的模型照常可用。要获取其他模型，请在设置中关闭离线模式。</translation>
+        <source>Turn it off in Settings to get models. Installed ones keep working.</source>
+        <translation>要获取模型，请在设置中关闭。已安装的模型照常可用。</translation>
     </message>
     <message>
         <source>Search not available</source>
         <translation>无法搜索</translation>
     </message>
     <message>
-        <source>%1 has no list of models to search in.</source>
-        <translation>%1 没有可供搜索的模型列表。</translation>
+        <source>%1 has no searchable model list.</source>
+        <translation>%1 没有可搜索的模型列表。</translation>
     </message>
     <message>
-        <source>A model can still be installed by its repository&apos;s name.</source>
+        <source>You can still install models by repository name.</source>
         <translation>仍可通过仓库名称安装模型。</translation>
     </message>
     <message>
-        <source>The hub sent something that it must not send.</source>
-        <translation>Hub 返回了不该有的内容。</translation>
+        <source>The hub sent an invalid response.</source>
+        <translation>Hub 返回了无效的响应。</translation>
     </message>
     <message>
         <source>Token not sent</source>
         <translation>未发送令牌</translation>
     </message>
     <message>
-        <source>%1 is not encrypted: anyone on the way could read the token.</source>
-        <translation>%1 未加密：途中的任何人都能读到令牌。</translation>
+        <source>%1 is not encrypted; others could read the token.</source>
+        <translation>%1 未加密，他人可能读到令牌。</translation>
     </message>
     <message>
         <source>Use an https address, or allow it in Settings.</source>
@@ -2842,8 +2842,8 @@
         <translation>%1 中没有模型，只有文件夹里的专用草稿模型：%2。</translation>
     </message>
     <message>
-        <source>Install one of them by that name.</source>
-        <translation>请用其中一个名称进行安装。</translation>
+        <source>Install one of them by name.</source>
+        <translation>请按名称安装其中一个。</translation>
     </message>
     <message>
         <source>File missing on the hub</source>
@@ -2858,27 +2858,27 @@
         <translation>文件不可用</translation>
     </message>
     <message>
-        <source>%1 of %2 has %3; no more than %4 of it can be read.</source>
-        <translation>%2 的 %1 大小为 %3；最多只能读取 %4。</translation>
+        <source>%1 of %2 has %3; the limit is %4.</source>
+        <translation>%2 的 %1 大小为 %3，上限为 %4。</translation>
     </message>
     <message>
         <source>%1 of %2 is damaged on the hub.</source>
         <translation>Hub 上 %2 的 %1 已损坏。</translation>
     </message>
     <message>
-        <source>%1 has safetensors files, but a model also needs: %2.</source>
+        <source>%1 has safetensors files, but lacks: %2.</source>
         <translation>%1 有 safetensors 文件，但缺少模型所需的文件：%2。</translation>
     </message>
     <message>
-        <source>%1 needs %2 on the disk; %3 is free, of which other downloads still need %4.</source>
+        <source>%1 needs %2 of disk space; %3 is free, but other downloads need %4 of it.</source>
         <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
     </message>
     <message>
-        <source>Cancel one of them, or delete a model that you no longer use.</source>
-        <translation>请取消其中一个下载，或删除不再使用的模型。</translation>
+        <source>Cancel a download, or delete a model.</source>
+        <translation>请取消一个下载，或删除一个模型。</translation>
     </message>
     <message>
-        <source>Delete a model that you no longer use.</source>
+        <source>Delete a model you no longer use.</source>
         <translation>请删除不再使用的模型。</translation>
     </message>
     <message>
@@ -2886,27 +2886,27 @@
         <translation>模型文件夹无法使用</translation>
     </message>
     <message>
-        <source>%1 is just being installed by another running copy of Hunch.</source>
-        <translation>另一个正在运行的 Hunch 正在安装 %1。</translation>
+        <source>Another copy of Hunch is installing %1.</source>
+        <translation>另一个 Hunch 正在安装 %1。</translation>
     </message>
     <message>
-        <source>Try again when that is done.</source>
+        <source>Try again when it is done.</source>
         <translation>请等它完成后重试。</translation>
     </message>
     <message>
-        <source>%1 is a file; a folder is needed there.</source>
-        <translation>%1 是文件；该位置需要文件夹。</translation>
+        <source>%1 is a file, not a folder.</source>
+        <translation>%1 是文件，不是文件夹。</translation>
     </message>
     <message>
-        <source>Move the file elsewhere, then try again.</source>
-        <translation>请将该文件移到别处，然后重试。</translation>
+        <source>Move the file, then try again.</source>
+        <translation>请移走该文件，然后重试。</translation>
     </message>
     <message>
         <source>%1 cannot be written to.</source>
         <translation>无法写入 %1。</translation>
     </message>
     <message>
-        <source>Check that its disk is connected and that you may write to it.</source>
+        <source>Check that its disk is connected and writable.</source>
         <translation>请确认磁盘已连接且有写入权限。</translation>
     </message>
     <message>
@@ -2914,11 +2914,11 @@
         <translation>未能删除</translation>
     </message>
     <message>
-        <source>%1 comes with Hunch and stays.</source>
+        <source>%1 is part of Hunch.</source>
         <translation>%1 是 Hunch 自带的，无法删除。</translation>
     </message>
     <message>
-        <source>A reply is being written with %1. Stop it first.</source>
+        <source>%1 is writing a reply. Stop it first.</source>
         <translation>正在用 %1 生成回复。请先停止。</translation>
     </message>
     <message>
@@ -2926,11 +2926,11 @@
         <translation>%1 不是由 Hunch 安装的。请在其来源处删除。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted, or its disk is not connected.</source>
-        <translation>可能已被移动或删除，或者所在磁盘未连接。</translation>
+        <source>It was moved or deleted, or its disk is not connected.</source>
+        <translation>它已被移动或删除，或者所在磁盘未连接。</translation>
     </message>
     <message>
-        <source>The disk with %1 can only be read, not written to.</source>
+        <source>The disk with %1 is read-only.</source>
         <translation>%1 所在的磁盘是只读的。</translation>
     </message>
     <message>
@@ -2946,7 +2946,7 @@
         <translation>内存耗尽</translation>
     </message>
     <message>
-        <source>The memory ran out.</source>
+        <source>Hunch ran out of memory.</source>
         <translation>内存用完了。</translation>
     </message>
     <message>
@@ -2958,12 +2958,12 @@
         <translation>引擎已关闭</translation>
     </message>
     <message>
-        <source>Hunch was quitting when this was asked.</source>
-        <translation>发出请求时，Hunch 正在退出。</translation>
+        <source>Hunch was quitting.</source>
+        <translation>Hunch 正在退出。</translation>
     </message>
     <message>
-        <source>Open Hunch again and continue.</source>
-        <translation>请重新打开 Hunch 后继续。</translation>
+        <source>Reopen Hunch to continue.</source>
+        <translation>请重新打开 Hunch 以继续。</translation>
     </message>
     <message>
         <source>Something went wrong in Hunch</source>
@@ -2974,7 +2974,7 @@
         <translation>这是 Hunch 的错误。</translation>
     </message>
     <message>
-        <source>Try again. The log holds what is needed for a report.</source>
+        <source>Try again. The log has the details for a report.</source>
         <translation>请重试。报告所需的内容在日志里。</translation>
     </message>
     <message>
@@ -2982,39 +2982,39 @@
         <translation>未存储</translation>
     </message>
     <message>
-        <source>There is no room left on the disk with %1.</source>
+        <source>The disk with %1 is full.</source>
         <translation>%1 所在的磁盘空间已满。</translation>
     </message>
     <message>
-        <source>Free some space, then try again. Your words stay here.</source>
+        <source>Free some space, then try again. Your text is kept.</source>
         <translation>请先腾出空间再重试。你写的内容仍在这里。</translation>
     </message>
     <message>
-        <source>Another program keeps the file with your chats locked.</source>
+        <source>Another program has locked your chats.</source>
         <translation>另一个程序锁定了对话文件。</translation>
     </message>
     <message>
-        <source>Close that program, then try again. Your words stay here.</source>
+        <source>Close that program, then try again. Your text is kept.</source>
         <translation>请关闭那个程序后重试。你写的内容仍在这里。</translation>
     </message>
     <message>
-        <source>Hunch may not write to %1.</source>
+        <source>Hunch has no permission to write to %1.</source>
         <translation>Hunch 没有写入 %1 的权限。</translation>
     </message>
     <message>
-        <source>Allow it, then try again. Your words stay here.</source>
+        <source>Allow it, then try again. Your text is kept.</source>
         <translation>请授予权限后重试。你写的内容仍在这里。</translation>
     </message>
     <message>
-        <source>It could not be written to the disk with %1.</source>
-        <translation>未能存储到 %1 所在的磁盘。</translation>
+        <source>Could not write to the disk with %1.</source>
+        <translation>无法写入 %1 所在的磁盘。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again. Your words stay here.</source>
+        <source>Check the disk, then try again. Your text is kept.</source>
         <translation>请检查磁盘后重试。你写的内容仍在这里。</translation>
     </message>
     <message>
-        <source>Your chats cannot be opened</source>
+        <source>Chats cannot be opened</source>
         <translation>无法打开对话</translation>
     </message>
     <message>
@@ -3030,8 +3030,8 @@
         <translation>请授予权限后重试。</translation>
     </message>
     <message>
-        <source>The file with them in %1 cannot be read now. It has not been changed.</source>
-        <translation>目前无法读取 %1 中的对话文件。文件未作任何更改。</translation>
+        <source>The chat file in %1 cannot be read. It is unchanged.</source>
+        <translation>无法读取 %1 中的对话文件。文件未作更改。</translation>
     </message>
     <message>
         <source>Check the disk, then try again.</source>
@@ -3046,8 +3046,8 @@
         <translation>选择草稿模型</translation>
     </message>
     <message>
-        <source>Open model settings</source>
-        <translation>打开模型设置</translation>
+        <source>Model settings</source>
+        <translation>模型设置</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -3063,7 +3063,7 @@
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>为此模型对关闭</translation>
+        <translation>为此组合关闭</translation>
     </message>
     <message>
         <source>Drafting is off.</source>
@@ -3074,35 +3074,35 @@
         <translation>没有加载草稿模型。</translation>
     </message>
     <message>
-        <source>The draft model is still reading the chat; the reply goes on without it.</source>
-        <translation>草稿模型还在读取对话，回复先由主模型继续生成。</translation>
+        <source>The draft model is still reading the chat.</source>
+        <translation>草稿模型还在读取对话。</translation>
     </message>
     <message>
         <source>The draft model guesses ahead.</source>
         <translation>草稿模型正在提前猜测。</translation>
     </message>
     <message>
-        <source>While several replies are written at once, drafting pauses.</source>
+        <source>Drafting pauses while several replies are written.</source>
         <translation>同时生成多条回复时，草稿模型暂停工作。</translation>
     </message>
     <message>
-        <source>Drafting was slower than plain decoding here, so it is paused.</source>
-        <translation>在这里使用草稿模型反而更慢，所以已暂停。</translation>
+        <source>Drafting is paused: it was slower here.</source>
+        <translation>使用草稿模型更慢，已暂停。</translation>
     </message>
     <message>
-        <source>This main model&apos;s cache cannot be rolled back, so drafting is not supported.</source>
-        <translation>这个主模型的缓存无法回退，因此无法为它使用草稿模型。</translation>
+        <source>Drafting is not supported: this model&apos;s cache cannot be rolled back.</source>
+        <translation>此模型的缓存无法回退，不支持使用草稿模型。</translation>
     </message>
     <message>
-        <source>The draft model failed; the main model wrote the reply alone.</source>
-        <translation>草稿模型出错，回复由主模型单独生成。</translation>
+        <source>The draft model failed. The main model finished alone.</source>
+        <translation>草稿模型出错，由主模型单独完成。</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>
         <translation>回复被中断</translation>
     </message>
     <message>
-        <source>Hunch ended before the reply was finished.</source>
+        <source>Hunch quit before the reply finished.</source>
         <translation>回复尚未完成，Hunch 就退出了。</translation>
     </message>
     <message>
@@ -3110,19 +3110,19 @@
         <translation>尚未存储</translation>
     </message>
     <message>
-        <source>The end of this reply is not on the disk yet. Hunch keeps trying.</source>
-        <translation>这条回复的结尾尚未存储到磁盘。Hunch 会继续尝试。</translation>
+        <source>The end of this reply is not saved yet. Hunch keeps trying.</source>
+        <translation>这条回复的结尾尚未存储。Hunch 会继续尝试。</translation>
     </message>
     <message>
-        <source>Free some space on the disk, and leave Hunch open until then.</source>
-        <translation>请腾出磁盘空间，在此之前不要关闭 Hunch。</translation>
+        <source>Free some disk space and leave Hunch open.</source>
+        <translation>请腾出磁盘空间，不要关闭 Hunch。</translation>
     </message>
     <message>
         <source>This message cannot be read</source>
         <translation>无法读取这条消息</translation>
     </message>
     <message>
-        <source>The file with your chats is damaged here. The others are not affected.</source>
+        <source>The chat file is damaged here. Other messages are fine.</source>
         <translation>对话文件的这一处已损坏。其他消息不受影响。</translation>
     </message>
     <message>
@@ -3130,19 +3130,19 @@
         <translation>模型已更换</translation>
     </message>
     <message>
-        <source>The reply stopped because its model was unloaded.</source>
-        <translation>回复所用的模型已卸载，因此回复已停止。</translation>
+        <source>Its model was unloaded.</source>
+        <translation>生成此回复的模型已卸载。</translation>
     </message>
     <message>
-        <source>Continue it with the model that is loaded now.</source>
-        <translation>可以用当前加载的模型继续生成。</translation>
+        <source>Continue with the current model.</source>
+        <translation>可以用当前模型继续生成。</translation>
     </message>
     <message>
         <source>The memory is full</source>
         <translation>内存已满</translation>
     </message>
     <message>
-        <source>This chat has grown as long as the memory of this Mac allows.</source>
+        <source>This chat is as long as this Mac&apos;s memory allows.</source>
         <translation>此对话已达到这台 Mac 的内存所能容纳的长度。</translation>
     </message>
     <message>
@@ -3154,16 +3154,16 @@
         <translation>上下文已满</translation>
     </message>
     <message>
-        <source>This chat has reached the most text that the model can hold.</source>
-        <translation>这个对话已达到模型能容纳的上限。</translation>
+        <source>This chat has reached the model&apos;s limit.</source>
+        <translation>这个对话已达到模型的上限。</translation>
     </message>
     <message>
         <source>The reply reached its length limit</source>
         <translation>回复达到长度上限</translation>
     </message>
     <message>
-        <source>It ends where the limit on reply tokens was met.</source>
-        <translation>回复已达到 token 上限，到此为止。</translation>
+        <source>It stops at the reply limit.</source>
+        <translation>已停在回复长度上限处。</translation>
     </message>
     <message>
         <source>Continue it, or raise the limit in Settings.</source>
@@ -3643,7 +3643,7 @@
 <context>
     <name>Overlay</name>
     <message>
-        <source>Token %1 of %2 in the draft · pass %3</source>
+        <source>Draft token %1 of %2 · pass %3</source>
         <translation>草稿 %2 个 token 中的第 %1 个 · 第 %3 轮</translation>
     </message>
     <message>
@@ -3663,8 +3663,8 @@
         <translation>另一个字的一部分</translation>
     </message>
     <message>
-        <source>Tinted words are the draft&apos;s guesses that the main model kept; a solid line is where it chose otherwise.</source>
-        <translation>着色的文字是主模型保留的草稿猜测；实线下划线处是主模型另选的内容。</translation>
+        <source>Tinted: guesses the main model kept. Underlined: where it chose otherwise.</source>
+        <translation>着色：主模型保留的猜测。下划线：主模型另选的内容。</translation>
     </message>
 </context>
 <context>
@@ -3710,7 +3710,7 @@
         <translation>标记猜中的文字和改写处</translation>
     </message>
     <message>
-        <source>Switch Marks of Drafted Text</source>
+        <source>Toggle Draft Marks</source>
         <translation>切换草稿文字标记</translation>
     </message>
     <message>
@@ -4023,7 +4023,7 @@
 <context>
     <name>Portable</name>
     <message>
-        <source>There is no room left on the disk with %1.</source>
+        <source>The disk with %1 is full.</source>
         <translation>%1 所在的磁盘空间已满。</translation>
     </message>
     <message>
@@ -4031,7 +4031,7 @@
         <translation>请腾出空间，或选择其他位置。</translation>
     </message>
     <message>
-        <source>Hunch may not write to %1.</source>
+        <source>Hunch has no permission to write to %1.</source>
         <translation>Hunch 没有写入 %1 的权限。</translation>
     </message>
     <message>
@@ -4039,11 +4039,11 @@
         <translation>请选择其他位置。</translation>
     </message>
     <message>
-        <source>The folder %1 is no longer there.</source>
+        <source>The folder %1 no longer exists.</source>
         <translation>文件夹 %1 已不存在。</translation>
     </message>
     <message>
-        <source>It could not be written to the disk with %1.</source>
+        <source>Could not write to the disk with %1.</source>
         <translation>无法写入 %1 所在的磁盘。</translation>
     </message>
     <message>
@@ -4079,19 +4079,19 @@
         <translation>撤销</translation>
     </message>
     <message>
-        <source>not a file with chats that Hunch knows</source>
-        <translation>不是 Hunch 能识别的对话文件</translation>
+        <source>not a supported chat file</source>
+        <translation>不是支持的对话文件</translation>
     </message>
     <message>
-        <source>no messages in it</source>
-        <translation>其中没有消息</translation>
+        <source>no messages</source>
+        <translation>没有消息</translation>
     </message>
     <message>
-        <source>damaged, or no JSON</source>
+        <source>damaged, or not JSON</source>
         <translation>已损坏，或不是 JSON</translation>
     </message>
     <message>
-        <source>not complete; its end is missing</source>
+        <source>incomplete: its end is missing</source>
         <translation>不完整，缺少结尾</translation>
     </message>
     <message>
@@ -4115,27 +4115,27 @@
         <translation>已损坏：条目类型不正确</translation>
     </message>
     <message>
-        <source>written by a newer version of Hunch</source>
-        <translation>由较新版本的 Hunch 创建</translation>
+        <source>from a newer version of Hunch</source>
+        <translation>来自较新版本的 Hunch</translation>
     </message>
     <message>
-        <source>protected by a password</source>
+        <source>password-protected</source>
         <translation>有密码保护</translation>
     </message>
     <message>
-        <source>no longer there</source>
-        <translation>已不在原处</translation>
+        <source>not found</source>
+        <translation>未找到</translation>
     </message>
     <message>
-        <source>Hunch may not read it</source>
-        <translation>Hunch 没有读取权限</translation>
+        <source>no permission to read it</source>
+        <translation>没有读取权限</translation>
     </message>
     <message>
-        <source>the disk could not read it</source>
+        <source>could not be read from disk</source>
         <translation>磁盘无法读取</translation>
     </message>
     <message>
-        <source>reading it took too much time or memory</source>
+        <source>takes too much time or memory</source>
         <translation>读取需要过多的时间或内存</translation>
     </message>
     <message>
@@ -4297,19 +4297,19 @@
         <translation>%1 · %2 秒 · 每秒 %3 token</translation>
     </message>
     <message>
-        <source>One prompt, written twice with the same seed. One after the other: at the same time the two would share their passes, and neither would draft.</source>
-        <translation>同一个提示词用相同种子写两遍。先后进行：若同时生成，两者会共用轮次，都无法提前猜测。</translation>
+        <source>One prompt, answered twice with the same seed, one after the other: at the same time, neither would draft.</source>
+        <translation>同一个提示词用相同种子先后回答两次：若同时进行，两者都无法提前猜测。</translation>
     </message>
     <message>
-        <source>The two are written one after the other.</source>
-        <translation>正在先后生成。</translation>
+        <source>Running one after the other.</source>
+        <translation>正在先后进行。</translation>
     </message>
     <message>
-        <source>A reply is being written; the race goes on after it.</source>
-        <translation>正在生成回复；完成后继续竞速。</translation>
+        <source>The race continues after the current reply.</source>
+        <translation>当前回复完成后继续竞速。</translation>
     </message>
     <message>
-        <source>The race was stopped.</source>
+        <source>Race stopped.</source>
         <translation>竞速已停止。</translation>
     </message>
     <message>
@@ -4317,28 +4317,28 @@
         <translation>无法生成回复；原因见日志。</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; if it happens often, please report it.</source>
-        <translation>从第 %1 个 token 起结果不同。两个 token 的概率几乎相同时，舍入误差可能导致这种情况；如果经常发生，请反馈。</translation>
+        <source>The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it happens often, please report it.</source>
+        <translation>从第 %1 个 token 起文本不同。两个 token 的概率几乎相同时，舍入误差可能导致这种情况。如经常发生，请反馈。</translation>
     </message>
     <message>
-        <source>The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.</source>
-        <translation>从第 %1 个 token 起结果不同：“草稿速度优先”已开启，文本取决于草稿模型。</translation>
+        <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
+        <translation>从第 %1 个 token 起文本不同：“草稿速度优先”开启时，文本取决于草稿模型。</translation>
     </message>
     <message>
-        <source>Too short to tell a speed.</source>
-        <translation>太短，无法判断速度。</translation>
+        <source>Too short to measure.</source>
+        <translation>太短，无法测量。</translation>
     </message>
     <message>
-        <source>Nothing was drafted the second time, so this says nothing about the draft.</source>
-        <translation>第二次没有草稿，因此这一结果不能说明草稿模型的效果。</translation>
+        <source>Nothing was drafted, so this says nothing about the draft.</source>
+        <translation>没有草稿，因此无法说明草稿模型的效果。</translation>
     </message>
     <message>
         <source>Too close to call.</source>
         <translation>差距太小，难以判断。</translation>
     </message>
     <message>
-        <source>This Mac was busy with something else, so the times say little. Undisturbed: %1.</source>
-        <translation>这台 Mac 忙于其他任务，用时参考意义不大。正常情况下：%1。</translation>
+        <source>This Mac was busy, so the times say little. Undisturbed: %1.</source>
+        <translation>这台 Mac 正忙，用时参考意义不大。正常情况下：%1。</translation>
     </message>
     <message>
         <source>Both took the same time.</source>
@@ -4358,7 +4358,7 @@
 <context>
     <name>RaceWindow</name>
     <message>
-        <source>Load a main model with a draft first.</source>
+        <source>Load a main model and a draft first.</source>
         <translation>请先加载主模型和草稿模型。</translation>
     </message>
     <message>
@@ -4390,34 +4390,34 @@
         <translation>采样</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token; otherwise both draw with one seed.</source>
-        <translation>“贪心”总是选取概率最高的 token；否则两者使用同一个种子采样。</translation>
+        <source>Greedy always takes the likeliest token; otherwise both use the same seed.</source>
+        <translation>“贪心”总是选取概率最高的 token；否则两者使用同一个种子。</translation>
     </message>
 </context>
 <context>
     <name>ReplyEnds</name>
     <message>
-        <source>The reply failed.</source>
+        <source>Reply failed.</source>
         <translation>回复失败。</translation>
     </message>
     <message>
-        <source>The reply is done.</source>
+        <source>Reply finished.</source>
         <translation>回复已完成。</translation>
     </message>
     <message>
-        <source>The reply ended early.</source>
+        <source>Reply ended early.</source>
         <translation>回复提前结束。</translation>
     </message>
     <message>
-        <source>A reply in another chat failed.</source>
+        <source>Reply failed in another chat.</source>
         <translation>另一个对话的回复失败。</translation>
     </message>
     <message>
-        <source>A reply in another chat is done.</source>
+        <source>Reply finished in another chat.</source>
         <translation>另一个对话的回复已完成。</translation>
     </message>
     <message>
-        <source>A reply in another chat ended early.</source>
+        <source>Reply ended early in another chat.</source>
         <translation>另一个对话的回复提前结束。</translation>
     </message>
 </context>
@@ -4452,12 +4452,12 @@
         <translation>慢约 %1</translation>
     </message>
     <message>
-        <source>Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×.</source>
+        <source>Without a draft: about %1 tok/s, measured while idle. Between %2× and %3×.</source>
         <translation>不用草稿模型：每秒约 %1 token（空闲时测得）。在 %2 至 %3 倍之间。</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
-        <translation>为此模型对关闭</translation>
+        <translation>为此组合关闭</translation>
     </message>
     <message>
         <source>%1 tok/s</source>
@@ -4476,16 +4476,16 @@
         <translation>每轮 %1 token（收益起点：%2）</translation>
     </message>
     <message>
-        <source>Answered together with other replies, which share each pass, so next to nothing was drafted.</source>
-        <translation>与其他回复同时生成、共用每一轮，因此几乎没有使用草稿模型。</translation>
+        <source>Answered together with other replies, so hardly anything was drafted.</source>
+        <translation>与其他回复同时生成，因此几乎没有使用草稿模型。</translation>
     </message>
     <message>
-        <source>Drafting was %1 slower than plain decoding here, so it is paused.</source>
-        <translation>在这里使用草稿模型反而慢 %1，所以已暂停。</translation>
+        <source>Drafting is paused: it was %1 slower here.</source>
+        <translation>使用草稿模型会慢 %1，已暂停。</translation>
     </message>
     <message>
-        <source>The guesses are taken from the text of this chat.</source>
-        <translation>猜测取自本对话中的文字。</translation>
+        <source>Guesses come from this chat&apos;s text.</source>
+        <translation>猜测取自本对话的文字。</translation>
     </message>
 </context>
 <context>
@@ -5088,7 +5088,7 @@
     <name>Totals</name>
     <message>
         <source>By pair</source>
-        <translation>按模型对</translation>
+        <translation>按模型组合</translation>
     </message>
     <message>
         <source>By language</source>
@@ -5538,9 +5538,9 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>The same words: all %Ln token(s) are identical.</source>
+        <source>Same text: all %Ln token(s) are identical.</source>
         <translation>
-            <numerusform>结果相同：%Ln 个 token 完全一致。</numerusform>
+            <numerusform>文本相同：%Ln 个 token 完全一致。</numerusform>
         </translation>
     </message>
 </context>

@@ -52,7 +52,7 @@ def _states(row: Row) -> Iterator[str]:
     if row.pinned:
         yield QCoreApplication.translate("ChatRows", "pinned")
     if row.generating:
-        yield QCoreApplication.translate("ChatRows", "a reply is being written")
+        yield QCoreApplication.translate("ChatRows", "writing a reply")
     if row.unseen:
         yield QCoreApplication.translate("ChatRows", "new reply")
     yield row.snippet

@@ -38,7 +38,7 @@ def action_text(action: NoticeAction | None) -> str:
     return {
         NoticeAction.CHOOSE_MODEL: QCoreApplication.translate("Messages", "Choose a model"),
         NoticeAction.CHOOSE_DRAFT: QCoreApplication.translate("Messages", "Choose a draft"),
-        NoticeAction.OPEN_MODELS: QCoreApplication.translate("Messages", "Open model settings"),
+        NoticeAction.OPEN_MODELS: QCoreApplication.translate("Messages", "Model settings"),
         NoticeAction.RETRY: QCoreApplication.translate("Messages", "Try again"),
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),
@@ -51,20 +51,16 @@ def drafting_sentence(state: DraftingState) -> str:
     return {
         DraftingState.OFF: QCoreApplication.translate("Messages", "Drafting is off."),
         DraftingState.NO_DRAFT: QCoreApplication.translate("Messages", "No draft model is loaded."),
-        DraftingState.CATCHING_UP: QCoreApplication.translate(
-            "Messages", "The draft model is still reading the chat; the reply goes on without it."
-        ),
+        DraftingState.CATCHING_UP: QCoreApplication.translate("Messages", "The draft model is still reading the chat."),
         DraftingState.ACTIVE: QCoreApplication.translate("Messages", "The draft model guesses ahead."),
         DraftingState.BATCHED: QCoreApplication.translate(
-            "Messages", "While several replies are written at once, drafting pauses."
+            "Messages", "Drafting pauses while several replies are written."
         ),
-        DraftingState.PARKED: QCoreApplication.translate(
-            "Messages", "Drafting was slower than plain decoding here, so it is paused."
-        ),
+        DraftingState.PARKED: QCoreApplication.translate("Messages", "Drafting is paused: it was slower here."),
         DraftingState.UNSUPPORTED: QCoreApplication.translate(
-            "Messages", "This main model's cache cannot be rolled back, so drafting is not supported."
+            "Messages", "Drafting is not supported: this model's cache cannot be rolled back."
         ),
         DraftingState.FAILED: QCoreApplication.translate(
-            "Messages", "The draft model failed; the main model wrote the reply alone."
+            "Messages", "The draft model failed. The main model finished alone."
         ),
     }[state]

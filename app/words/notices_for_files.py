@@ -26,27 +26,27 @@ def not_attached(problems: Sequence[NotAttached]) -> Notice:
 
 
 def _of_one(problem: NotAttached) -> Notice:
-    title = QCoreApplication.translate("Files", "%1 is not attached")
+    title = QCoreApplication.translate("Files", "%1 not attached")
     nameless = QCoreApplication.translate("Files", "Not attached")
     return Notice(fill(title, problem.name) if problem.name else nameless, _sentence(problem), _hint(problem.why))
 
 
 def _sentence(problem: NotAttached) -> str:
     sentence = {
-        WhyNot.IMAGE: QCoreApplication.translate("Files", "Hunch cannot look at images yet."),
-        WhyNot.BINARY: QCoreApplication.translate("Files", "There is no text in this file that Hunch could read."),
-        WhyNot.FOLDER: QCoreApplication.translate("Files", "It is a folder."),
+        WhyNot.IMAGE: QCoreApplication.translate("Files", "Hunch cannot read images yet."),
+        WhyNot.BINARY: QCoreApplication.translate("Files", "This file has no readable text."),
+        WhyNot.FOLDER: QCoreApplication.translate("Files", "This is a folder."),
         WhyNot.EMPTY: QCoreApplication.translate("Files", "The file is empty."),
         WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "The file is larger than %1."),
-        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Its text is longer than %1 characters."),
-        WhyNot.TOO_MANY: QCoreApplication.translate("Files", "At most %1 files go with a message."),
-        WhyNot.GONE: QCoreApplication.translate("Files", "The file is no longer there."),
-        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Hunch may not read this file."),
+        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Its text exceeds %1 characters."),
+        WhyNot.TOO_MANY: QCoreApplication.translate("Files", "A message takes up to %1 files."),
+        WhyNot.GONE: QCoreApplication.translate("Files", "The file was not found."),
+        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Hunch has no permission to read it."),
         WhyNot.UNREADABLE: QCoreApplication.translate("Files", "The file cannot be read."),
-        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "The PDF is protected by a password."),
-        WhyNot.SCANNED: QCoreApplication.translate("Files", "The PDF holds pictures of pages, but no text."),
+        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "The PDF is password-protected."),
+        WhyNot.SCANNED: QCoreApplication.translate("Files", "The PDF has page images but no text."),
         WhyNot.DAMAGED: QCoreApplication.translate("Files", "The PDF is damaged."),
-        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "The PDF takes too much time or memory to read."),
+        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "The PDF takes too much time or memory."),
     }[problem.why]
     limit = size(problem.limit) if problem.why is WhyNot.TOO_LARGE else count(problem.limit)
     return fill(sentence, limit)
@@ -54,16 +54,16 @@ def _sentence(problem: NotAttached) -> str:
 
 def _hint(why: WhyNot) -> str:
     return {
-        WhyNot.IMAGE: QCoreApplication.translate("Files", "Describe what is in it, or paste its text."),
-        WhyNot.BINARY: QCoreApplication.translate("Files", "Save it as text or PDF, and attach that."),
+        WhyNot.IMAGE: QCoreApplication.translate("Files", "Describe it, or paste its text."),
+        WhyNot.BINARY: QCoreApplication.translate("Files", "Attach it as text or PDF."),
         WhyNot.FOLDER: QCoreApplication.translate("Files", "Attach the files in it."),
-        WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "Attach the part that matters."),
-        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Attach the part that matters."),
+        WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "Attach only what you need."),
+        WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Attach only what you need."),
         WhyNot.TOO_MANY: QCoreApplication.translate("Files", "Send these first, or remove some."),
-        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Allow it in the system's settings, then try again."),
+        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Allow access in System Settings, then try again."),
         WhyNot.UNREADABLE: QCoreApplication.translate("Files", "Check the disk, then try again."),
-        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "Save it without the password, and attach that."),
-        WhyNot.SCANNED: QCoreApplication.translate("Files", "Have its text recognized first, for example in Preview."),
-        WhyNot.DAMAGED: QCoreApplication.translate("Files", "Open it in another app and save it anew."),
-        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "Attach fewer of its pages."),
+        WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "Attach a copy without a password."),
+        WhyNot.SCANNED: QCoreApplication.translate("Files", "Run text recognition (OCR) first."),
+        WhyNot.DAMAGED: QCoreApplication.translate("Files", "Save it again in another app."),
+        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "Attach fewer pages."),
     }.get(why, "")

@@ -30,7 +30,7 @@ class CardWords:
 
 
 def card_words(mark: DraftMark, chosen: str) -> CardWords:
-    place = QCoreApplication.translate("Overlay", "Token %1 of %2 in the draft · pass %3")
+    place = QCoreApplication.translate("Overlay", "Draft token %1 of %2 · pass %3")
     figures = (formats.count(value) for value in (mark.position, mark.drafted, mark.round))
     return CardWords(
         QCoreApplication.translate("Overlay", "The draft wanted"),
@@ -58,5 +58,5 @@ def _visible(word: str) -> str:
 def explanation() -> str:
     return QCoreApplication.translate(
         "Overlay",
-        "Tinted words are the draft's guesses that the main model kept; a solid line is where it chose otherwise.",
+        "Tinted: guesses the main model kept. Underlined: where it chose otherwise.",
     )

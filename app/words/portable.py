@@ -18,19 +18,19 @@ from app.words.replies import SEPARATOR, footer_line
 def not_exported(problem: NotExported) -> Notice:
     sentence, hint = {
         WhyNotWritten.FULL: (
-            QCoreApplication.translate("Portable", "There is no room left on the disk with %1."),
+            QCoreApplication.translate("Portable", "The disk with %1 is full."),
             QCoreApplication.translate("Portable", "Free some space, or choose another place."),
         ),
         WhyNotWritten.FORBIDDEN: (
-            QCoreApplication.translate("Portable", "Hunch may not write to %1."),
+            QCoreApplication.translate("Portable", "Hunch has no permission to write to %1."),
             QCoreApplication.translate("Portable", "Choose another place."),
         ),
         WhyNotWritten.GONE: (
-            QCoreApplication.translate("Portable", "The folder %1 is no longer there."),
+            QCoreApplication.translate("Portable", "The folder %1 no longer exists."),
             QCoreApplication.translate("Portable", "Choose another place."),
         ),
         WhyNotWritten.DISK: (
-            QCoreApplication.translate("Portable", "It could not be written to the disk with %1."),
+            QCoreApplication.translate("Portable", "Could not write to the disk with %1."),
             QCoreApplication.translate("Portable", "Check the disk, or choose another place."),
         ),
     }[problem.why]
@@ -63,21 +63,21 @@ def not_imported(problem: NotImported) -> str:
 
 def _why(why: WhyNotRead) -> str:
     return {
-        WhyNotRead.UNKNOWN: QCoreApplication.translate("Portable", "not a file with chats that Hunch knows"),
-        WhyNotRead.EMPTY: QCoreApplication.translate("Portable", "no messages in it"),
-        WhyNotRead.NOT_JSON: QCoreApplication.translate("Portable", "damaged, or no JSON"),
-        WhyNotRead.TRUNCATED: QCoreApplication.translate("Portable", "not complete; its end is missing"),
+        WhyNotRead.UNKNOWN: QCoreApplication.translate("Portable", "not a supported chat file"),
+        WhyNotRead.EMPTY: QCoreApplication.translate("Portable", "no messages"),
+        WhyNotRead.NOT_JSON: QCoreApplication.translate("Portable", "damaged, or not JSON"),
+        WhyNotRead.TRUNCATED: QCoreApplication.translate("Portable", "incomplete: its end is missing"),
         WhyNotRead.TOO_LARGE: QCoreApplication.translate("Portable", "too large"),
         WhyNotRead.TOO_DEEP: QCoreApplication.translate("Portable", "damaged: nested too deep"),
         WhyNotRead.DUPLICATE: QCoreApplication.translate("Portable", "damaged: the same entry twice"),
         WhyNotRead.CIRCLE: QCoreApplication.translate("Portable", "damaged: its messages form a circle"),
         WhyNotRead.WRONG: QCoreApplication.translate("Portable", "damaged: an entry of the wrong kind"),
-        WhyNotRead.NEWER: QCoreApplication.translate("Portable", "written by a newer version of Hunch"),
-        WhyNotRead.ENCRYPTED: QCoreApplication.translate("Portable", "protected by a password"),
-        WhyNotRead.GONE: QCoreApplication.translate("Portable", "no longer there"),
-        WhyNotRead.FORBIDDEN: QCoreApplication.translate("Portable", "Hunch may not read it"),
-        WhyNotRead.DISK: QCoreApplication.translate("Portable", "the disk could not read it"),
-        WhyNotRead.TOO_MUCH: QCoreApplication.translate("Portable", "reading it took too much time or memory"),
+        WhyNotRead.NEWER: QCoreApplication.translate("Portable", "from a newer version of Hunch"),
+        WhyNotRead.ENCRYPTED: QCoreApplication.translate("Portable", "password-protected"),
+        WhyNotRead.GONE: QCoreApplication.translate("Portable", "not found"),
+        WhyNotRead.FORBIDDEN: QCoreApplication.translate("Portable", "no permission to read it"),
+        WhyNotRead.DISK: QCoreApplication.translate("Portable", "could not be read from disk"),
+        WhyNotRead.TOO_MUCH: QCoreApplication.translate("Portable", "takes too much time or memory"),
     }[why]
 
 

@@ -129,7 +129,7 @@ def against_text(stats: RequestStats) -> str:
     low, high = (formats.number(each, 1) for each in interval)
     if stats.plain_passes < _LEAST_PLAIN_PASSES:
         words = QCoreApplication.translate(
-            "ReplyStats", "Without a draft: about %1 tok/s, measured while nothing was written. Between %2× and %3×."
+            "ReplyStats", "Without a draft: about %1 tok/s, measured while idle. Between %2× and %3×."
         )
         return formats.fill(words, plain, low, high)
     return formats.fill(_Passes().against(stats.plain_passes), plain, low, high)
@@ -192,14 +192,12 @@ def source_sentence(stats: RequestStats) -> str:
     if is_company_why(stats):
         return QCoreApplication.translate(
             "ReplyStats",
-            "Answered together with other replies, which share each pass, so next to nothing was drafted.",
+            "Answered together with other replies, so hardly anything was drafted.",
         )
     if _is_copied(stats):
-        return QCoreApplication.translate("ReplyStats", "The guesses are taken from the text of this chat.")
+        return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
     if stats.drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
-        rests = QCoreApplication.translate(
-            "ReplyStats", "Drafting was %1 slower than plain decoding here, so it is paused."
-        )
+        rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: it was %1 slower here.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
     return drafting_sentence(stats.drafting)
 
@@ -225,41 +223,39 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
     return {
         ReplyStatus.INTERRUPTED: Notice(
             QCoreApplication.translate("Messages", "The reply was interrupted"),
-            QCoreApplication.translate("Messages", "Hunch ended before the reply was finished."),
+            QCoreApplication.translate("Messages", "Hunch quit before the reply finished."),
             action=NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
         ),
         ReplyStatus.UNSAVED: Notice(
             QCoreApplication.translate("Messages", "Not saved yet"),
-            QCoreApplication.translate("Messages", "The end of this reply is not on the disk yet. Hunch keeps trying."),
-            QCoreApplication.translate("Messages", "Free some space on the disk, and leave Hunch open until then."),
+            QCoreApplication.translate("Messages", "The end of this reply is not saved yet. Hunch keeps trying."),
+            QCoreApplication.translate("Messages", "Free some disk space and leave Hunch open."),
         ),
         ReplyStatus.UNREADABLE: Notice(
             QCoreApplication.translate("Messages", "This message cannot be read"),
-            QCoreApplication.translate(
-                "Messages", "The file with your chats is damaged here. The others are not affected."
-            ),
+            QCoreApplication.translate("Messages", "The chat file is damaged here. Other messages are fine."),
         ),
         ReplyStatus.MODEL_CHANGED: Notice(
             QCoreApplication.translate("Messages", "The model was changed"),
-            QCoreApplication.translate("Messages", "The reply stopped because its model was unloaded."),
-            "" if empty else QCoreApplication.translate("Messages", "Continue it with the model that is loaded now."),
+            QCoreApplication.translate("Messages", "Its model was unloaded."),
+            "" if empty else QCoreApplication.translate("Messages", "Continue with the current model."),
             NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
         ),
         ReplyStatus.MEMORY: Notice(
             QCoreApplication.translate("Messages", "The memory is full"),
-            QCoreApplication.translate("Messages", "This chat has grown as long as the memory of this Mac allows."),
+            QCoreApplication.translate("Messages", "This chat is as long as this Mac's memory allows."),
             QCoreApplication.translate("Messages", "Start a new chat, or choose a smaller model."),
             NoticeAction.NEW_CHAT,
         ),
         ReplyStatus.CONTEXT: Notice(
             QCoreApplication.translate("Messages", "The context is full"),
-            QCoreApplication.translate("Messages", "This chat has reached the most text that the model can hold."),
+            QCoreApplication.translate("Messages", "This chat has reached the model's limit."),
             QCoreApplication.translate("Messages", "Start a new chat, or choose a model with a longer context."),
             NoticeAction.NEW_CHAT,
         ),
         ReplyStatus.LENGTH: Notice(
             QCoreApplication.translate("Messages", "The reply reached its length limit"),
-            QCoreApplication.translate("Messages", "It ends where the limit on reply tokens was met."),
+            QCoreApplication.translate("Messages", "It stops at the reply limit."),
             QCoreApplication.translate("Messages", "Continue it, or raise the limit in Settings."),
             NoticeAction.CONTINUE,
         ),
@@ -286,15 +282,15 @@ def status_text(status: ReplyStatus) -> str:
 def end_sentence(status: ReplyStatus) -> str:
     """Of the reply that is on the screen, or of the only one, for those who do not look."""
     if status is ReplyStatus.FAILED:
-        return QCoreApplication.translate("ReplyEnds", "The reply failed.")
+        return QCoreApplication.translate("ReplyEnds", "Reply failed.")
     if status is ReplyStatus.DONE:
-        return QCoreApplication.translate("ReplyEnds", "The reply is done.")
-    return QCoreApplication.translate("ReplyEnds", "The reply ended early.")
+        return QCoreApplication.translate("ReplyEnds", "Reply finished.")
+    return QCoreApplication.translate("ReplyEnds", "Reply ended early.")
 
 
 def end_sentence_elsewhere(status: ReplyStatus) -> str:
     if status is ReplyStatus.FAILED:
-        return QCoreApplication.translate("ReplyEnds", "A reply in another chat failed.")
+        return QCoreApplication.translate("ReplyEnds", "Reply failed in another chat.")
     if status is ReplyStatus.DONE:
-        return QCoreApplication.translate("ReplyEnds", "A reply in another chat is done.")
-    return QCoreApplication.translate("ReplyEnds", "A reply in another chat ended early.")
+        return QCoreApplication.translate("ReplyEnds", "Reply finished in another chat.")
+    return QCoreApplication.translate("ReplyEnds", "Reply ended early in another chat.")

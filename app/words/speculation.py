@@ -60,7 +60,7 @@ def measured_against(stats: RequestStats | None) -> str:
 def plain_sentence(stats: RequestStats | None) -> str:
     """The whole of it in one sentence."""
     if stats is None:
-        return QCoreApplication.translate("Inspector", "Ask something, and see here what the draft brings.")
+        return QCoreApplication.translate("Inspector", "Send a message to see what the draft brings.")
     if not stats.generated_tokens:
         return ""
     if not stats.drafted or tone_of(stats) is Tone.NONE:
@@ -85,9 +85,9 @@ def plain_sentence(stats: RequestStats | None) -> str:
 
 def _why_not(stats: RequestStats) -> str:
     if stats.drafted and not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED:
-        return QCoreApplication.translate("Inspector", "Too little of it was drafted to say whether that paid.")
+        return QCoreApplication.translate("Inspector", "Too little was drafted to tell.")
     if stats.drafted and stats.speed_up is None:
-        return QCoreApplication.translate("Inspector", "So far nothing tells for certain whether drafting pays here.")
+        return QCoreApplication.translate("Inspector", "Too early to tell whether drafting pays here.")
     return source_sentence(stats)
 
 
@@ -98,7 +98,7 @@ def has_charts(stats: RequestStats) -> bool:
 
 def starter_sentence() -> str:
     return QCoreApplication.translate(
-        "Inspector", "This is the starter pair: it is tiny and knows its text by heart. Other pairs gain less."
+        "Inspector", "The starter pair is tiny and knows its text by heart. Other pairs gain less."
     )
 
 
@@ -149,7 +149,7 @@ def break_even_words(stats: RequestStats) -> str:
 
 
 def time_name() -> str:
-    return QCoreApplication.translate("Inspector", "Where the time went")
+    return QCoreApplication.translate("Inspector", "Time spent")
 
 
 def time_parts(stats: RequestStats) -> list[tuple[str, float]]:
@@ -179,14 +179,14 @@ def time_shares(stats: RequestStats) -> list[str]:
 
 
 def over_time_name() -> str:
-    return QCoreApplication.translate("Inspector", "Tokens per pass over the reply")
+    return QCoreApplication.translate("Inspector", "Tokens per pass over time")
 
 
 def over_time_words(stats: RequestStats) -> str:
     values = stats.tokens_per_pass_over_time
     if not values:
         return ""
-    words = QCoreApplication.translate("Inspector", "first %1, last %2, between %3 and %4")
+    words = QCoreApplication.translate("Inspector", "first %1, last %2, from %3 to %4")
     figures = (values[0], values[-1], min(values), max(values))
     return formats.fill(words, *(formats.number(value, 1) for value in figures))
 
@@ -212,46 +212,42 @@ def meanings() -> list[tuple[str, str]]:
             QCoreApplication.translate("Inspector", "Pass"),
             QCoreApplication.translate(
                 "Inspector",
-                "The main model reads once over all guesses. It keeps those that it would have written itself, up to"
-                " the first that it would not, and adds one token of its own.",
+                "The main model checks all guesses at once, keeps those it would have written itself up to the "
+                "first mismatch, and adds one token.",
             ),
         ),
         (
             QCoreApplication.translate("Inspector", "Accept rate"),
-            QCoreApplication.translate(
-                "Inspector", "Of the tokens that the draft guessed and the main model checked, the share that it kept."
-            ),
+            QCoreApplication.translate("Inspector", "Share of guessed tokens that the main model kept."),
         ),
         (
             per_pass_name(),
             QCoreApplication.translate(
                 "Inspector",
-                "How many tokens a pass of the main model brought on average, its own one included. Without a"
-                " draft it is 1.",
+                "Average tokens per pass of the main model, its own included. Without a draft: 1.",
             ),
         ),
         (
             QCoreApplication.translate("Inspector", "Break-even"),
             QCoreApplication.translate(
                 "Inspector",
-                "How much longer a pass with drafting takes than a plain one. Where a pass brings more tokens than"
-                " this, the draft makes the reply faster.",
+                "How many times longer a pass takes with drafting. With more tokens per pass than this, replies "
+                "are faster.",
             ),
         ),
         (
             QCoreApplication.translate("Inspector", "Faster, slower"),
             QCoreApplication.translate(
                 "Inspector",
-                "Tokens per pass divided by the break-even: the speed with the draft against the speed without. What"
-                " a pass without a draft takes is measured on this Mac: in this reply, in recent ones and in between.",
+                "Tokens per pass divided by the break-even: speed with the draft against speed without, as "
+                "measured on this Mac during and between replies.",
             ),
         ),
         (
             positions_name(),
             QCoreApplication.translate(
                 "Inspector",
-                "How often the first, second, third … guessed token was kept. A later one counts only if all before"
-                " it were right.",
+                "How often each guess was kept. A guess counts only if all before it were right.",
             ),
         ),
     ]

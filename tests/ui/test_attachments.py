@@ -284,14 +284,14 @@ def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_pat
     app.window.composer.edit.insertFromMimeData(files(picture))
     qtbot.waitUntil(banner.isVisible)
     assert (banner.title.text(), banner.sentence.text()) == (
-        "photo.png is not attached",
-        "Hunch cannot look at images yet.",
+        "photo.png not attached",
+        "Hunch cannot read images yet.",
     )
     banner.hide()
     app.window.composer.edit.insertFromMimeData(files(picture, tmp_path, note))
     qtbot.waitUntil(banner.isVisible)
     assert banner.title.text() == "Files not attached: 2"
-    assert "It is a folder." in banner.sentence.text()
+    assert "This is a folder." in banner.sentence.text()
     assert [row.name for row in rows(app)] == ["메모.txt"]
     wait_until_read(app, qtbot)
 

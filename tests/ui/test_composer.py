@@ -137,15 +137,15 @@ def test_the_context_meter_says_what_a_chat_can_have_and_why(composer: Composer)
     ring = composer.ring
     ring.set_room(40_960, 0)
     composer.set_context(1_000, 40_960)
-    assert ring.toolTip() == "1,000 of 40,960 tokens of context used"
+    assert ring.toolTip() == "Context: 1,000 of 40,960 tokens"
     composer.set_context(1_000, 8_192)
     assert ring.toolTip().splitlines() == [
-        "1,000 of 8,192 tokens of context used",
-        "Limited to 8,192 tokens in the settings; the model holds 40,960",
+        "Context: 1,000 of 8,192 tokens",
+        "Limited to 8,192 tokens in Settings (model: 40,960)",
     ]
     ring.set_room(40_960, 2_000)
     assert ring.share == 0.5
-    assert "Memory has room for about 2,000 tokens; the model holds 40,960" in ring.toolTip()
+    assert "Memory holds about 2,000 tokens (model: 40,960)" in ring.toolTip()
     assert ring.toolTip().startswith("1,000 of 2,000 tokens")
     assert "Memory has room" in ring.accessibleName()
 

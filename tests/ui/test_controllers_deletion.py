@@ -81,7 +81,7 @@ def test_a_main_model_that_is_writing_is_not_deleted(harness: ControllerHarness)
     harness.engine.gate.hold()
     harness.engine.submit(Request(messages=(Message(MessageRole.USER, "Hello"),)), lambda _event: None)
     harness.models.delete(MAIN.folder)
-    assert harness.notices[0].sentence == "A reply is being written with Main-8B. Stop it first."
+    assert harness.notices[0].sentence == "Main-8B is writing a reply. Stop it first."
     assert harness.models.pair.state is PairState.READY
     harness.engine.gate.open()
 

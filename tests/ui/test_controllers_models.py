@@ -105,7 +105,7 @@ def test_draft_of_another_family_is_refused_with_the_reason(harness: ControllerH
     harness.models.choose_draft(OTHER.folder)
     harness.qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.REFUSED)
     assert harness.engine.drafts == [OTHER.folder, None]  # nothing drafts that the chip does not name
-    assert pair_reason(harness.models.pair) == "The same token numbers mean different text to the two models."
+    assert pair_reason(harness.models.pair) == "The same tokens mean different text to each model."
     assert [notice.title for notice in harness.notices] == ["Different vocabulary"]
     assert harness.models.pair.state is PairState.READY
 
@@ -201,7 +201,7 @@ def test_a_drafter_made_for_the_main_model_comes_with_it(with_drafter: Controlle
     assert by_name["Main2-8B-DFlash"].group is DraftGroup.COMPATIBLE  # it has the sizes, and another main model's name
     error = by_name["Other"].error
     assert error is not None
-    assert notice_for(error).sentence == "It expects a main model of 28 layers; this one has 36."
+    assert notice_for(error).sentence == "It expects 28 layers; this model has 36."
 
 
 def options_of(shown: OptionList) -> list[Option]:

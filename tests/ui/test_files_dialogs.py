@@ -161,7 +161,7 @@ def test_an_export_that_cannot_be_written_says_why_and_can_go_elsewhere(
     dialog = export(app, qtbot, ExportFormat.JSON, tmp_path / "gone" / "x.json")
     assert (
         dialog.sentence.text()
-        == f"Not exported. The folder {tmp_path / 'gone'} is no longer there. Choose another place."
+        == f"Not exported. The folder {tmp_path / 'gone'} no longer exists. Choose another place."
     )
     assert dialog.act_button.isEnabled()
     with qtbot.waitSignal(files(app).exports.finished):
@@ -196,7 +196,7 @@ def test_an_import_shows_what_there_is_then_does_it_and_can_be_undone(
     path = conversations(tmp_path, 3)
     dialog = look(app, qtbot, path)
     assert dialog.sentence.text() == "3 chats · 3 messages · 1 unreadable"
-    assert dialog.problems.toPlainText() == "conversations.json: not a file with chats that Hunch knows"
+    assert dialog.problems.toPlainText() == "conversations.json: not a supported chat file"
     assert titles(app) == []
     with qtbot.waitSignal(files(app).imports.imported):
         dialog.act_button.click()

@@ -92,7 +92,7 @@ def started(harness: AppHarness, qtbot: QtBot) -> list[str]:
     application = harness.application
     application.window.banner.appeared.connect(lambda: titles.append(application.window.banner.title.text()))
     application.show()
-    qtbot.waitUntil(lambda: application.is_open or "Your chats cannot be opened" in titles)
+    qtbot.waitUntil(lambda: application.is_open or "Chats cannot be opened" in titles)
     return titles
 
 
@@ -137,7 +137,7 @@ def test_something_else_in_the_place_of_the_chats_is_told(
 ) -> None:
     with guarded(), _Odd(tmp_path, put, "chats.db") as harness:
         harness.engine.close()  # which the app does not come to
-        assert "Your chats cannot be opened" in started(harness, qtbot)
+        assert "Chats cannot be opened" in started(harness, qtbot)
 
 
 def test_chats_that_another_program_keeps_are_told_at_once(
@@ -160,7 +160,7 @@ def test_chats_that_another_program_keeps_are_told_at_once(
         monkeypatch.setattr(sqlite3, "connect", counted)
         with guarded(), AppHarness(tmp_path) as harness:
             harness.engine.close()  # which the app does not come to
-            assert "Your chats cannot be opened" in started(harness, qtbot)
+            assert "Chats cannot be opened" in started(harness, qtbot)
             assert "locked" in harness.window.banner.sentence.text()
     assert len(asked) == 1
 

@@ -229,7 +229,7 @@ def test_notifications_come_only_while_nobody_looks_and_without_words(
     harness.ask(qtbot, "Another")
     assert alerts == [harness.window]
     last = harness.chats.transcript.messages[-1].id
-    assert outside.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE) == ("Hunch", "The reply is done.")
+    assert outside.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE) == ("Hunch", "Reply finished.")
     harness.application.settings.notification_words = True
     title, text = outside.notifications.words(harness.chats.chat_id, last, ReplyStatus.DONE)
     assert title == "Secret question"
@@ -343,7 +343,7 @@ def test_a_reply_that_is_done_is_announced_once(
     for said_by in (announcing, message_keys):
         monkeypatch.setattr(said_by, "QAccessible", SimpleNamespace(updateAccessibility=hear))
     harness.ask(qtbot, "One")
-    assert told == [(harness.window, "The reply is done.")]
+    assert told == [(harness.window, "Reply finished.")]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Two")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
@@ -351,7 +351,7 @@ def test_a_reply_that_is_done_is_announced_once(
     harness.chats.new_chat()
     harness.engine.gate.open()
     qtbot.waitUntil(lambda: len(told) == 2)
-    assert told[1] == (harness.window, "A reply in another chat is done.")
+    assert told[1] == (harness.window, "Reply finished in another chat.")
 
 
 def test_a_reply_that_failed_or_was_stopped_is_not_called_done(
@@ -365,12 +365,12 @@ def test_a_reply_that_failed_or_was_stopped_is_not_called_done(
     outside.notifications.is_away = lambda: True
     harness.engine.scripts.append(Script(pieces=("Half",), error=OutOfMemory("")))
     harness.ask(qtbot, "Fails")
-    assert (told, len(alerts)) == (["The reply failed."], 1)
+    assert (told, len(alerts)) == (["Reply failed."], 1)
     failed = harness.chats.transcript.messages[-1]
-    assert outside.notifications.words(harness.chats.chat_id, failed.id, failed.status)[1] == "The reply failed."
+    assert outside.notifications.words(harness.chats.chat_id, failed.id, failed.status)[1] == "Reply failed."
     harness.engine.scripts.append(Script(pieces=("All",), finish=FinishReason.LENGTH))
     harness.ask(qtbot, "Long")
-    assert told[1:] == ["The reply ended early."]
+    assert told[1:] == ["Reply ended early."]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Stopped")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)

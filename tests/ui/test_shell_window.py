@@ -359,7 +359,7 @@ def test_a_start_without_its_chats_keeps_what_is_typed_and_can_be_tried_again(tm
         qtbot.waitUntil(harness.window.banner.isVisible)
         type_and_send(harness, "precious")
         assert harness.window.composer.text() == "precious"
-        assert harness.window.banner.title.text() == "Your chats cannot be opened"
+        assert harness.window.banner.title.text() == "Chats cannot be opened"
         harness.paths.database.rmdir()
         with qtbot.waitSignal(harness.application.opened):
             QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)

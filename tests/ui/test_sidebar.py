@@ -337,7 +337,7 @@ def test_a_closed_folder_shows_at_any_depth_what_is_written_and_what_was_not_see
     assert app.chats.send("Out of sight")
     app.chats.new_chat()
     qtbot.waitUntil(lambda: row_named(app, "Outer")[1].generating)
-    assert spoken(app, "Outer") == "Outer, closed folder, a reply is being written"
+    assert spoken(app, "Outer") == "Outer, closed folder, writing a reply"
     app.chats.folders.set_opened(outer, True)
     assert not row_named(app, "Outer")[1].generating
     assert row_named(app, "Deep")[1].generating

@@ -170,7 +170,7 @@ def test_what_was_measured_is_exported_to_a_file(
     assert len(rows) == len(WAYS) * len(Content)
     assert content["tuned_gain"] > 2
     card.export_to(str(tmp_path / "no" / "such" / "folder.json"))
-    assert "no longer there. Choose another place." in card.sentence.text()
+    assert "no longer exists. Choose another place." in card.sentence.text()
 
 
 def test_where_nothing_wins_it_says_so_and_leaves_auto(setup: TuningSetup, qtbot: QtBot) -> None:
@@ -352,4 +352,4 @@ def test_while_another_draft_loads_nothing_is_told_of_the_one_before_it(
     assert card.sentence.text().startswith("Fastest here was")
     models.choose_draft(None)
     qtbot.waitUntil(lambda: not card.chart.isVisible())
-    assert card.sentence.text() == "Load a main model with a draft first."
+    assert card.sentence.text() == "Load a main model and a draft first."

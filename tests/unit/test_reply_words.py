@@ -62,7 +62,7 @@ def test_no_more_is_said_than_is_known(plain_rounds: float, error: float, gain: 
 def test_what_no_plain_pass_has_told_is_said_to_be_measured_at_another_time() -> None:
     line = footer_line(replace(DRAFTED, plain_rounds=120.0, plain_rounds_error=0.14, plain_passes=0))
     assert line.gain == "about 2.5× faster"
-    assert line.tooltip.endswith("about 24 tok/s, measured while nothing was written. Between 1.9× and 2.9×.")
+    assert line.tooltip.endswith("about 24 tok/s, measured while idle. Between 1.9× and 2.9×.")
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
 @pytest.mark.parametrize(
     ("draft_speed", "sentence"),
     [
-        (0.72, "Drafting was 28% slower than plain decoding here, so it is paused."),
-        (0.999, "Drafting was slower than plain decoding here, so it is paused."),
-        (0.0, "Drafting was slower than plain decoding here, so it is paused."),
+        (0.72, "Drafting is paused: it was 28% slower here."),
+        (0.999, "Drafting is paused: it was slower here."),
+        (0.0, "Drafting is paused: it was slower here."),
     ],
 )
 def test_a_draft_at_rest_says_what_it_would_cost(draft_speed: float, sentence: str) -> None:
@@ -164,7 +164,7 @@ def test_a_few_words_are_no_verdict_either() -> None:
 
 def test_guesses_from_the_chat_itself_are_not_said_to_be_a_model_s() -> None:
     line = footer_line(replace(DRAFTED, proposer="lookup"))
-    assert line.tooltip.splitlines()[1] == "The guesses are taken from the text of this chat."
+    assert line.tooltip.splitlines()[1] == "Guesses come from this chat's text."
 
 
 def test_reply_without_draft_says_its_speed_only() -> None:

@@ -167,7 +167,7 @@ class InspectorPanel(Translated, QWidget):
         self.turn_off.setText(self.tr("Turn off for this pair"))
         self.race.setText(self.tr("Race…"))
         self._updates = 0
-        set_tooltip(self.race, self.tr("Write this reply once more without the draft and once with it, side by side"))
+        set_tooltip(self.race, self.tr("Generate this reply with and without the draft, side by side"))
         self._show_words()
 
     def _restyle(self) -> None:
@@ -302,7 +302,7 @@ class InspectorWiring(QObject):
         self._parts.set_sidebar_visible(self._settings.sidebar_visible)
 
     def _too_narrow(self) -> BannerText:
-        return BannerText(self.tr("Make the window wider to show the inspector."))
+        return BannerText(self.tr("Widen the window to show the inspector."))
 
     def _fits_both(self) -> bool:
         window = self._window
@@ -336,7 +336,7 @@ class InspectorWiring(QObject):
             self.race_requested.emit(self.message_id)
 
     def _retranslate(self) -> None:
-        self.button.set_name(self.tr("Show or hide the inspector"))
+        self.button.set_name(self.tr("Toggle inspector"))
         self.action.setText(self.tr("Inspector"))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

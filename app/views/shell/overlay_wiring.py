@@ -152,6 +152,6 @@ class OverlayWiring(QObject):
         }
         for mode, action in self.choices.items():
             action.setText(names[mode]())
-        self.cycle.setText(self.tr("Switch Marks of Drafted Text"))
+        self.cycle.setText(self.tr("Toggle Draft Marks"))
         self.next.setText(self.tr("Next Correction"))
         self.previous.setText(self.tr("Previous Correction"))

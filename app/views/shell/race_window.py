@@ -69,12 +69,12 @@ def race_sentence(view: RaceView) -> str:
     return {
         RaceState.IDLE: QCoreApplication.translate(
             "Race",
-            "One prompt, written twice with the same seed. One after the other: at the same time the two would share"
-            " their passes, and neither would draft.",
+            "One prompt, answered twice with the same seed, one after the other: at the same time, neither would "
+            "draft.",
         ),
-        RaceState.RUNNING: QCoreApplication.translate("Race", "The two are written one after the other."),
-        RaceState.WAITING: QCoreApplication.translate("Race", "A reply is being written; the race goes on after it."),
-        RaceState.CANCELLED: QCoreApplication.translate("Race", "The race was stopped."),
+        RaceState.RUNNING: QCoreApplication.translate("Race", "Running one after the other."),
+        RaceState.WAITING: QCoreApplication.translate("Race", "The race continues after the current reply."),
+        RaceState.CANCELLED: QCoreApplication.translate("Race", "Race stopped."),
         RaceState.FAILED: QCoreApplication.translate("Race", "The prompt could not be written; the log says why."),
         RaceState.DONE: "",
     }[view.state] or verdict(view)
@@ -89,13 +89,13 @@ def _words(view: RaceView) -> str:
         return _RaceCounts().identical(len(view.laps[0].tokens))
     differ = QCoreApplication.translate(
         "Race",
-        "The words differ from token %1 on. Rounding can do that where two tokens are as good as tied; "
-        "if it happens often, please report it.",
+        "The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it "
+        "happens often, please report it.",
     )
     if view.may_differ:
         differ = QCoreApplication.translate(
             "Race",
-            "The words differ from token %1 on, because “Fastest drafting” is on: the text depends on the draft.",
+            "The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.",
         )
     pairs = zip(*(lap.tokens for lap in view.laps), strict=False)
     first = next((at for at, (one, other) in enumerate(pairs, start=1) if one != other), None)
@@ -109,24 +109,20 @@ class _RaceCounts(QObject):
         return self.tr("%Ln token(s)", "written", number)
 
     def identical(self, number: int) -> str:
-        return self.tr("The same words: all %Ln token(s) are identical.", "", number)
+        return self.tr("Same text: all %Ln token(s) are identical.", "", number)
 
 
 def _time(view: RaceView) -> str:
     plain, drafted = (lap.stats for lap in view.laps)
     if plain.tokens_per_second is None or drafted.tokens_per_second is None:
-        return QCoreApplication.translate("Race", "Too short to tell a speed.")
+        return QCoreApplication.translate("Race", "Too short to measure.")
     if not drafted.drafted:
-        nothing = QCoreApplication.translate(
-            "Race", "Nothing was drafted the second time, so this says nothing about the draft."
-        )
+        nothing = QCoreApplication.translate("Race", "Nothing was drafted, so this says nothing about the draft.")
         return formats.sentences(nothing, why_undrafted(drafted))
     if view.factor is None or tone_of(drafted) is Tone.NONE:
         return QCoreApplication.translate("Race", "Too close to call.")
     if view.is_disturbed:
-        busy = QCoreApplication.translate(
-            "Race", "This Mac was busy with something else, so the times say little. Undisturbed: %1."
-        )
+        busy = QCoreApplication.translate("Race", "This Mac was busy, so the times say little. Undisturbed: %1.")
         return formats.fill(busy, gain_text(drafted))
     return _saved(view)
 
@@ -227,7 +223,7 @@ class RaceWindow(Translated, SideWindow):
 
     def _words(self, view: RaceView) -> str:
         if view.state not in _UNDER_WAY and not self._race.can_start:
-            return self.tr("Load a main model with a draft first.")
+            return self.tr("Load a main model and a draft first.")
         return race_sentence(view)
 
     def _go_text(self, under_way: bool) -> str:
@@ -241,7 +237,7 @@ class RaceWindow(Translated, SideWindow):
         self.sampling.set_choices((("chat", self.tr("As in this chat")), ("greedy", self.tr("Greedy"))))
         self.sampling.setAccessibleName(self.tr("Sampling"))
         set_tooltip(
-            self.sampling, self.tr("Greedy always takes the likeliest token; otherwise both draw with one seed.")
+            self.sampling, self.tr("Greedy always takes the likeliest token; otherwise both use the same seed.")
         )
         for lane in self.lanes:
             lane.name_it()

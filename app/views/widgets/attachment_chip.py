@@ -145,7 +145,7 @@ class AttachmentChip(Translated, PaintedButton):
         menu.addAction(self.tr("Open")).triggered.connect(self.click)
         if self.close_button is not None:
             if not self._content.is_reading:
-                menu.addAction(self.tr("Put into the Message")).triggered.connect(self.put_back_requested)
+                menu.addAction(self.tr("Insert into Message")).triggered.connect(self.put_back_requested)
             menu.addAction(self.tr("Remove")).triggered.connect(self.remove_requested)
         return menu
 

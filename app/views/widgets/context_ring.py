@@ -73,17 +73,17 @@ class ContextRing(Translated, QWidget):
         self.update()
 
     def _told(self) -> list[str]:
-        sentence = self.tr("%1 of %2 tokens of context used")
+        sentence = self.tr("Context: %1 of %2 tokens")
         return [fill(sentence, count(self._used_tokens), count(self.effective_tokens)), *self._reasons()]
 
     def _reasons(self) -> list[str]:
         """Why it is less than the model holds."""
         reasons = []
         if self._limit_tokens < self._model_tokens:
-            asked = self.tr("Limited to %1 tokens in the settings; the model holds %2")
+            asked = self.tr("Limited to %1 tokens in Settings (model: %2)")
             reasons.append(fill(asked, count(self._limit_tokens), count(self._model_tokens)))
         if self.effective_tokens < self._limit_tokens:
-            room = self.tr("Memory has room for about %1 tokens; the model holds %2")
+            room = self.tr("Memory holds about %1 tokens (model: %2)")
             reasons.append(fill(room, count(self._memory_tokens), count(self._model_tokens)))
         return reasons
 

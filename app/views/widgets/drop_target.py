@@ -101,7 +101,7 @@ class DropSign(Translated, QWidget):
         self.raise_()
 
     def _retranslate(self) -> None:
-        self.setAccessibleName(self.tr("Drop files to attach them"))
+        self.setAccessibleName(self.tr("Drop files to attach"))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
