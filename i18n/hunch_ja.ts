@@ -27,12 +27,12 @@
         <translation>すべての設定をリセットしますか？</translation>
     </message>
     <message>
-        <source>Language, appearance, notifications, sampling, speculation, downloads and all other settings go back to how they were at first.</source>
-        <translation>言語、外観、通知、サンプリング、投機的デコーディング、ダウンロードなど、すべての設定が最初の状態に戻ります。</translation>
+        <source>Every setting returns to its default.</source>
+        <translation>すべての設定が既定値に戻ります。</translation>
     </message>
     <message>
-        <source>Chats and models, with their own settings, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
-        <translation>チャットとモデル（個別の設定を含む）、プリセット、システムプロンプト、ハブのアドレスとトークンはそのまま残ります。</translation>
+        <source>Chats, models and their settings, presets, system prompt, hub address and token stay.</source>
+        <translation>チャット、モデルとその設定、プリセット、システムプロンプト、ハブのアドレスとトークンは残ります。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -63,15 +63,15 @@
         <translation>ログ</translation>
     </message>
     <message>
-        <source>What went wrong, without a word of your chats.</source>
-        <translation>起きた問題の記録です。チャットの内容は含まれません。</translation>
+        <source>Records errors, never chat text.</source>
+        <translation>エラーの記録です。チャットの内容は含まれません。</translation>
     </message>
     <message>
         <source>Reset all settings</source>
         <translation>すべての設定をリセット</translation>
     </message>
     <message>
-        <source>Chats and models stay.</source>
+        <source>Keeps chats and models.</source>
         <translation>チャットとモデルは残ります。</translation>
     </message>
     <message>
@@ -79,51 +79,51 @@
         <translation>OpenBLAS を使う</translation>
     </message>
     <message>
-        <source>Computes many times faster than the library that comes with MLX for Linux. Without it most models round alike however many tokens they read at once, so no draft changes a reply. From the next start on.</source>
-        <translation>Linux 用 MLX に付属のライブラリよりずっと速く計算します。オフにすると、ほとんどのモデルで丸め方が一度に読むトークン数によらなくなり、ドラフトモデルで回答が変わることはありません。次回の起動から有効です。</translation>
+        <source>Much faster than MLX&apos;s own library for Linux. When off, most models round alike, so drafts never change a reply. Takes effect after a restart.</source>
+        <translation>Linux 用 MLX に付属のライブラリよりずっと高速です。オフにすると、ほとんどのモデルで丸め方が変わらず、ドラフトが回答を変えることはありません。再起動後に有効になります。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
         <translation>Fusion スタイルを使う</translation>
     </message>
     <message>
-        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
-        <translation>標準のコントロールをシステムではなく Qt 独自のスタイルで描きます。表示が乱れるときに使います。</translation>
+        <source>Use this if controls look wrong.</source>
+        <translation>表示がおかしいときに使います。</translation>
     </message>
 </context>
 <context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>
-        <translation>外観</translation>
+        <translation>外観モード</translation>
     </message>
     <message>
-        <source>The theme: light, dark, or the same as the system.</source>
-        <translation>ライトテーマ、ダークテーマ、またはシステムと同じ。</translation>
+        <source>Light, dark, or match the system.</source>
+        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
     </message>
     <message>
         <source>Text size</source>
         <translation>文字サイズ</translation>
     </message>
     <message>
-        <source>For everything in the window.</source>
-        <translation>ウインドウ全体に適用されます。</translation>
+        <source>For the whole window.</source>
+        <translation>ウインドウ全体。</translation>
     </message>
     <message>
         <source>Animations</source>
         <translation>アニメーション</translation>
     </message>
     <message>
-        <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation>「自動」はシステムの「視差効果を減らす」の設定に従います。</translation>
+        <source>Auto follows Reduce Motion.</source>
+        <translation>「自動」は「視差効果を減らす」に従います。</translation>
     </message>
     <message>
         <source>Figures under replies</source>
         <translation>回答の下の数値</translation>
     </message>
     <message>
-        <source>Also shows the model, tokens per second, accept rate and tokens per pass.</source>
-        <translation>モデル、毎秒のトークン、受理率、パスあたりのトークンも表示します。</translation>
+        <source>Model, tokens per second, accept rate, tokens per pass.</source>
+        <translation>モデル、毎秒のトークン、受理率、パスあたりのトークン。</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -326,32 +326,32 @@
         <translation>送信キー</translation>
     </message>
     <message>
-        <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation>もう一方のキーは改行です。Shift と Return を同時に押すと、常に改行します。</translation>
+        <source>Shift-Return always starts a new line.</source>
+        <translation>Shift + Return は常に改行です。</translation>
     </message>
     <message>
         <source>Automatic titles</source>
         <translation>自動タイトル</translation>
     </message>
     <message>
-        <source>The main model names a chat after its first reply, when it has time.</source>
-        <translation>最初の回答が終わったあと、メインモデルの手が空いたときにチャットのタイトルを付けます。</translation>
+        <source>Named by the main model after the first reply.</source>
+        <translation>最初の回答のあと、メインモデルが付けます。</translation>
     </message>
     <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
     <message>
-        <source>When a reply is done while you are in another app.</source>
-        <translation>ほかのアプリを使っている間に回答が終わったときに知らせます。</translation>
+        <source>When a reply finishes in the background.</source>
+        <translation>ほかのアプリを使っている間に回答が終わると知らせます。</translation>
     </message>
     <message>
-        <source>Words in notifications</source>
-        <translation>通知に内容を表示</translation>
+        <source>Show previews</source>
+        <translation>プレビューを表示</translation>
     </message>
     <message>
-        <source>The title of the chat and how the reply begins.</source>
-        <translation>チャットのタイトルと回答の冒頭を表示します。</translation>
+        <source>Chat title and the start of the reply.</source>
+        <translation>チャットのタイトルと回答の冒頭。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -1404,32 +1404,32 @@
         <translation>言語</translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>メニューも含めてすぐに切り替わります。</translation>
+        <source>Applies immediately.</source>
+        <translation>すぐに適用されます。</translation>
     </message>
     <message>
         <source>Match system</source>
         <translation>システムに合わせる</translation>
     </message>
     <message>
-        <source>Icon in the menu bar</source>
+        <source>Menu bar icon</source>
         <translation>メニューバーのアイコン</translation>
     </message>
     <message>
-        <source>Icon beside the clock</source>
-        <translation>時計の横のアイコン</translation>
+        <source>System tray icon</source>
+        <translation>システムトレイのアイコン</translation>
     </message>
     <message>
-        <source>Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed.</source>
-        <translation>読み込まれているモデルと書いている回答を示し、クイック質問を開きます。ウインドウを閉じても Hunch は動き続けます。</translation>
+        <source>For Quick Ask. Hunch stays open without a window.</source>
+        <translation>クイック質問用。ウインドウを閉じても Hunch は動き続けます。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
         <translation>使っていないモデルをメモリから外す</translation>
     </message>
     <message>
-        <source>After this time without a reply. The next message loads them again.</source>
-        <translation>この時間、回答がなければメモリから外します。次のメッセージで読み込み直します。</translation>
+        <source>Your next message reloads them.</source>
+        <translation>次のメッセージで読み込み直します。</translation>
     </message>
 </context>
 <context>
@@ -1469,52 +1469,52 @@
         <translation>アドレス</translation>
     </message>
     <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>空欄なら公開ハブを使います。</translation>
+        <source>Empty: public hub.</source>
+        <translation>空欄：公開ハブ。</translation>
     </message>
     <message>
         <source>Token</source>
         <translation>トークン</translation>
     </message>
     <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>非公開または承認制のモデルにだけ使います。この Mac にだけ保存されます。</translation>
+        <source>For private and gated models. Stays on this Mac.</source>
+        <translation>非公開または承認制のモデル用です。この Mac にだけ保存されます。</translation>
     </message>
     <message>
-        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
-        <translation>このアドレスのトークンはまだありません。%1 のトークンがここに送信されることはありません。</translation>
+        <source>No token for this address. The one for %1 is never sent here.</source>
+        <translation>このアドレスのトークンはありません。%1 のトークンがここに送信されることはありません。</translation>
     </message>
     <message>
-        <source>Send the token unencrypted</source>
+        <source>Send token unencrypted</source>
         <translation>トークンを暗号化せずに送信</translation>
     </message>
     <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>ほかのマシンの http アドレス用です。通信の途中で誰でもトークンを読み取れます。</translation>
+        <source>For http addresses. Anyone on the way can read it.</source>
+        <translation>http アドレス用。途中で誰でも読み取れます。</translation>
     </message>
     <message>
         <source>Mirrors</source>
         <translation>ミラー</translation>
     </message>
     <message>
-        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
-        <translation>ハブに接続できないときに使うアドレスです。スペースで区切ってください。トークンは送信しません。</translation>
+        <source>Used if the hub is unreachable. Separate with spaces. Never sent the token.</source>
+        <translation>ハブに接続できないときに使います。スペースで区切ってください。トークンは送信しません。</translation>
     </message>
     <message>
         <source>Proxy</source>
         <translation>プロキシ</translation>
     </message>
     <message>
-        <source>Leave empty to use what your system says.</source>
-        <translation>空欄ならシステムの設定に従います。</translation>
+        <source>Empty: system proxy.</source>
+        <translation>空欄：システムのプロキシ。</translation>
     </message>
     <message>
         <source>Download limit</source>
         <translation>ダウンロード速度の制限</translation>
     </message>
     <message>
-        <source>For all downloads together, in MB per second.</source>
-        <translation>すべてのダウンロードの合計で、1 秒あたりの MB です。</translation>
+        <source>Total, in MB per second.</source>
+        <translation>ダウンロード全体、1 秒あたりの MB。</translation>
     </message>
     <message>
         <source>None</source>
@@ -1525,8 +1525,8 @@
         <translation>オフラインモード</translation>
     </message>
     <message>
-        <source>Hunch asks no hub. Installed models work as usual.</source>
-        <translation>ハブに接続しません。インストール済みのモデルは通常どおり使えます。</translation>
+        <source>Installed models keep working.</source>
+        <translation>インストール済みのモデルは使えます。</translation>
     </message>
 </context>
 <context>
@@ -4231,8 +4231,8 @@
 <context>
     <name>PromptField</name>
     <message>
-        <source>A system prompt has at most %1 characters. The rest was left out.</source>
-        <translation>システムプロンプトは最大 %1 文字です。残りは入力されませんでした。</translation>
+        <source>Limited to %1 characters. The rest was left out.</source>
+        <translation>最大 %1 文字です。残りは入力されませんでした。</translation>
     </message>
 </context>
 <context>
@@ -4630,15 +4630,15 @@
         <translation>システムプロンプト</translation>
     </message>
     <message>
-        <source>Told to the model before every chat.</source>
-        <translation>すべてのチャットの前に、モデルに伝えます。</translation>
+        <source>Sent to the model at the start of every chat.</source>
+        <translation>すべてのチャットの最初に、モデルに送ります。</translation>
     </message>
     <message>
-        <source>For example: answer briefly, in Korean.</source>
+        <source>Example: Answer briefly, in Korean.</source>
         <translation>例：日本語で簡潔に答えてください。</translation>
     </message>
     <message>
-        <source>Back to the defaults</source>
+        <source>Restore defaults</source>
         <translation>既定値に戻す</translation>
     </message>
     <message>
@@ -4658,40 +4658,40 @@
         <translation>温度</translation>
     </message>
     <message>
-        <source>0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1.</source>
-        <translation>0 なら常に最も確からしい語を選び、高いほど自由になります。変更しない間、スターターペアでは %1 を使います。</translation>
+        <source>0 is predictable; higher is freer. Starter pair: %1.</source>
+        <translation>0 は一定、高いほど自由です。スターターペア：%1。</translation>
     </message>
     <message>
         <source>Top-p</source>
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Draws from the likeliest words that reach this share together.</source>
-        <translation>確率の高い順に足して、合計がこの割合になるまでの語から選びます。</translation>
+        <source>Limits choices to this total probability.</source>
+        <translation>確率の合計がこの値までの語から選びます。</translation>
     </message>
     <message>
         <source>Min-p</source>
         <translation>Min-p</translation>
     </message>
     <message>
-        <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>最も確からしい語に比べて、確率がこの割合に満たない語を除きます。</translation>
+        <source>Skips words below this share of the likeliest.</source>
+        <translation>最も確からしい語に対し、確率がこの割合に満たない語を除きます。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
         <translation>繰り返しペナルティ</translation>
     </message>
     <message>
-        <source>1 is none; higher avoids what was said.</source>
-        <translation>1 ならペナルティなしです。高いほど、すでに出た言葉を避けます。</translation>
+        <source>1 is off; higher avoids repeats.</source>
+        <translation>1 でオフ。高いほど繰り返しを避けます。</translation>
     </message>
     <message>
         <source>Top-k</source>
         <translation>Top-k</translation>
     </message>
     <message>
-        <source>Draws from this many words; 0 is no limit.</source>
-        <translation>確率の高い順に、この数の語から選びます。0 は上限なしです。</translation>
+        <source>Limits choices to this many; 0 is off.</source>
+        <translation>この数の語から選びます。0 でオフ。</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -4702,48 +4702,48 @@
         <translation>ドラフトの速度を優先</translation>
     </message>
     <message>
-        <source>Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.</source>
-        <translation>「ドラフトの速度を優先」がオンのときは、シードを指定してもテキストは固定されません。ドラフトモデルによっても変わります。</translation>
+        <source>Text still varies while “Fastest drafting” is on.</source>
+        <translation>「ドラフトの速度を優先」がオンのときは、同じシードでもテキストが変わることがあります。</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
-        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差以内の場合だけです。</translation>
+        <source>Same seed, same reply with any draft, barring near-ties between tokens.</source>
+        <translation>同じシードなら、どのドラフトでも同じ回答です。2 つのトークンがほぼ互角のときは例外です。</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens it reads at once.</source>
-        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。このコンピューターでは、%1 の丸め方は一度に読むトークン数によって変わりません。</translation>
+        <source>Same seed, same reply with any draft: %1 always rounds alike here.</source>
+        <translation>同じシードなら、どのドラフトでも同じ回答です。このコンピューターでは、%1 の丸め方は変わりません。</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens: with %1 here, closer than %2 nats.</source>
-        <translation>同じシードなら、どのドラフトモデルでも、使わなくても同じ回答になります。例外は、2 つのトークンの差が丸め誤差以内（このコンピューターの %1 では %2 ナット未満）の場合だけです。</translation>
+        <source>Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats).</source>
+        <translation>同じシードなら、どのドラフトでも同じ回答です。2 つのトークンがほぼ互角のとき（このコンピューターの %1 では %2 ナット未満）は例外です。</translation>
     </message>
     <message>
-        <source>Longest reply</source>
-        <translation>回答の最大の長さ</translation>
+        <source>Reply limit</source>
+        <translation>回答の長さの上限</translation>
     </message>
     <message>
-        <source>Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. At temperature 0 it changes nothing.</source>
-        <translation>ドラフトモデルの予測をより多く受理する代わりに、同じシードでも同じテキストになりません。温度 0 では何も変わりません。</translation>
+        <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
+        <translation>予測をより多く受理しますが、シードでテキストが固定されません。温度 0 では効果がありません。</translation>
     </message>
     <message>
         <source>In tokens.</source>
-        <translation>トークン数で指定します。</translation>
+        <translation>トークン数です。</translation>
     </message>
     <message>
-        <source>Longest context</source>
+        <source>Context limit</source>
         <translation>コンテキストの上限</translation>
     </message>
     <message>
-        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
-        <translation>チャットで保持するトークンの上限です。少ないほどメモリを使いません。</translation>
+        <source>In tokens. Less saves memory.</source>
+        <translation>トークン数。少ないほどメモリを節約します。</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation>先に考える</translation>
+        <translation>考えてから回答</translation>
     </message>
     <message>
-        <source>For models that can think before they answer.</source>
-        <translation>答える前に思考できるモデルで有効です。</translation>
+        <source>For models that can think.</source>
+        <translation>思考できるモデルで有効です。</translation>
     </message>
 </context>
 <context>
@@ -4792,7 +4792,7 @@
     </message>
     <message>
         <source>Appearance</source>
-        <translation>外観</translation>
+        <translation>外観モード</translation>
     </message>
     <message>
         <source>Advanced</source>
@@ -4807,7 +4807,7 @@
         <translation>設定を検索</translation>
     </message>
     <message>
-        <source>No setting found.</source>
+        <source>No results.</source>
         <translation>見つかりませんでした。</translation>
     </message>
     <message>
@@ -4979,20 +4979,20 @@
 <context>
     <name>SpeculationControls</name>
     <message>
-        <source>The main model writes alone.</source>
-        <translation>メインモデルだけで書きます。</translation>
+        <source>Main model only.</source>
+        <translation>メインモデルだけを使います。</translation>
     </message>
     <message>
-        <source>The draft guesses this many tokens ahead, and pauses while that would be slower.</source>
-        <translation>ドラフトは常にこの数だけ先を予測し、遅くなる間だけ休みます。</translation>
+        <source>Guesses this many tokens ahead, and pauses while that is slower.</source>
+        <translation>この数のトークンを先に予測し、遅くなる間は休止します。</translation>
     </message>
     <message>
-        <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>速くなる分だけ先に予測し、速くならなければ休止します。</translation>
+        <source>Guesses ahead only as far as it helps.</source>
+        <translation>速くなる分だけ先に予測します。</translation>
     </message>
     <message>
-        <source>Only in this chat.</source>
-        <translation>このチャットだけに適用されます。</translation>
+        <source>This chat only.</source>
+        <translation>このチャットのみ。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -5026,7 +5026,7 @@
         <translation>合計</translation>
     </message>
     <message>
-        <source>Race with the latest reply…</source>
+        <source>Race the latest reply…</source>
         <translation>最新の回答でレース…</translation>
     </message>
     <message>
@@ -5038,15 +5038,15 @@
         <translation>このペアではオフ</translation>
     </message>
     <message>
-        <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation>この 2 つのモデルではドラフトで遅くなったため、オフにしてあります。</translation>
+        <source>You turned it off: drafting was slower.</source>
+        <translation>ドラフトで遅くなったため、オフにしました。</translation>
     </message>
     <message>
-        <source>Every word is the main model&apos;s own, with or without a draft; only the speed differs.</source>
-        <translation>ドラフトの有無にかかわらず、文章はメインモデルのものです。違うのは速さだけです。</translation>
+        <source>Drafting changes the speed, never the words.</source>
+        <translation>ドラフトで変わるのは速さだけで、文章は変わりません。</translation>
     </message>
     <message>
-        <source>Replies appear here while they are written.</source>
+        <source>Replies appear here as they are written.</source>
         <translation>作成中の回答がここに表示されます。</translation>
     </message>
 </context>
@@ -5142,8 +5142,8 @@
         <translation>統計をすべて消去しますか？</translation>
     </message>
     <message>
-        <source>Chats stay as they are, with the figures under their replies.</source>
-        <translation>チャットと、回答の下の数値はそのまま残ります。</translation>
+        <source>Chats and the figures under replies are kept.</source>
+        <translation>チャットと、回答の下の数値は残ります。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln reply(s)</source>
@@ -5164,8 +5164,8 @@
         <translation>合計</translation>
     </message>
     <message>
-        <source>Totals appear here once replies have been written.</source>
-        <translation>回答が書かれると、ここに合計が表示されます。</translation>
+        <source>Totals appear after the first reply.</source>
+        <translation>最初の回答のあとに表示されます。</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
@@ -5392,7 +5392,7 @@
 <context>
     <name>TuneCard</name>
     <message>
-        <source>Load a main model with a draft first.</source>
+        <source>Load a main model and a draft first.</source>
         <translation>先にメインモデルとドラフトを読み込んでください。</translation>
     </message>
     <message>
@@ -5408,7 +5408,7 @@
         <translation>測定</translation>
     </message>
     <message>
-        <source>Export what was measured</source>
+        <source>Export measurements</source>
         <translation>測定結果を書き出す</translation>
     </message>
     <message>
@@ -5416,8 +5416,8 @@
         <translation>このペアを調整</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, so that Auto knows this pair. Takes a few minutes; your own replies always go first.</source>
-        <translation>ドラフトなしと、さまざまな予測の長さで短い回答を書き、「自動」にこのペアを学習させます。数分かかります。チャットの回答が常に優先されます。</translation>
+        <source>Teaches Auto with short replies. Takes a few minutes; your replies go first.</source>
+        <translation>短い回答で「自動」に学習させます。数分かかります。チャットの回答が優先されます。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -5447,35 +5447,35 @@
         <translation>物語</translation>
     </message>
     <message>
-        <source>Waiting: a reply goes first.</source>
-        <translation>待機中：回答を優先しています。</translation>
+        <source>Waiting for a reply to finish.</source>
+        <translation>回答が終わるのを待っています。</translation>
     </message>
     <message>
         <source>Measuring %1 of %2…</source>
         <translation>測定中… %1 / %2</translation>
     </message>
     <message>
-        <source>This pair is being loaded; then it can be measured.</source>
-        <translation>このペアを読み込んでいます。読み込みが終わると測定できます。</translation>
+        <source>Loading this pair…</source>
+        <translation>このペアを読み込み中…</translation>
     </message>
     <message>
-        <source>Not measured on this machine yet.</source>
-        <translation>この Mac ではまだ測定していません。</translation>
+        <source>Not measured yet.</source>
+        <translation>まだ測定していません。</translation>
     </message>
     <message>
-        <source>Measuring stopped, because a reply failed.</source>
+        <source>Stopped: a reply failed.</source>
         <translation>回答に失敗したため、測定を中止しました。</translation>
     </message>
     <message>
-        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
-        <translation>このモデルの回答が短すぎて、ドラフトの効果を測れませんでした。</translation>
+        <source>Replies were too short to measure.</source>
+        <translation>回答が短すぎて測れませんでした。</translation>
     </message>
     <message>
-        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself.</source>
-        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1の速さです。「自動」では自動的に休止します。</translation>
+        <source>Drafting does not pay here: %1 plain speed at best. Auto pauses it.</source>
+        <translation>このペアではドラフトを使っても速くなりません。最良でもドラフトなしの %1の速さです。「自動」は自動的に休止します。</translation>
     </message>
     <message>
-        <source>Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it.</source>
+        <source>Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this.</source>
         <translation>ここでは %1 トークン先まで予測するのが最速で、ドラフトなしの %2の速さでした。「自動」はこの結果を学習しました。</translation>
     </message>
     <message>

@@ -27,12 +27,12 @@
         <translation>모든 설정을 초기화할까요?</translation>
     </message>
     <message>
-        <source>Language, appearance, notifications, sampling, speculation, downloads and all other settings go back to how they were at first.</source>
-        <translation>언어, 모양, 알림, 샘플링, 추측 디코딩, 다운로드를 비롯한 모든 설정이 처음 상태로 돌아가요.</translation>
+        <source>Every setting returns to its default.</source>
+        <translation>모든 설정이 기본값으로 돌아가요.</translation>
     </message>
     <message>
-        <source>Chats and models, with their own settings, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
-        <translation>채팅과 모델(각각의 설정 포함), 프리셋, 시스템 프롬프트, 허브 주소와 토큰은 그대로 남아요.</translation>
+        <source>Chats, models and their settings, presets, system prompt, hub address and token stay.</source>
+        <translation>채팅, 모델과 그 설정, 프리셋, 시스템 프롬프트, 허브 주소와 토큰은 그대로 남아요.</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -63,67 +63,67 @@
         <translation>로그</translation>
     </message>
     <message>
-        <source>What went wrong, without a word of your chats.</source>
-        <translation>무엇이 잘못됐는지 적혀 있어요. 채팅 내용은 들어가지 않아요.</translation>
+        <source>Records errors, never chat text.</source>
+        <translation>오류만 기록하고 채팅 내용은 담지 않아요.</translation>
     </message>
     <message>
         <source>Reset all settings</source>
         <translation>모든 설정 초기화</translation>
     </message>
     <message>
-        <source>Chats and models stay.</source>
-        <translation>채팅과 모델은 그대로 남아요.</translation>
+        <source>Keeps chats and models.</source>
+        <translation>채팅과 모델은 남아요.</translation>
     </message>
     <message>
         <source>Use OpenBLAS</source>
         <translation>OpenBLAS 사용</translation>
     </message>
     <message>
-        <source>Computes many times faster than the library that comes with MLX for Linux. Without it most models round alike however many tokens they read at once, so no draft changes a reply. From the next start on.</source>
-        <translation>Linux용 MLX에 들어 있는 라이브러리보다 훨씬 빨리 계산해요. 끄면 대부분의 모델은 한 번에 토큰을 몇 개 읽든 똑같이 반올림해서, 초안 모델이 답변을 바꾸는 일이 없어요. 다음에 시작할 때부터 적용돼요.</translation>
+        <source>Much faster than MLX&apos;s own library for Linux. When off, most models round alike, so drafts never change a reply. Takes effect after a restart.</source>
+        <translation>Linux용 MLX의 라이브러리보다 훨씬 빨라요. 끄면 대부분의 모델이 똑같이 반올림해서 초안 모델이 답변을 바꾸지 않아요. 다시 시작하면 적용돼요.</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
         <translation>Fusion 스타일 사용</translation>
     </message>
     <message>
-        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
-        <translation>표준 컨트롤을 시스템 대신 Qt 자체 스타일로 그려요. 화면이 잘못 그려질 때 써 보세요.</translation>
+        <source>Use this if controls look wrong.</source>
+        <translation>컨트롤이 이상하게 보일 때 쓰세요.</translation>
     </message>
 </context>
 <context>
     <name>AppearancePage</name>
     <message>
         <source>Appearance</source>
-        <translation>모양</translation>
+        <translation>화면 모드</translation>
     </message>
     <message>
-        <source>The theme: light, dark, or the same as the system.</source>
-        <translation>라이트 테마나 다크 테마를 쓰거나 시스템 설정을 따라요.</translation>
+        <source>Light, dark, or match the system.</source>
+        <translation>라이트, 다크 또는 시스템과 같게.</translation>
     </message>
     <message>
         <source>Text size</source>
         <translation>글자 크기</translation>
     </message>
     <message>
-        <source>For everything in the window.</source>
-        <translation>윈도우의 모든 글자에 적용돼요.</translation>
+        <source>For the whole window.</source>
+        <translation>윈도우 전체에 적용돼요.</translation>
     </message>
     <message>
         <source>Animations</source>
         <translation>애니메이션</translation>
     </message>
     <message>
-        <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation>‘자동’은 시스템의 동작 줄이기 설정을 따라요.</translation>
+        <source>Auto follows Reduce Motion.</source>
+        <translation>‘자동’은 동작 줄이기를 따라요.</translation>
     </message>
     <message>
         <source>Figures under replies</source>
         <translation>답변 아래 수치</translation>
     </message>
     <message>
-        <source>Also shows the model, tokens per second, accept rate and tokens per pass.</source>
-        <translation>모델, 초당 토큰, 수락률, 패스당 토큰도 함께 보여줘요.</translation>
+        <source>Model, tokens per second, accept rate, tokens per pass.</source>
+        <translation>모델, 초당 토큰, 수락률, 패스당 토큰.</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -326,31 +326,31 @@
         <translation>보내기 키</translation>
     </message>
     <message>
-        <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation>다른 키를 누르면 줄이 바뀌어요. Shift+Return은 언제나 줄 바꿈이에요.</translation>
+        <source>Shift-Return always starts a new line.</source>
+        <translation>Shift-Return은 언제나 줄 바꿈이에요.</translation>
     </message>
     <message>
         <source>Automatic titles</source>
         <translation>자동 제목</translation>
     </message>
     <message>
-        <source>The main model names a chat after its first reply, when it has time.</source>
-        <translation>첫 답변이 끝나면 메인 모델이 한가할 때 채팅 제목을 지어요.</translation>
+        <source>Named by the main model after the first reply.</source>
+        <translation>첫 답변이 끝나면 메인 모델이 제목을 지어요.</translation>
     </message>
     <message>
         <source>Notifications</source>
         <translation>알림</translation>
     </message>
     <message>
-        <source>When a reply is done while you are in another app.</source>
+        <source>When a reply finishes in the background.</source>
         <translation>다른 앱을 쓰는 동안 답변이 끝나면 알려 드려요.</translation>
     </message>
     <message>
-        <source>Words in notifications</source>
-        <translation>알림에 내용 표시</translation>
+        <source>Show previews</source>
+        <translation>미리보기 표시</translation>
     </message>
     <message>
-        <source>The title of the chat and how the reply begins.</source>
+        <source>Chat title and the start of the reply.</source>
         <translation>채팅 제목과 답변의 첫 부분을 보여 드려요.</translation>
     </message>
     <message>
@@ -1404,32 +1404,32 @@
         <translation>언어</translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>메뉴까지 바로 바뀌어요.</translation>
+        <source>Applies immediately.</source>
+        <translation>바로 적용돼요.</translation>
     </message>
     <message>
         <source>Match system</source>
         <translation>시스템 설정 따름</translation>
     </message>
     <message>
-        <source>Icon in the menu bar</source>
+        <source>Menu bar icon</source>
         <translation>메뉴 막대 아이콘</translation>
     </message>
     <message>
-        <source>Icon beside the clock</source>
-        <translation>시계 옆 아이콘</translation>
+        <source>System tray icon</source>
+        <translation>시스템 트레이 아이콘</translation>
     </message>
     <message>
-        <source>Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed.</source>
-        <translation>불러온 모델과 쓰고 있는 답변을 보여 주고, 빠른 질문을 열어요. 윈도우를 닫아도 Hunch는 계속 실행돼요.</translation>
+        <source>For Quick Ask. Hunch stays open without a window.</source>
+        <translation>빠른 질문을 열어요. 윈도우를 닫아도 Hunch는 계속 실행돼요.</translation>
     </message>
     <message>
         <source>Unload idle models</source>
         <translation>쓰지 않는 모델 내리기</translation>
     </message>
     <message>
-        <source>After this time without a reply. The next message loads them again.</source>
-        <translation>이 시간 동안 답변이 없으면 메모리에서 내려요. 다음 메시지를 보내면 다시 불러와요.</translation>
+        <source>Your next message reloads them.</source>
+        <translation>다음 메시지를 보내면 다시 불러와요.</translation>
     </message>
 </context>
 <context>
@@ -1469,52 +1469,52 @@
         <translation>주소</translation>
     </message>
     <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>비워 두면 공개 허브를 써요.</translation>
+        <source>Empty: public hub.</source>
+        <translation>비워 두면 공개 허브.</translation>
     </message>
     <message>
         <source>Token</source>
         <translation>토큰</translation>
     </message>
     <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>비공개 모델이나 승인이 필요한 모델에만 써요. 이 컴퓨터에만 저장돼요.</translation>
+        <source>For private and gated models. Stays on this Mac.</source>
+        <translation>비공개 모델이나 승인이 필요한 모델에 써요. 이 컴퓨터에만 저장돼요.</translation>
     </message>
     <message>
-        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
-        <translation>이 주소에 쓸 토큰이 아직 없어요. %1 허브의 토큰은 이 주소로 보내지 않아요.</translation>
+        <source>No token for this address. The one for %1 is never sent here.</source>
+        <translation>이 주소에는 토큰이 없어요. %1 허브의 토큰은 여기로 보내지 않아요.</translation>
     </message>
     <message>
-        <source>Send the token unencrypted</source>
+        <source>Send token unencrypted</source>
         <translation>토큰을 암호화하지 않고 보내기</translation>
     </message>
     <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>다른 컴퓨터의 http 주소를 쓸 때만 필요해요. 중간에 누구나 토큰을 읽을 수 있어요.</translation>
+        <source>For http addresses. Anyone on the way can read it.</source>
+        <translation>http 주소에 써요. 중간에 누구나 읽을 수 있어요.</translation>
     </message>
     <message>
         <source>Mirrors</source>
         <translation>미러</translation>
     </message>
     <message>
-        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
-        <translation>허브에 연결되지 않을 때 대신 접속할 주소예요. 빈칸으로 구분하세요. 토큰은 보내지 않아요.</translation>
+        <source>Used if the hub is unreachable. Separate with spaces. Never sent the token.</source>
+        <translation>허브에 연결되지 않을 때 써요. 빈칸으로 구분하세요. 토큰은 보내지 않아요.</translation>
     </message>
     <message>
         <source>Proxy</source>
         <translation>프록시</translation>
     </message>
     <message>
-        <source>Leave empty to use what your system says.</source>
-        <translation>비워 두면 시스템 설정을 따라요.</translation>
+        <source>Empty: system proxy.</source>
+        <translation>비워 두면 시스템 프록시.</translation>
     </message>
     <message>
         <source>Download limit</source>
         <translation>다운로드 속도 제한</translation>
     </message>
     <message>
-        <source>For all downloads together, in MB per second.</source>
-        <translation>모든 다운로드를 합친 속도, 초당 MB 단위예요.</translation>
+        <source>Total, in MB per second.</source>
+        <translation>모든 다운로드 합계, 초당 MB.</translation>
     </message>
     <message>
         <source>None</source>
@@ -1525,8 +1525,8 @@
         <translation>오프라인 모드</translation>
     </message>
     <message>
-        <source>Hunch asks no hub. Installed models work as usual.</source>
-        <translation>어떤 허브에도 접속하지 않아요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
+        <source>Installed models keep working.</source>
+        <translation>설치된 모델은 그대로 쓸 수 있어요.</translation>
     </message>
 </context>
 <context>
@@ -4231,8 +4231,8 @@
 <context>
     <name>PromptField</name>
     <message>
-        <source>A system prompt has at most %1 characters. The rest was left out.</source>
-        <translation>시스템 프롬프트는 최대 %1자까지 쓸 수 있어요. 나머지는 넣지 않았어요.</translation>
+        <source>Limited to %1 characters. The rest was left out.</source>
+        <translation>최대 %1자예요. 나머지는 넣지 않았어요.</translation>
     </message>
 </context>
 <context>
@@ -4630,16 +4630,16 @@
         <translation>시스템 프롬프트</translation>
     </message>
     <message>
-        <source>Told to the model before every chat.</source>
-        <translation>모든 채팅을 시작하기 전에 모델에게 알려 줘요.</translation>
+        <source>Sent to the model at the start of every chat.</source>
+        <translation>모든 채팅을 시작할 때 모델에 보내요.</translation>
     </message>
     <message>
-        <source>For example: answer briefly, in Korean.</source>
-        <translation>예: 한국어로 짧게 답해 주세요.</translation>
+        <source>Example: Answer briefly, in Korean.</source>
+        <translation>예: 한국어로 짧게 답해 줘.</translation>
     </message>
     <message>
-        <source>Back to the defaults</source>
-        <translation>기본값으로 되돌리기</translation>
+        <source>Restore defaults</source>
+        <translation>기본값 복원</translation>
     </message>
     <message>
         <source>Random</source>
@@ -4658,40 +4658,40 @@
         <translation>온도</translation>
     </message>
     <message>
-        <source>0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1.</source>
-        <translation>0이면 늘 확률이 가장 높은 단어를 고르고, 높을수록 자유로워요. 바꾸지 않으면 스타터 쌍에는 %1 값을 써요.</translation>
+        <source>0 is predictable; higher is freer. Starter pair: %1.</source>
+        <translation>0이면 일정하고, 높을수록 자유로워요. 기본 모델: %1.</translation>
     </message>
     <message>
         <source>Top-p</source>
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Draws from the likeliest words that reach this share together.</source>
-        <translation>확률이 높은 단어부터 확률을 더해, 이 비율에 이를 때까지의 단어 중에서 골라요.</translation>
+        <source>Limits choices to this total probability.</source>
+        <translation>확률의 합이 이 비율이 될 때까지의 단어 중에서 골라요.</translation>
     </message>
     <message>
         <source>Min-p</source>
         <translation>Min-p</translation>
     </message>
     <message>
-        <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>확률이 가장 높은 단어에 비해 확률이 이 비율보다 낮은 단어는 빼요.</translation>
+        <source>Skips words below this share of the likeliest.</source>
+        <translation>가장 유력한 단어에 비해 확률이 이 비율보다 낮은 단어는 빼요.</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
         <translation>반복 페널티</translation>
     </message>
     <message>
-        <source>1 is none; higher avoids what was said.</source>
-        <translation>1이면 쓰지 않고, 높을수록 이미 한 말을 피해요.</translation>
+        <source>1 is off; higher avoids repeats.</source>
+        <translation>1이면 끔. 높을수록 반복을 피해요.</translation>
     </message>
     <message>
         <source>Top-k</source>
         <translation>Top-k</translation>
     </message>
     <message>
-        <source>Draws from this many words; 0 is no limit.</source>
-        <translation>확률이 높은 단어를 이 수만큼만 두고 골라요. 0이면 제한이 없어요.</translation>
+        <source>Limits choices to this many; 0 is off.</source>
+        <translation>이 수만큼의 단어에서 골라요. 0이면 끔.</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -4702,48 +4702,48 @@
         <translation>초안 속도 우선</translation>
     </message>
     <message>
-        <source>Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.</source>
-        <translation>“초안 속도 우선”을 켜면 시드로 텍스트가 고정되지 않아요. 텍스트가 초안 모델에 따라서도 달라져요.</translation>
+        <source>Text still varies while “Fastest drafting” is on.</source>
+        <translation>‘초안 속도 우선’을 켜면 시드가 같아도 텍스트가 달라질 수 있어요.</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
-        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 두 토큰의 차이가 반올림 오차 안일 때만 다를 수 있어요.</translation>
+        <source>Same seed, same reply with any draft, barring near-ties between tokens.</source>
+        <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요. 두 토큰이 거의 비길 때만 달라요.</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens it reads at once.</source>
-        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 이 컴퓨터에서 %1 모델은 한 번에 토큰을 몇 개 읽든 똑같이 반올림해요.</translation>
+        <source>Same seed, same reply with any draft: %1 always rounds alike here.</source>
+        <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요. 이 컴퓨터에서 %1 모델은 늘 똑같이 반올림해요.</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens: with %1 here, closer than %2 nats.</source>
-        <translation>같은 시드는 어떤 초안 모델을 쓰든, 쓰지 않든 같은 답변을 내요. 두 토큰의 차이가 반올림 오차 안일 때만 다를 수 있어요(이 컴퓨터의 %1: %2 nat 미만).</translation>
+        <source>Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats).</source>
+        <translation>시드가 같으면 어떤 초안 모델이든 답변이 같아요. 두 토큰이 거의 비길 때만 달라요(이 컴퓨터의 %1: %2 nat 미만).</translation>
     </message>
     <message>
-        <source>Longest reply</source>
-        <translation>답변 최대 길이</translation>
+        <source>Reply limit</source>
+        <translation>답변 길이 제한</translation>
     </message>
     <message>
-        <source>Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. At temperature 0 it changes nothing.</source>
-        <translation>초안 모델의 추측을 더 많이 수락하는 대신, 시드가 같아도 같은 텍스트가 나오지 않아요. 온도가 0이면 달라지는 것이 없어요.</translation>
+        <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
+        <translation>추측을 더 많이 수락하지만 시드로 텍스트가 고정되지 않아요. 온도가 0이면 효과가 없어요.</translation>
     </message>
     <message>
         <source>In tokens.</source>
-        <translation>토큰 수로 정해요.</translation>
+        <translation>토큰 수예요.</translation>
     </message>
     <message>
-        <source>Longest context</source>
-        <translation>최대 컨텍스트</translation>
+        <source>Context limit</source>
+        <translation>컨텍스트 제한</translation>
     </message>
     <message>
-        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
-        <translation>채팅에서 최대 몇 토큰까지 유지할지 정해요. 적을수록 메모리를 덜 써요.</translation>
+        <source>In tokens. Less saves memory.</source>
+        <translation>토큰 수예요. 적을수록 메모리를 덜 써요.</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation>먼저 생각하기</translation>
+        <translation>생각한 뒤 답하기</translation>
     </message>
     <message>
-        <source>For models that can think before they answer.</source>
-        <translation>답하기 전에 생각할 수 있는 모델에 적용돼요.</translation>
+        <source>For models that can think.</source>
+        <translation>생각할 수 있는 모델에 적용돼요.</translation>
     </message>
 </context>
 <context>
@@ -4792,7 +4792,7 @@
     </message>
     <message>
         <source>Appearance</source>
-        <translation>모양</translation>
+        <translation>화면 모드</translation>
     </message>
     <message>
         <source>Advanced</source>
@@ -4807,7 +4807,7 @@
         <translation>설정 검색</translation>
     </message>
     <message>
-        <source>No setting found.</source>
+        <source>No results.</source>
         <translation>검색 결과가 없어요.</translation>
     </message>
     <message>
@@ -4979,19 +4979,19 @@
 <context>
     <name>SpeculationControls</name>
     <message>
-        <source>The main model writes alone.</source>
-        <translation>메인 모델이 혼자 써요.</translation>
+        <source>Main model only.</source>
+        <translation>메인 모델만 써요.</translation>
     </message>
     <message>
-        <source>The draft guesses this many tokens ahead, and pauses while that would be slower.</source>
-        <translation>초안 모델이 항상 이만큼 추측하고, 더 느려질 때만 쉬어요.</translation>
+        <source>Guesses this many tokens ahead, and pauses while that is slower.</source>
+        <translation>이만큼의 토큰을 미리 추측하고, 더 느려지면 쉬어요.</translation>
     </message>
     <message>
-        <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>이득이 되는 만큼만 미리 추측하고, 아니면 쉬어요.</translation>
+        <source>Guesses ahead only as far as it helps.</source>
+        <translation>이득이 되는 만큼만 미리 추측해요.</translation>
     </message>
     <message>
-        <source>Only in this chat.</source>
+        <source>This chat only.</source>
         <translation>이 채팅에만 적용돼요.</translation>
     </message>
     <message>
@@ -5026,7 +5026,7 @@
         <translation>합계</translation>
     </message>
     <message>
-        <source>Race with the latest reply…</source>
+        <source>Race the latest reply…</source>
         <translation>마지막 답변으로 속도 대결…</translation>
     </message>
     <message>
@@ -5035,18 +5035,18 @@
     </message>
     <message>
         <source>Off for this pair</source>
-        <translation>이 쌍에서 꺼짐</translation>
+        <translation>이 조합에서 꺼짐</translation>
     </message>
     <message>
-        <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation>이 두 모델에서는 초안 모델을 쓰면 더 느려져서 꺼 두었어요.</translation>
+        <source>You turned it off: drafting was slower.</source>
+        <translation>초안 모델을 쓰면 더 느려서 꺼 두었어요.</translation>
     </message>
     <message>
-        <source>Every word is the main model&apos;s own, with or without a draft; only the speed differs.</source>
-        <translation>초안이 있든 없든 글은 메인 모델이 쓴 그대로예요. 속도만 달라요.</translation>
+        <source>Drafting changes the speed, never the words.</source>
+        <translation>초안은 속도만 바꾸고 글은 바꾸지 않아요.</translation>
     </message>
     <message>
-        <source>Replies appear here while they are written.</source>
+        <source>Replies appear here as they are written.</source>
         <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
     </message>
 </context>
@@ -5142,8 +5142,8 @@
         <translation>통계를 모두 지울까요?</translation>
     </message>
     <message>
-        <source>Chats stay as they are, with the figures under their replies.</source>
-        <translation>채팅과 답변 아래의 수치는 그대로 남아요.</translation>
+        <source>Chats and the figures under replies are kept.</source>
+        <translation>채팅과 답변 아래의 수치는 남아요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln reply(s)</source>
@@ -5164,8 +5164,8 @@
         <translation>합계</translation>
     </message>
     <message>
-        <source>Totals appear here once replies have been written.</source>
-        <translation>답변을 쓰면 여기에 합계가 나와요.</translation>
+        <source>Totals appear after the first reply.</source>
+        <translation>첫 답변이 끝나면 합계가 나와요.</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
@@ -5392,7 +5392,7 @@
 <context>
     <name>TuneCard</name>
     <message>
-        <source>Load a main model with a draft first.</source>
+        <source>Load a main model and a draft first.</source>
         <translation>먼저 메인 모델과 초안 모델을 불러오세요.</translation>
     </message>
     <message>
@@ -5408,16 +5408,16 @@
         <translation>측정</translation>
     </message>
     <message>
-        <source>Export what was measured</source>
+        <source>Export measurements</source>
         <translation>측정 결과 내보내기</translation>
     </message>
     <message>
         <source>Tune this pair</source>
-        <translation>이 쌍 조정</translation>
+        <translation>이 조합 조정</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, so that Auto knows this pair. Takes a few minutes; your own replies always go first.</source>
-        <translation>초안 모델 없이, 그리고 여러 추측 길이로 짧은 답변을 써서 ‘자동’이 이 쌍을 익히게 해요. 몇 분 걸리고, 내 채팅의 답변이 항상 먼저예요.</translation>
+        <source>Teaches Auto with short replies. Takes a few minutes; your replies go first.</source>
+        <translation>짧은 답변으로 ‘자동’을 학습시켜요. 몇 분 걸리고, 내 답변이 먼저예요.</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -5447,40 +5447,40 @@
         <translation>이야기</translation>
     </message>
     <message>
-        <source>Waiting: a reply goes first.</source>
-        <translation>기다리는 중: 답변이 먼저예요.</translation>
+        <source>Waiting for a reply to finish.</source>
+        <translation>답변이 끝나기를 기다리는 중이에요.</translation>
     </message>
     <message>
         <source>Measuring %1 of %2…</source>
         <translation>%2개 중 %1번째 측정 중…</translation>
     </message>
     <message>
-        <source>This pair is being loaded; then it can be measured.</source>
-        <translation>이 쌍을 불러오고 있어요. 다 불러오면 측정할 수 있어요.</translation>
+        <source>Loading this pair…</source>
+        <translation>이 조합을 불러오는 중…</translation>
     </message>
     <message>
-        <source>Not measured on this machine yet.</source>
-        <translation>이 컴퓨터에서 아직 측정하지 않았어요.</translation>
+        <source>Not measured yet.</source>
+        <translation>아직 측정하지 않았어요.</translation>
     </message>
     <message>
-        <source>Measuring stopped, because a reply failed.</source>
+        <source>Stopped: a reply failed.</source>
         <translation>답변 하나가 실패해서 측정을 멈췄어요.</translation>
     </message>
     <message>
-        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
-        <translation>이 모델의 답변이 너무 짧아서 초안 모델의 효과를 알 수 없었어요.</translation>
+        <source>Replies were too short to measure.</source>
+        <translation>답변이 너무 짧아서 재지 못했어요.</translation>
     </message>
     <message>
-        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself.</source>
-        <translation>이 쌍은 초안 모델을 써도 이득이 없어요. 가장 좋은 방법도 속도가 초안 없이 쓸 때의 %1예요. ‘자동’은 알아서 쉬어요.</translation>
+        <source>Drafting does not pay here: %1 plain speed at best. Auto pauses it.</source>
+        <translation>이 조합은 초안 모델을 써도 이득이 없어요. 가장 좋아도 속도가 초안 없이 쓸 때의 %1예요. ‘자동’은 알아서 쉬어요.</translation>
     </message>
     <message>
-        <source>Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it.</source>
+        <source>Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this.</source>
         <translation>여기서는 토큰 %1개씩 미리 추측하는 것이 가장 빨랐어요. 속도가 초안 없이 쓸 때의 %2예요. ‘자동’이 이 결과를 익혔어요.</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>이 쌍은 ‘자동’이 가장 좋아요. 속도가 초안 없이 쓸 때의 %1예요.</translation>
+        <translation>이 조합은 ‘자동’이 가장 좋아요. 속도가 초안 없이 쓸 때의 %1예요.</translation>
     </message>
 </context>
 <context>

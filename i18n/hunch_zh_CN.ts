@@ -27,12 +27,12 @@
         <translation>要还原所有设置吗？</translation>
     </message>
     <message>
-        <source>Language, appearance, notifications, sampling, speculation, downloads and all other settings go back to how they were at first.</source>
-        <translation>语言、外观、通知、采样、投机解码、下载等所有设置将恢复为最初的状态。</translation>
+        <source>Every setting returns to its default.</source>
+        <translation>所有设置都会恢复默认值。</translation>
     </message>
     <message>
-        <source>Chats and models, with their own settings, presets, the system prompt and the hub&apos;s address and token stay as they are.</source>
-        <translation>对话和模型及其各自的设置、预设、系统提示词和 Hub 的地址和令牌保持不变。</translation>
+        <source>Chats, models and their settings, presets, system prompt, hub address and token stay.</source>
+        <translation>对话、模型及其设置、预设、系统提示词、Hub 地址和令牌都会保留。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -63,15 +63,15 @@
         <translation>日志</translation>
     </message>
     <message>
-        <source>What went wrong, without a word of your chats.</source>
-        <translation>记录出现过的问题，不含任何对话内容。</translation>
+        <source>Records errors, never chat text.</source>
+        <translation>只记录错误，不含对话内容。</translation>
     </message>
     <message>
         <source>Reset all settings</source>
         <translation>还原所有设置</translation>
     </message>
     <message>
-        <source>Chats and models stay.</source>
+        <source>Keeps chats and models.</source>
         <translation>对话和模型会保留。</translation>
     </message>
     <message>
@@ -79,16 +79,16 @@
         <translation>使用 OpenBLAS</translation>
     </message>
     <message>
-        <source>Computes many times faster than the library that comes with MLX for Linux. Without it most models round alike however many tokens they read at once, so no draft changes a reply. From the next start on.</source>
-        <translation>比 Linux 版 MLX 自带的库快得多。关闭后，大多数模型无论一次读取多少个 token，舍入方式都相同，草稿模型不会改变回复。下次启动时生效。</translation>
+        <source>Much faster than MLX&apos;s own library for Linux. When off, most models round alike, so drafts never change a reply. Takes effect after a restart.</source>
+        <translation>比 Linux 版 MLX 自带的库快得多。关闭后，大多数模型的舍入方式不变，草稿模型不会改变回复。重启后生效。</translation>
     </message>
     <message>
         <source>Use Fusion style</source>
         <translation>使用 Fusion 样式</translation>
     </message>
     <message>
-        <source>Draws standard controls with Qt&apos;s own style instead of the system&apos;s. For faults in the drawing.</source>
-        <translation>用 Qt 自带的样式代替系统样式绘制标准控件，用于解决显示异常。</translation>
+        <source>Use this if controls look wrong.</source>
+        <translation>控件显示异常时使用。</translation>
     </message>
 </context>
 <context>
@@ -98,32 +98,32 @@
         <translation>外观</translation>
     </message>
     <message>
-        <source>The theme: light, dark, or the same as the system.</source>
-        <translation>浅色主题、深色主题，或与系统一致。</translation>
+        <source>Light, dark, or match the system.</source>
+        <translation>浅色、深色，或跟随系统。</translation>
     </message>
     <message>
         <source>Text size</source>
         <translation>文字大小</translation>
     </message>
     <message>
-        <source>For everything in the window.</source>
-        <translation>作用于窗口中的所有内容。</translation>
+        <source>For the whole window.</source>
+        <translation>作用于整个窗口。</translation>
     </message>
     <message>
         <source>Animations</source>
         <translation>动画效果</translation>
     </message>
     <message>
-        <source>Auto follows the system&apos;s setting to reduce motion.</source>
-        <translation>“自动”会跟随系统的“减弱动态效果”设置。</translation>
+        <source>Auto follows Reduce Motion.</source>
+        <translation>“自动”跟随“减弱动态效果”。</translation>
     </message>
     <message>
         <source>Figures under replies</source>
         <translation>回复下方的数据</translation>
     </message>
     <message>
-        <source>Also shows the model, tokens per second, accept rate and tokens per pass.</source>
-        <translation>同时显示模型、每秒 token 数、接受率和每轮 token 数。</translation>
+        <source>Model, tokens per second, accept rate, tokens per pass.</source>
+        <translation>模型、每秒 token 数、接受率、每轮 token 数。</translation>
     </message>
     <message>
         <source>Auto</source>
@@ -326,32 +326,32 @@
         <translation>发送键</translation>
     </message>
     <message>
-        <source>The other key begins a new line, as Shift and Return always do.</source>
-        <translation>另一个键用于换行。同时按 Shift 和回车键始终会换行。</translation>
+        <source>Shift-Return always starts a new line.</source>
+        <translation>Shift+回车键始终换行。</translation>
     </message>
     <message>
         <source>Automatic titles</source>
         <translation>自动标题</translation>
     </message>
     <message>
-        <source>The main model names a chat after its first reply, when it has time.</source>
-        <translation>首次回复完成后，主模型会在空闲时为对话起标题。</translation>
+        <source>Named by the main model after the first reply.</source>
+        <translation>首次回复后由主模型起标题。</translation>
     </message>
     <message>
         <source>Notifications</source>
         <translation>通知</translation>
     </message>
     <message>
-        <source>When a reply is done while you are in another app.</source>
-        <translation>正在使用其他应用时，回复完成后发出通知。</translation>
+        <source>When a reply finishes in the background.</source>
+        <translation>使用其他应用时，回复完成后通知你。</translation>
     </message>
     <message>
-        <source>Words in notifications</source>
-        <translation>在通知中显示内容</translation>
+        <source>Show previews</source>
+        <translation>显示预览</translation>
     </message>
     <message>
-        <source>The title of the chat and how the reply begins.</source>
-        <translation>显示对话标题和回复的开头。</translation>
+        <source>Chat title and the start of the reply.</source>
+        <translation>对话标题和回复的开头。</translation>
     </message>
     <message>
         <source>Ctrl+Return</source>
@@ -1404,32 +1404,32 @@
         <translation>语言</translation>
     </message>
     <message>
-        <source>Changes at once, menus included.</source>
-        <translation>立即生效，菜单也会切换。</translation>
+        <source>Applies immediately.</source>
+        <translation>立即生效。</translation>
     </message>
     <message>
         <source>Match system</source>
         <translation>跟随系统</translation>
     </message>
     <message>
-        <source>Icon in the menu bar</source>
+        <source>Menu bar icon</source>
         <translation>菜单栏图标</translation>
     </message>
     <message>
-        <source>Icon beside the clock</source>
-        <translation>时钟旁的图标</translation>
+        <source>System tray icon</source>
+        <translation>系统托盘图标</translation>
     </message>
     <message>
-        <source>Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed.</source>
-        <translation>显示已加载的模型和正在生成的回复，并可打开快速提问。关闭窗口后 Hunch 会继续运行。</translation>
+        <source>For Quick Ask. Hunch stays open without a window.</source>
+        <translation>用于快速提问。关闭窗口后 Hunch 继续运行。</translation>
     </message>
     <message>
         <source>Unload idle models</source>
         <translation>卸载闲置的模型</translation>
     </message>
     <message>
-        <source>After this time without a reply. The next message loads them again.</source>
-        <translation>这段时间内没有回复就从内存中卸载，发送下一条消息时会重新加载。</translation>
+        <source>Your next message reloads them.</source>
+        <translation>发送下一条消息时重新加载。</translation>
     </message>
 </context>
 <context>
@@ -1469,52 +1469,52 @@
         <translation>地址</translation>
     </message>
     <message>
-        <source>Leave empty for the public hub.</source>
-        <translation>留空则使用公共 Hub。</translation>
+        <source>Empty: public hub.</source>
+        <translation>留空：公共 Hub。</translation>
     </message>
     <message>
         <source>Token</source>
         <translation>令牌</translation>
     </message>
     <message>
-        <source>Only for private and gated models. Kept on this machine.</source>
-        <translation>仅用于私有或需授权的模型，只存储在本机。</translation>
+        <source>For private and gated models. Stays on this Mac.</source>
+        <translation>用于私有或需授权的模型，只存储在本机。</translation>
     </message>
     <message>
-        <source>There is no token for this address yet. The one for %1 is never sent here.</source>
-        <translation>此地址还没有令牌。%1 的令牌不会发送到这里。</translation>
+        <source>No token for this address. The one for %1 is never sent here.</source>
+        <translation>此地址没有令牌。%1 的令牌不会发送到这里。</translation>
     </message>
     <message>
-        <source>Send the token unencrypted</source>
+        <source>Send token unencrypted</source>
         <translation>不加密发送令牌</translation>
     </message>
     <message>
-        <source>For an http address on another machine. Anyone on the way can read the token.</source>
-        <translation>用于其他电脑上的 http 地址。途中的任何人都能读到令牌。</translation>
+        <source>For http addresses. Anyone on the way can read it.</source>
+        <translation>用于 http 地址。途中的任何人都能读到。</translation>
     </message>
     <message>
         <source>Mirrors</source>
         <translation>镜像</translation>
     </message>
     <message>
-        <source>Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token.</source>
-        <translation>无法连接 Hub 时使用的地址，用空格分隔。不会向它们发送令牌。</translation>
+        <source>Used if the hub is unreachable. Separate with spaces. Never sent the token.</source>
+        <translation>无法连接 Hub 时使用，用空格分隔。不会发送令牌。</translation>
     </message>
     <message>
         <source>Proxy</source>
         <translation>代理</translation>
     </message>
     <message>
-        <source>Leave empty to use what your system says.</source>
-        <translation>留空则使用系统设置。</translation>
+        <source>Empty: system proxy.</source>
+        <translation>留空：系统代理。</translation>
     </message>
     <message>
         <source>Download limit</source>
         <translation>下载限速</translation>
     </message>
     <message>
-        <source>For all downloads together, in MB per second.</source>
-        <translation>所有下载合计，单位为 MB/秒。</translation>
+        <source>Total, in MB per second.</source>
+        <translation>所有下载合计，MB/秒。</translation>
     </message>
     <message>
         <source>None</source>
@@ -1525,8 +1525,8 @@
         <translation>离线模式</translation>
     </message>
     <message>
-        <source>Hunch asks no hub. Installed models work as usual.</source>
-        <translation>Hunch 不访问任何 Hub。已安装的模型照常可用。</translation>
+        <source>Installed models keep working.</source>
+        <translation>已安装的模型照常可用。</translation>
     </message>
 </context>
 <context>
@@ -4231,8 +4231,8 @@
 <context>
     <name>PromptField</name>
     <message>
-        <source>A system prompt has at most %1 characters. The rest was left out.</source>
-        <translation>系统提示词最多 %1 个字符，其余部分没有输入。</translation>
+        <source>Limited to %1 characters. The rest was left out.</source>
+        <translation>最多 %1 个字符，其余部分没有输入。</translation>
     </message>
 </context>
 <context>
@@ -4630,15 +4630,15 @@
         <translation>系统提示词</translation>
     </message>
     <message>
-        <source>Told to the model before every chat.</source>
-        <translation>每个对话开始前都会先告诉模型。</translation>
+        <source>Sent to the model at the start of every chat.</source>
+        <translation>在每个对话开始时发送给模型。</translation>
     </message>
     <message>
-        <source>For example: answer briefly, in Korean.</source>
+        <source>Example: Answer briefly, in Korean.</source>
         <translation>例如：请用中文简短回答。</translation>
     </message>
     <message>
-        <source>Back to the defaults</source>
+        <source>Restore defaults</source>
         <translation>恢复默认值</translation>
     </message>
     <message>
@@ -4658,40 +4658,40 @@
         <translation>温度</translation>
     </message>
     <message>
-        <source>0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1.</source>
-        <translation>设为 0 时总是取最可能的词，越高越自由。未更改时，入门模型对使用 %1。</translation>
+        <source>0 is predictable; higher is freer. Starter pair: %1.</source>
+        <translation>0 最稳定，越高越自由。入门模型：%1。</translation>
     </message>
     <message>
         <source>Top-p</source>
         <translation>Top-p</translation>
     </message>
     <message>
-        <source>Draws from the likeliest words that reach this share together.</source>
-        <translation>从累计概率达到此比例的最可能的词中选取。</translation>
+        <source>Limits choices to this total probability.</source>
+        <translation>只从累计概率达到此值的词中选取。</translation>
     </message>
     <message>
         <source>Min-p</source>
         <translation>Min-p</translation>
     </message>
     <message>
-        <source>Leaves out words less likely than this share of the likeliest.</source>
-        <translation>排除概率低于“最可能的词的概率 × 此比例”的词。</translation>
+        <source>Skips words below this share of the likeliest.</source>
+        <translation>跳过概率低于“最可能的词 × 此比例”的词。</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
         <translation>重复惩罚</translation>
     </message>
     <message>
-        <source>1 is none; higher avoids what was said.</source>
-        <translation>1 为不惩罚，越高越避免重复已说过的内容。</translation>
+        <source>1 is off; higher avoids repeats.</source>
+        <translation>1 为关闭，越高越避免重复。</translation>
     </message>
     <message>
         <source>Top-k</source>
         <translation>Top-k</translation>
     </message>
     <message>
-        <source>Draws from this many words; 0 is no limit.</source>
-        <translation>只从最可能的这么多个词中选取，0 为不限。</translation>
+        <source>Limits choices to this many; 0 is off.</source>
+        <translation>只从这么多个词中选取，0 为关闭。</translation>
     </message>
     <message>
         <source>Seed</source>
@@ -4702,48 +4702,48 @@
         <translation>草稿速度优先</translation>
     </message>
     <message>
-        <source>Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.</source>
-        <translation>“草稿速度优先”开启时，种子不能固定文本：文本还取决于草稿模型。</translation>
+        <source>Text still varies while “Fastest drafting” is on.</source>
+        <translation>“草稿速度优先”开启时，种子相同文本仍会变化。</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens.</source>
-        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个 token 的差距在舍入误差以内时才可能不同。</translation>
+        <source>Same seed, same reply with any draft, barring near-ties between tokens.</source>
+        <translation>种子相同则回复相同，与草稿模型无关；两个 token 几乎持平时除外。</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens it reads at once.</source>
-        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关：在这台电脑上，无论 %1 一次读取多少个 token，舍入方式都相同。</translation>
+        <source>Same seed, same reply with any draft: %1 always rounds alike here.</source>
+        <translation>种子相同则回复相同，与草稿模型无关：在这台电脑上，%1 的舍入方式始终不变。</translation>
     </message>
     <message>
-        <source>The same seed gives the same reply with any draft or none, except where rounding decides between two tokens: with %1 here, closer than %2 nats.</source>
-        <translation>相同的种子会得到相同的回复，与使用何种草稿模型或是否使用无关；只有当两个 token 的差距在舍入误差以内（这台电脑上的 %1：小于 %2 奈特）时才可能不同。</translation>
+        <source>Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats).</source>
+        <translation>种子相同则回复相同，与草稿模型无关；两个 token 几乎持平时除外（这台电脑上的 %1：小于 %2 奈特）。</translation>
     </message>
     <message>
-        <source>Longest reply</source>
-        <translation>回复最大长度</translation>
+        <source>Reply limit</source>
+        <translation>回复长度上限</translation>
     </message>
     <message>
-        <source>Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. At temperature 0 it changes nothing.</source>
-        <translation>接受更多草稿模型的猜测，代价是种子相同也不再得到相同的文本。温度为 0 时没有变化。</translation>
+        <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
+        <translation>接受更多猜测，但种子不再固定文本。温度为 0 时无效果。</translation>
     </message>
     <message>
         <source>In tokens.</source>
         <translation>以 token 计。</translation>
     </message>
     <message>
-        <source>Longest context</source>
-        <translation>最长上下文</translation>
+        <source>Context limit</source>
+        <translation>上下文上限</translation>
     </message>
     <message>
-        <source>How many tokens of a chat are kept at most. Fewer take less memory.</source>
-        <translation>对话最多保留多少 token。越少占用的内存越少。</translation>
+        <source>In tokens. Less saves memory.</source>
+        <translation>以 token 计。越少越省内存。</translation>
     </message>
     <message>
         <source>Think first</source>
-        <translation>先思考</translation>
+        <translation>先思考再回答</translation>
     </message>
     <message>
-        <source>For models that can think before they answer.</source>
-        <translation>适用于能先思考再回答的模型。</translation>
+        <source>For models that can think.</source>
+        <translation>适用于能思考的模型。</translation>
     </message>
 </context>
 <context>
@@ -4807,7 +4807,7 @@
         <translation>搜索设置</translation>
     </message>
     <message>
-        <source>No setting found.</source>
+        <source>No results.</source>
         <translation>没有找到结果。</translation>
     </message>
     <message>
@@ -4979,20 +4979,20 @@
 <context>
     <name>SpeculationControls</name>
     <message>
-        <source>The main model writes alone.</source>
-        <translation>由主模型单独生成。</translation>
+        <source>Main model only.</source>
+        <translation>只使用主模型。</translation>
     </message>
     <message>
-        <source>The draft guesses this many tokens ahead, and pauses while that would be slower.</source>
-        <translation>草稿模型每次提前猜测这么多 token，若会变慢则暂停。</translation>
+        <source>Guesses this many tokens ahead, and pauses while that is slower.</source>
+        <translation>提前猜测这么多个 token，变慢时暂停。</translation>
     </message>
     <message>
-        <source>Guesses as far ahead as pays off here, and rests where it does not.</source>
-        <translation>根据收益自动决定猜测数量，无收益时暂停。</translation>
+        <source>Guesses ahead only as far as it helps.</source>
+        <translation>只在有收益时提前猜测。</translation>
     </message>
     <message>
-        <source>Only in this chat.</source>
-        <translation>仅在此对话中生效。</translation>
+        <source>This chat only.</source>
+        <translation>仅此对话。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -5026,7 +5026,7 @@
         <translation>总计</translation>
     </message>
     <message>
-        <source>Race with the latest reply…</source>
+        <source>Race the latest reply…</source>
         <translation>用最新回复竞速…</translation>
     </message>
     <message>
@@ -5035,18 +5035,18 @@
     </message>
     <message>
         <source>Off for this pair</source>
-        <translation>已为此模型对关闭</translation>
+        <translation>已为此组合关闭</translation>
     </message>
     <message>
-        <source>Drafting cost time with these two models, so you turned it off.</source>
-        <translation>这两个模型搭配使用反而更慢，因此你关闭了草稿模型。</translation>
+        <source>You turned it off: drafting was slower.</source>
+        <translation>使用草稿模型更慢，因此你已关闭。</translation>
     </message>
     <message>
-        <source>Every word is the main model&apos;s own, with or without a draft; only the speed differs.</source>
-        <translation>无论是否使用草稿模型，文字都出自主模型，不同的只是速度。</translation>
+        <source>Drafting changes the speed, never the words.</source>
+        <translation>草稿模型只改变速度，不改变文字。</translation>
     </message>
     <message>
-        <source>Replies appear here while they are written.</source>
+        <source>Replies appear here as they are written.</source>
         <translation>正在生成的回复会显示在这里。</translation>
     </message>
 </context>
@@ -5142,8 +5142,8 @@
         <translation>要清除全部统计吗？</translation>
     </message>
     <message>
-        <source>Chats stay as they are, with the figures under their replies.</source>
-        <translation>对话以及回复下方的数据保持不变。</translation>
+        <source>Chats and the figures under replies are kept.</source>
+        <translation>对话和回复下方的数据会保留。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln reply(s)</source>
@@ -5164,8 +5164,8 @@
         <translation>总计</translation>
     </message>
     <message>
-        <source>Totals appear here once replies have been written.</source>
-        <translation>生成回复后，这里会显示总计。</translation>
+        <source>Totals appear after the first reply.</source>
+        <translation>首次回复后显示总计。</translation>
     </message>
     <message>
         <source>Clear Statistics…</source>
@@ -5392,7 +5392,7 @@
 <context>
     <name>TuneCard</name>
     <message>
-        <source>Load a main model with a draft first.</source>
+        <source>Load a main model and a draft first.</source>
         <translation>请先加载主模型和草稿模型。</translation>
     </message>
     <message>
@@ -5408,16 +5408,16 @@
         <translation>测量</translation>
     </message>
     <message>
-        <source>Export what was measured</source>
+        <source>Export measurements</source>
         <translation>导出测量结果</translation>
     </message>
     <message>
         <source>Tune this pair</source>
-        <translation>调校这个模型对</translation>
+        <translation>优化这组模型</translation>
     </message>
     <message>
-        <source>Writes short replies without the draft and with each way to draft, so that Auto knows this pair. Takes a few minutes; your own replies always go first.</source>
-        <translation>分别在不用草稿模型和用各种猜测长度的情况下生成简短回复，让“自动”了解这个模型对。需要几分钟，对话中的回复始终优先。</translation>
+        <source>Teaches Auto with short replies. Takes a few minutes; your replies go first.</source>
+        <translation>用简短回复训练“自动”。需要几分钟，对话中的回复优先。</translation>
     </message>
     <message>
         <source>Export…</source>
@@ -5447,40 +5447,40 @@
         <translation>故事</translation>
     </message>
     <message>
-        <source>Waiting: a reply goes first.</source>
-        <translation>等待中：回复优先。</translation>
+        <source>Waiting for a reply to finish.</source>
+        <translation>正在等待回复完成。</translation>
     </message>
     <message>
         <source>Measuring %1 of %2…</source>
         <translation>正在测量第 %1 项，共 %2 项…</translation>
     </message>
     <message>
-        <source>This pair is being loaded; then it can be measured.</source>
-        <translation>正在加载这对模型，加载后即可测量。</translation>
+        <source>Loading this pair…</source>
+        <translation>正在加载这组模型…</translation>
     </message>
     <message>
-        <source>Not measured on this machine yet.</source>
-        <translation>尚未在这台电脑上测量。</translation>
+        <source>Not measured yet.</source>
+        <translation>尚未测量。</translation>
     </message>
     <message>
-        <source>Measuring stopped, because a reply failed.</source>
+        <source>Stopped: a reply failed.</source>
         <translation>有一条回复失败，测量已停止。</translation>
     </message>
     <message>
-        <source>This model&apos;s replies were too short to tell what drafting brings.</source>
-        <translation>该模型的回复太短，无法测出草稿模型的效果。</translation>
+        <source>Replies were too short to measure.</source>
+        <translation>回复太短，无法测量。</translation>
     </message>
     <message>
-        <source>No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself.</source>
-        <translation>这个模型对使用草稿模型没有收益：最好的方式也只有不用草稿模型时的 %1。“自动”会自行暂停。</translation>
+        <source>Drafting does not pay here: %1 plain speed at best. Auto pauses it.</source>
+        <translation>这组模型使用草稿模型没有收益：最好也只有不用草稿模型时的 %1。“自动”会自行暂停。</translation>
     </message>
     <message>
-        <source>Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it.</source>
+        <source>Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this.</source>
         <translation>这里每次提前猜测 %1 个 token 最快：速度是不用草稿模型时的 %2。“自动”已从中学习。</translation>
     </message>
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
-        <translation>“自动”最适合这个模型对：速度是不用草稿模型时的 %1。</translation>
+        <translation>“自动”最适合这组模型：速度是不用草稿模型时的 %1。</translation>
     </message>
 </context>
 <context>

@@ -203,7 +203,7 @@ def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, 
     app.window.picker.open()
     controls = app.window.picker.panel.speculation
     assert controls.modes.value == "off"
-    assert "Only in this chat." in controls.explanation.text()
+    assert "This chat only." in controls.explanation.text()
     controls.modes.buttons[1].click()
     assert app.application.settings.speculation_mode == "auto"  # all other chats
     app.window.picker.panel.close()

@@ -192,7 +192,7 @@ def test_a_reply_that_fails_is_told(setup: TuningSetup, card: TuneCard, qtbot: Q
     measured(setup, card, qtbot)
     assert setup.tuning.view.error is None
     best = card.sentence.text()
-    assert best.startswith("Fastest here was")
+    assert best.startswith("Fastest here:")
     setup.harness.engine.scripts.append(Script(("a",), error=OutOfMemory("")))
     QTest.mouseClick(card.go_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: setup.tuning.view.error is not None)
@@ -338,18 +338,18 @@ def test_while_another_draft_loads_nothing_is_told_of_the_one_before_it(
     setup.harness.chat.send("Hello")  # drafts come after it
     models.choose_draft(MAIN.folder)  # which nobody has measured
     assert models.pair.draft_state == "loading"
-    assert card.sentence.text() == "This pair is being loaded; then it can be measured."
+    assert card.sentence.text() == "Loading this pair…"
     assert not card.go_button.isEnabled()
     assert not card.chart.isVisible()
     assert not card.export_button.isVisible()
     models.choose_draft(DRAFT.folder)
     assert card.sentence.text().startswith("This pair is being loaded")
-    assert "Fastest here was" in card.sentence.text()  # as it was measured before
+    assert "Fastest here:" in card.sentence.text()  # as it was measured before
     card.export_to(str(tmp_path / "pair.json"))
     assert json.loads((tmp_path / "pair.json").read_text("utf-8"))["draft"] == "Draft-1B"
     gate.open()
     qtbot.waitUntil(lambda: setup.tuning.view.can_start)
-    assert card.sentence.text().startswith("Fastest here was")
+    assert card.sentence.text().startswith("Fastest here:")
     models.choose_draft(None)
     qtbot.waitUntil(lambda: not card.chart.isVisible())
     assert card.sentence.text() == "Load a main model and a draft first."

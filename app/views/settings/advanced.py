@@ -74,14 +74,8 @@ class AdvancedPage(Translated, Page):
     def _question(self) -> DialogText:
         return DialogText(
             self.tr("Reset all settings?"),
-            self.tr(
-                "Language, appearance, notifications, sampling, speculation, downloads and all other settings go "
-                "back to how they were at first."
-            ),
-            self.tr(
-                "Chats and models, with their own settings, presets, the system prompt and the hub's "
-                "address and token stay as they are."
-            ),
+            self.tr("Every setting returns to its default."),
+            self.tr("Chats, models and their settings, presets, system prompt, hub address and token stay."),
             self.tr("Reset"),
             self.tr("Cancel"),
         )
@@ -93,19 +87,18 @@ class AdvancedPage(Translated, Page):
         self.reset_button.setText(self.tr("Reset…"))
         self._data_row.set_words(self.tr("Data folder"), str(self._paths.data))
         self._data_row.explanation.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._log_row.set_words(self.tr("Log"), self.tr("What went wrong, without a word of your chats."))
-        self._reset_row.set_words(self.tr("Reset all settings"), self.tr("Chats and models stay."))
+        self._log_row.set_words(self.tr("Log"), self.tr("Records errors, never chat text."))
+        self._reset_row.set_words(self.tr("Reset all settings"), self.tr("Keeps chats and models."))
         self.openblas_row.set_words(
             self.tr("Use OpenBLAS"),
             self.tr(
-                "Computes many times faster than the library that comes with MLX for Linux. Without it most models "
-                "round alike however many tokens they read at once, so no draft changes a reply. From the next "
-                "start on."
+                "Much faster than MLX's own library for Linux. When off, most models round alike, so drafts "
+                "never change a reply. Takes effect after a restart."
             ),
         )
         self.fusion_row.set_words(
             self.tr("Use Fusion style"),
-            self.tr("Draws standard controls with Qt's own style instead of the system's. For faults in the drawing."),
+            self.tr("Use this if controls look wrong."),
         )
 
 

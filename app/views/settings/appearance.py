@@ -55,16 +55,12 @@ class AppearancePage(Translated, Page):
         self.reply_figures.setChecked(self._settings.reply_figures)
 
     def _retranslate(self) -> None:
-        self._rows["appearance"].set_words(
-            self.tr("Appearance"), self.tr("The theme: light, dark, or the same as the system.")
-        )
-        self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For everything in the window."))
-        self._rows["motion"].set_words(
-            self.tr("Animations"), self.tr("Auto follows the system's setting to reduce motion.")
-        )
+        self._rows["appearance"].set_words(self.tr("Appearance"), self.tr("Light, dark, or match the system."))
+        self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For the whole window."))
+        self._rows["motion"].set_words(self.tr("Animations"), self.tr("Auto follows Reduce Motion."))
         self._rows["reply_figures"].set_words(
             self.tr("Figures under replies"),
-            self.tr("Also shows the model, tokens per second, accept rate and tokens per pass."),
+            self.tr("Model, tokens per second, accept rate, tokens per pass."),
         )
         self.appearance.set_choices((("auto", self.tr("Auto")), ("light", self.tr("Light")), ("dark", self.tr("Dark"))))
         self.motion.set_choices((("auto", self.tr("Auto")), ("on", self.tr("On")), ("off", self.tr("Off"))))

@@ -41,18 +41,12 @@ class ChatCard(Translated, Card):
         self.words.setEnabled(self._settings.notifications)
 
     def _retranslate(self) -> None:
-        self._key_row.set_words(
-            self.tr("Send with"), self.tr("The other key begins a new line, as Shift and Return always do.")
-        )
+        self._key_row.set_words(self.tr("Send with"), self.tr("Shift-Return always starts a new line."))
         self._titles_row.set_words(
-            self.tr("Automatic titles"), self.tr("The main model names a chat after its first reply, when it has time.")
+            self.tr("Automatic titles"), self.tr("Named by the main model after the first reply.")
         )
-        self._notifications_row.set_words(
-            self.tr("Notifications"), self.tr("When a reply is done while you are in another app.")
-        )
-        self._words_row.set_words(
-            self.tr("Words in notifications"), self.tr("The title of the chat and how the reply begins.")
-        )
+        self._notifications_row.set_words(self.tr("Notifications"), self.tr("When a reply finishes in the background."))
+        self._words_row.set_words(self.tr("Show previews"), self.tr("Chat title and the start of the reply."))
         both = "⌘↩" if sys.platform == "darwin" else self.tr("Ctrl+Return")
         self.send_key.set_choices((("return", self.tr("Return")), ("control_return", both)))
         self._show()

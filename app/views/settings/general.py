@@ -50,17 +50,15 @@ class GeneralPage(Translated, Page):
         self.tray.setChecked(self._settings.tray_icon)
 
     def _retranslate(self) -> None:
-        self._language_row.set_words(self.tr("Language"), self.tr("Changes at once, menus included."))
+        self._language_row.set_words(self.tr("Language"), self.tr("Applies immediately."))
         self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
         self._unload_row.set_words(
             self.tr("Unload idle models"),
-            self.tr("After this time without a reply. The next message loads them again."),
+            self.tr("Your next message reloads them."),
         )
-        beside = self.tr("Icon in the menu bar") if sys.platform == "darwin" else self.tr("Icon beside the clock")
+        beside = self.tr("Menu bar icon") if sys.platform == "darwin" else self.tr("System tray icon")
         self._tray_row.set_words(
             beside,
-            self.tr(
-                "Says what is loaded and written, and opens Quick Ask. Hunch keeps running when its window is closed."
-            ),
+            self.tr("For Quick Ask. Hunch stays open without a window."),
         )
         self._show()

@@ -92,11 +92,9 @@ class HubCard(Translated, Card):
         self._say_token()
 
     def _say_token(self) -> None:
-        words = self.tr("Only for private and gated models. Kept on this machine.")
+        words = self.tr("For private and gated models. Stays on this Mac.")
         if not self._settings.hub_token and (others := self._settings.hubs_with_token):
-            words = fill(
-                self.tr("There is no token for this address yet. The one for %1 is never sent here."), others[-1]
-            )
+            words = fill(self.tr("No token for this address. The one for %1 is never sent here."), others[-1])
         self._token_row.set_words(self.tr("Token"), words)
 
     def _keep_endpoint(self) -> None:
@@ -118,22 +116,18 @@ class HubCard(Translated, Card):
         self.mirrors.setText(" ".join(self._settings.hub_mirrors))
 
     def _retranslate(self) -> None:
-        self._endpoint_row.set_words(self.tr("Address"), self.tr("Leave empty for the public hub."))
+        self._endpoint_row.set_words(self.tr("Address"), self.tr("Empty: public hub."))
         self.endpoint.setPlaceholderText("https://huggingface.co")
         self._say_token()
         self._token_in_clear_row.set_words(
-            self.tr("Send the token unencrypted"),
-            self.tr("For an http address on another machine. Anyone on the way can read the token."),
+            self.tr("Send token unencrypted"),
+            self.tr("For http addresses. Anyone on the way can read it."),
         )
         self._mirrors_row.set_words(
             self.tr("Mirrors"),
-            self.tr(
-                "Addresses to ask when the hub cannot be reached, with spaces between. They are never sent the token."
-            ),
+            self.tr("Used if the hub is unreachable. Separate with spaces. Never sent the token."),
         )
-        self._proxy_row.set_words(self.tr("Proxy"), self.tr("Leave empty to use what your system says."))
-        self._limit_row.set_words(self.tr("Download limit"), self.tr("For all downloads together, in MB per second."))
+        self._proxy_row.set_words(self.tr("Proxy"), self.tr("Empty: system proxy."))
+        self._limit_row.set_words(self.tr("Download limit"), self.tr("Total, in MB per second."))
         self.limit.setSpecialValueText(self.tr("None"))
-        self._offline_row.set_words(
-            self.tr("Offline mode"), self.tr("Hunch asks no hub. Installed models work as usual.")
-        )
+        self._offline_row.set_words(self.tr("Offline mode"), self.tr("Installed models keep working."))

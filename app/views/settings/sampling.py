@@ -137,10 +137,10 @@ class SamplingPage(Translated, Page):
         for name, (title, explanation) in self._words().items():
             self._rows[name].set_words(title, explanation)
         self._prompt_words.setText(self.tr("System prompt"))
-        self._prompt_explained.setText(self.tr("Told to the model before every chat."))
-        self.prompt.setPlaceholderText(self.tr("For example: answer briefly, in Korean."))
+        self._prompt_explained.setText(self.tr("Sent to the model at the start of every chat."))
+        self.prompt.setPlaceholderText(self.tr("Example: Answer briefly, in Korean."))
         self.prompt.setAccessibleName(self.tr("System prompt"))
-        self.reset.setText(self.tr("Back to the defaults"))
+        self.reset.setText(self.tr("Restore defaults"))
         hints = {
             "seed": self.tr("Random"),
             "max_tokens": self.tr("No limit"),
@@ -156,51 +156,41 @@ class SamplingPage(Translated, Page):
             "temperature": (
                 self.tr("Temperature"),
                 fill(
-                    self.tr("0 always takes the likeliest word; higher is freer. Untouched, the starter pair gets %1."),
+                    self.tr("0 is predictable; higher is freer. Starter pair: %1."),
                     number(STARTER_TEMPERATURE, 1),
                 ),
             ),
-            "top_p": (self.tr("Top-p"), self.tr("Draws from the likeliest words that reach this share together.")),
-            "min_p": (self.tr("Min-p"), self.tr("Leaves out words less likely than this share of the likeliest.")),
-            "repetition_penalty": (self.tr("Repetition penalty"), self.tr("1 is none; higher avoids what was said.")),
-            "top_k": (self.tr("Top-k"), self.tr("Draws from this many words; 0 is no limit.")),
+            "top_p": (self.tr("Top-p"), self.tr("Limits choices to this total probability.")),
+            "min_p": (self.tr("Min-p"), self.tr("Skips words below this share of the likeliest.")),
+            "repetition_penalty": (self.tr("Repetition penalty"), self.tr("1 is off; higher avoids repeats.")),
+            "top_k": (self.tr("Top-k"), self.tr("Limits choices to this many; 0 is off.")),
             "seed": (
                 self.tr("Seed"),
                 self._seed_explained(),
             ),
             "fastest": (
                 self.tr("Fastest drafting"),
-                self.tr(
-                    "Keeps more of what the draft guesses; in exchange, the same seed no longer gives the same text. "
-                    "At temperature 0 it changes nothing."
-                ),
+                self.tr("Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0."),
             ),
-            "max_tokens": (self.tr("Longest reply"), self.tr("In tokens.")),
+            "max_tokens": (self.tr("Reply limit"), self.tr("In tokens.")),
             "context_tokens": (
-                self.tr("Longest context"),
-                self.tr("How many tokens of a chat are kept at most. Fewer take less memory."),
+                self.tr("Context limit"),
+                self.tr("In tokens. Less saves memory."),
             ),
-            "thinking": (self.tr("Think first"), self.tr("For models that can think before they answer.")),
+            "thinking": (self.tr("Think first"), self.tr("For models that can think.")),
         }
 
     def _seed_explained(self) -> str:
         if self._settings.fastest:
-            return self.tr("Does not fix the text while “Fastest drafting” is on: it depends on the draft as well.")
+            return self.tr("Text still varies while “Fastest drafting” is on.")
         pair = self._pair()
         if pair.tie_nats is None:
-            return self.tr(
-                "The same seed gives the same reply with any draft or none, except where rounding decides between two "
-                "tokens."
-            )
+            return self.tr("Same seed, same reply with any draft, barring near-ties between tokens.")
         if not pair.tie_nats:
-            told = self.tr(
-                "The same seed gives the same reply with any draft or none: here, %1 rounds alike however many tokens "
-                "it reads at once."
-            )
+            told = self.tr("Same seed, same reply with any draft: %1 always rounds alike here.")
             return fill(told, pair.main_name)
         told = self.tr(
-            "The same seed gives the same reply with any draft or none, except where rounding decides between two "
-            "tokens: with %1 here, closer than %2 nats."
+            "Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats)."
         )
         return fill(told, pair.main_name, rounded_up(pair.tie_nats))
 
@@ -245,7 +235,7 @@ class PromptField(Composing, LongText):
         kept = self.document().characterCount() - 1 - (cursor.selectionEnd() - cursor.selectionStart())
         fitting = text[: max(0, self._most - kept)]
         if fitting != text:
-            told = self.tr("A system prompt has at most %1 characters. The rest was left out.")
+            told = self.tr("Limited to %1 characters. The rest was left out.")
             QToolTip.showText(self.mapToGlobal(self.rect().center()), fill(told, number(self._most)), self)
         return fitting
 

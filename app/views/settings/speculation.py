@@ -100,13 +100,9 @@ class SpeculationPage(Translated, Page):
         self._show_older()
         self._heading.setText(self.tr("Requests"))
         self._totals_heading.setText(self.tr("Totals"))
-        self.race_button.setText(self.tr("Race with the latest reply…"))
+        self.race_button.setText(self.tr("Race the latest reply…"))
         self.on_button.setText(self.tr("Turn on"))
-        self.off_row.set_words(
-            self.tr("Off for this pair"), self.tr("Drafting cost time with these two models, so you turned it off.")
-        )
-        self._promise.setText(
-            self.tr("Every word is the main model's own, with or without a draft; only the speed differs.")
-        )
-        self._nothing.setText(self.tr("Replies appear here while they are written."))
+        self.off_row.set_words(self.tr("Off for this pair"), self.tr("You turned it off: drafting was slower."))
+        self._promise.setText(self.tr("Drafting changes the speed, never the words."))
+        self._nothing.setText(self.tr("Replies appear here as they are written."))
         self.table.setAccessibleName(self.tr("Requests"))

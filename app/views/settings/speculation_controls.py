@@ -54,10 +54,10 @@ class SpeculationControls(Translated, QWidget):
     def _explain(self) -> None:
         self.tokens.setVisible(self.modes.value == "fixed")
         explanation = {
-            "off": self.tr("The main model writes alone."),
-            "fixed": self.tr("The draft guesses this many tokens ahead, and pauses while that would be slower."),
-        }.get(str(self.modes.value), self.tr("Guesses as far ahead as pays off here, and rests where it does not."))
-        self.explanation.setText(sentences(explanation, self.tr("Only in this chat.") if self._only_here else ""))
+            "off": self.tr("Main model only."),
+            "fixed": self.tr("Guesses this many tokens ahead, and pauses while that is slower."),
+        }.get(str(self.modes.value), self.tr("Guesses ahead only as far as it helps."))
+        self.explanation.setText(sentences(explanation, self.tr("This chat only.") if self._only_here else ""))
 
     def _retranslate(self) -> None:
         self.modes.set_choices((("off", self.tr("Off")), ("fixed", self.tr("Fixed")), ("auto", self.tr("Auto"))))

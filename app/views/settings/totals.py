@@ -104,7 +104,7 @@ class TotalsCard(Translated, Card):
 
     def _ask_to_clear(self) -> None:
         def text() -> DialogText:
-            stays = self.tr("Chats stay as they are, with the figures under their replies.")
+            stays = self.tr("Chats and the figures under replies are kept.")
             return DialogText(self.tr("Clear all statistics?"), stays, "", self.tr("Clear"), self.tr("Cancel"))
 
         dialog = Dialog(self.theme, self, text, danger=True)
@@ -122,7 +122,7 @@ class TotalsCard(Translated, Card):
     def _retranslate(self) -> None:
         self.groups.set_choices(tuple((grouping, grouping_name(grouping)) for grouping in Grouping))
         self.groups.setAccessibleName(self.tr("Totals"))
-        self.nothing.setText(self.tr("Totals appear here once replies have been written."))
+        self.nothing.setText(self.tr("Totals appear after the first reply."))
         self.clear_button.setText(self.tr("Clear Statistics…"))
         self._show()
 

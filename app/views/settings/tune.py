@@ -56,7 +56,7 @@ class TuneCard(Translated, Card):
     def _show(self) -> None:
         view = self._tuning.view
         under_way = view.state in (TuningState.RUNNING, TuningState.WAITING)
-        self.sentence.setText(tuning_sentence(view) or self.tr("Load a main model with a draft first."))
+        self.sentence.setText(tuning_sentence(view) or self.tr("Load a main model and a draft first."))
         self.bar.setVisible(under_way)
         self.bar.set_share(view.done_steps / view.steps if view.steps else 0.0, view.state is TuningState.RUNNING)
         self.bar.setAccessibleName(self.sentence.text())
@@ -76,7 +76,7 @@ class TuneCard(Translated, Card):
         (self._tuning.cancel if under_way else self._tuning.start)()
 
     def _export(self) -> None:
-        dialog = QFileDialog(self, self.tr("Export what was measured"), "hunch-pair.json", "JSON (*.json)")
+        dialog = QFileDialog(self, self.tr("Export measurements"), "hunch-pair.json", "JSON (*.json)")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("json")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -95,10 +95,7 @@ class TuneCard(Translated, Card):
     def _retranslate(self) -> None:
         self.title.setText(self.tr("Tune this pair"))
         self.explanation.setText(
-            self.tr(
-                "Writes short replies without the draft and with each way to draft, so that Auto knows this pair. "
-                "Takes a few minutes; your own replies always go first."
-            )
+            self.tr("Teaches Auto with short replies. Takes a few minutes; your replies go first.")
         )
         self.export_button.setText(self.tr("Export…"))
         self._show()

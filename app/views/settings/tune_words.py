@@ -28,19 +28,19 @@ def content_text(content: Content) -> str:
 
 def tuning_sentence(view: TuningView) -> str:
     if view.state is TuningState.WAITING:
-        return QCoreApplication.translate("Tuning", "Waiting: a reply goes first.")
+        return QCoreApplication.translate("Tuning", "Waiting for a reply to finish.")
     if view.state is TuningState.RUNNING:
         words = QCoreApplication.translate("Tuning", "Measuring %1 of %2…")
         done = fill(words, count(view.done_steps + 1), count(view.steps))
         return done if view.seconds_left is None else f"{done}{SEPARATOR}{time_left(view.seconds_left)}"
     result = _result(view) if view.state is TuningState.DONE else ""
     if view.is_loading:
-        loading = QCoreApplication.translate("Tuning", "This pair is being loaded; then it can be measured.")
+        loading = QCoreApplication.translate("Tuning", "Loading this pair…")
         return sentences(loading, result)
     if trouble := _trouble(view):
         return sentences(trouble, result)
     if view.state is TuningState.IDLE:
-        return QCoreApplication.translate("Tuning", "Not measured on this machine yet.") if view.can_start else ""
+        return QCoreApplication.translate("Tuning", "Not measured yet.") if view.can_start else ""
     return result
 
 
@@ -50,24 +50,24 @@ def _trouble(view: TuningView) -> str:
         return notice_for(view.refused).sentence
     if view.error is not None:
         notice = notice_for(view.error)
-        stopped = QCoreApplication.translate("Tuning", "Measuring stopped, because a reply failed.")
+        stopped = QCoreApplication.translate("Tuning", "Stopped: a reply failed.")
         return sentences(stopped, notice.sentence, notice.hint)
     if view.too_short:
-        return QCoreApplication.translate("Tuning", "This model's replies were too short to tell what drafting brings.")
+        return QCoreApplication.translate("Tuning", "Replies were too short to measure.")
     return ""
 
 
 def _result(view: TuningView) -> str:
     if view.best is None:
         words = QCoreApplication.translate(
-            "Tuning", "No way to draft is worth it for this pair: the best is %1 plain speed. Auto pauses by itself."
+            "Tuning", "Drafting does not pay here: %1 plain speed at best. Auto pauses it."
         )
         return fill(words, times(view.gain))
     if view.best == AUTO:
         words = QCoreApplication.translate("Tuning", "Auto is best for this pair: %1 plain speed.")
         return fill(words, times(view.gain))
     words = QCoreApplication.translate(
-        "Tuning", "Fastest here was to guess %1 ahead: %2 plain speed. Auto has learnt from it."
+        "Tuning", "Fastest here: guessing %1 ahead, %2 plain speed. Auto has learned this."
     )
     return fill(words, count(view.best.tokens), times(view.gain))
 

@@ -203,7 +203,7 @@ class SettingsWindow(Translated, SideWindow):
         self.setWindowTitle(self.tr("Settings"))
         self.search.setPlaceholderText(self.tr("Search"))
         self.search.setAccessibleName(self.tr("Search settings"))
-        self.nothing.setText(self.tr("No setting found."))
+        self.nothing.setText(self.tr("No results."))
         self.list.setAccessibleName(self.tr("Pages"))
         for name, title in self._titles().items():
             self.pages[name].title.setText(title)
