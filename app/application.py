@@ -233,7 +233,7 @@ class Application(QObject):
         return start_notices.repaired(*figures, rescued.damaged_file, str(self.paths.data))
 
     def _refuse_newer_database(self) -> None:
-        sentence = self.tr("Your chats were saved by a newer Hunch. Open them with that version.")
+        sentence = self.tr("Your chats need a newer version of Hunch.")
         dialog = Dialog(self.theme, self.window, lambda: DialogText(APP_NAME, sentence, act=self.tr("Close")))
         dialog.finished.connect(self.window.close)
         dialog.open()

@@ -157,7 +157,7 @@
         <translation>チャットのファイルが破損していました。メッセージ %1 件を復元しました（うち %2 件は毎日のコピーから）。</translation>
     </message>
     <message>
-        <source>The damaged file, deleted content included, stays in %2 as %1 for 30 days.</source>
+        <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
         <translation>破損したファイルは、削除した内容も含め、%2 に %1 として 30 日間保管されます。</translation>
     </message>
     <message>
@@ -165,16 +165,16 @@
         <translation>チャットを修復しました</translation>
     </message>
     <message>
-        <source>Chats on disk are unchanged. Anything new is lost when you quit Hunch.</source>
-        <translation>ディスク上のチャットはそのままです。新しい内容は Hunch を終了すると失われます。</translation>
+        <source>Saved chats are unchanged. New ones are lost when you quit.</source>
+        <translation>保存済みのチャットはそのままです。新しい内容は終了すると失われます。</translation>
     </message>
     <message>
         <source>Not saving chats</source>
         <translation>保存せずにチャット中</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.</source>
-        <translation>設定を読み込めませんでした。Hunch を終了するまで既定値を使います。ファイルはそのままです。</translation>
+        <source>Your settings could not be read. Defaults apply for now; the file is unchanged.</source>
+        <translation>設定を読み込めないため、今回は既定値を使います。ファイルはそのままです。</translation>
     </message>
     <message>
         <source>Settings not read</source>
@@ -189,28 +189,28 @@
         <translation>一部の設定をリセットしました</translation>
     </message>
     <message>
-        <source>Settings could not be saved. They apply until you quit Hunch.</source>
-        <translation>設定を保存できません。Hunch を終了するまで有効です。</translation>
+        <source>They apply only until you quit Hunch.</source>
+        <translation>Hunch を終了するまで有効です。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>設定は保存されていません</translation>
     </message>
     <message>
-        <source>Hunch quit while loading %1. The starter pair is used until you choose a model.</source>
-        <translation>%1 の読み込み中に Hunch が終了しました。モデルを選ぶまでスターターペアを使います。</translation>
+        <source>Hunch quit while loading %1. Using the starter pair instead.</source>
+        <translation>%1 の読み込み中に Hunch が終了しました。代わりにスターターペアを使います。</translation>
     </message>
     <message>
-        <source>Hunch quit while loading the draft %1. No draft is used until you choose one.</source>
-        <translation>ドラフト %1 の読み込み中に Hunch が終了しました。選び直すまでドラフトを使いません。</translation>
+        <source>Hunch quit while loading the draft %1. Using none instead.</source>
+        <translation>ドラフト %1 の読み込み中に Hunch が終了しました。ドラフトなしで続けます。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>別のモデルを読み込みました</translation>
     </message>
     <message>
-        <source>This is taking longer than usual. You can type already; nothing is lost.</source>
-        <translation>通常より時間がかかっています。もう入力できます。内容は失われません。</translation>
+        <source>Taking longer than usual. You can already type.</source>
+        <translation>通常より時間がかかっています。もう入力できます。</translation>
     </message>
     <message>
         <source>Opening your chats…</source>
@@ -229,8 +229,8 @@
         <translation>ログを表示</translation>
     </message>
     <message>
-        <source>Your chats were saved by a newer Hunch. Open them with that version.</source>
-        <translation>より新しい Hunch で保存されたチャットです。そのバージョンで開いてください。</translation>
+        <source>Your chats need a newer version of Hunch.</source>
+        <translation>チャットを開くには、より新しい Hunch が必要です。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -1219,7 +1219,7 @@
         <translation>Hunch はまだ画像を読めません。</translation>
     </message>
     <message>
-        <source>This file has no readable text.</source>
+        <source>It has no readable text.</source>
         <translation>読み取れるテキストがありません。</translation>
     </message>
     <message>
@@ -1247,7 +1247,7 @@
         <translation>ファイルが見つかりません。</translation>
     </message>
     <message>
-        <source>Hunch has no permission to read it.</source>
+        <source>No permission to read it.</source>
         <translation>Hunch に読み取り権限がありません。</translation>
     </message>
     <message>
@@ -1267,8 +1267,8 @@
         <translation>PDF が破損しています。</translation>
     </message>
     <message>
-        <source>The PDF takes too much time or memory.</source>
-        <translation>PDF の読み込みに時間またはメモリがかかりすぎます。</translation>
+        <source>The PDF is too complex.</source>
+        <translation>PDF が複雑すぎます。</translation>
     </message>
     <message>
         <source>Describe it, or paste its text.</source>
@@ -1291,12 +1291,12 @@
         <translation>先に送信するか、いくつか外してください。</translation>
     </message>
     <message>
-        <source>Allow access in System Settings, then try again.</source>
-        <translation>システム設定で許可してから、もう一度お試しください。</translation>
+        <source>Allow access in System Settings.</source>
+        <translation>システム設定で許可してください。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again.</source>
-        <translation>ディスクを確認してから、もう一度お試しください。</translation>
+        <source>Check the disk.</source>
+        <translation>ディスクを確認してください。</translation>
     </message>
     <message>
         <source>Attach a copy without a password.</source>
@@ -1572,8 +1572,8 @@
         <translation>取り込み中…</translation>
     </message>
     <message>
-        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its “conversations” folder). You see the contents before importing.</source>
-        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブまたは conversations.json）、LM Studio（ファイルまたは「conversations」フォルダ）から。取り込む前に内容を確認できます。</translation>
+        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or “conversations” folder).</source>
+        <translation>Hunch（JSON）、ChatGPT（エクスポートのアーカイブまたは conversations.json）、LM Studio（ファイルまたは「conversations」フォルダ）のチャット。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1695,8 +1695,8 @@
         <translation>ここでドラフトによって速くなるかどうかは、まだはっきりしません。</translation>
     </message>
     <message>
-        <source>The starter pair is tiny and knows its text by heart. Other pairs gain less.</source>
-        <translation>スターターペアはとても小さく、文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
+        <source>The starter pair knows its text by heart. Others gain less.</source>
+        <translation>スターターペアは文章を丸ごと覚えています。ほかのペアではここまで速くなりません。</translation>
     </message>
     <message>
         <source>break-even %1</source>
@@ -1743,8 +1743,8 @@
         <translation>パス</translation>
     </message>
     <message>
-        <source>The main model checks all guesses at once, keeps those it would have written itself up to the first mismatch, and adds one token.</source>
-        <translation>メインモデルがすべての予測を一度に確認し、自分でも書いたはずのトークンを最初の違いまで受理して、1 トークンを加えます。</translation>
+        <source>The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.</source>
+        <translation>メインモデルがすべての予測を一度に確認し、最初の違いの手前まで受理して、1 トークンを加えます。</translation>
     </message>
     <message>
         <source>Accept rate</source>
@@ -1755,19 +1755,19 @@
         <translation>予測したトークンのうち、メインモデルが受理した割合です。</translation>
     </message>
     <message>
-        <source>Average tokens per pass of the main model, its own included. Without a draft: 1.</source>
-        <translation>メインモデルの 1 パスの平均トークン数です（自分の 1 つを含む）。ドラフトなしでは 1 です。</translation>
+        <source>Average tokens per pass. Without a draft: 1.</source>
+        <translation>1 パスの平均トークン数です。ドラフトなしでは 1 です。</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>速くなる目安</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, as measured on this Mac during and between replies.</source>
-        <translation>パスあたりのトークンを速くなる目安で割った値です。この Mac で回答中と合間に測った、ドラフトありとなしの速度の比です。</translation>
+        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, measured on this Mac.</source>
+        <translation>パスあたりのトークンを速くなる目安で割った値です。この Mac で測った、ドラフトありとなしの速度の比です。</translation>
     </message>
     <message>
-        <source>How many times longer a pass takes with drafting. With more tokens per pass than this, replies are faster.</source>
+        <source>How much longer a pass takes with drafting. More tokens per pass than this make replies faster.</source>
         <translation>ドラフトを使うと 1 パスが何倍かかるかです。パスあたりのトークンがこれより多ければ速くなります。</translation>
     </message>
     <message>
@@ -1798,8 +1798,8 @@
         <translation>レース…</translation>
     </message>
     <message>
-        <source>Generate this reply with and without the draft, side by side</source>
-        <translation>この回答をドラフトなしとありで再生成し、並べて比べます</translation>
+        <source>Compare this reply with and without the draft</source>
+        <translation>この回答をドラフトなしとありで比較</translation>
     </message>
 </context>
 <context>
@@ -1913,8 +1913,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply, or something you typed, is not saved. Quitting now loses it.</source>
-        <translation>回答の末尾、または入力した文章が保存されていません。いま終了すると失われます。</translation>
+        <source>Quitting now loses the end of a reply or something you typed.</source>
+        <translation>いま終了すると、回答の末尾または入力した文章が失われます。</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>
@@ -2322,8 +2322,8 @@
         <translation>%1 にモデルがありません。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted. Choose another.</source>
-        <translation>移動または削除された可能性があります。別のモデルを選んでください。</translation>
+        <source>It may have been moved or deleted.</source>
+        <translation>移動または削除された可能性があります。</translation>
     </message>
     <message>
         <source>Weights missing</source>
@@ -2394,11 +2394,11 @@
         <translation>メモリが足りません</translation>
     </message>
     <message>
-        <source>Choose a smaller model or one with fewer bits.</source>
-        <translation>より小さいモデルか、ビット数の少ないモデルを選んでください。</translation>
+        <source>Choose a smaller model, or fewer bits.</source>
+        <translation>より小さいモデルか、少ないビット数を選んでください。</translation>
     </message>
     <message>
-        <source>Another model was chosen before %1 loaded.</source>
+        <source>You chose another model before %1 loaded.</source>
         <translation>%1 の読み込みが終わる前に、別のモデルが選択されました。</translation>
     </message>
     <message>
@@ -2410,12 +2410,12 @@
         <translation>config.json がありません</translation>
     </message>
     <message>
-        <source>%1 has weights, but no config.json describing them.</source>
-        <translation>%1 に重みはありますが、それを説明する config.json がありません。</translation>
+        <source>%1 has no config.json.</source>
+        <translation>%1 に config.json がありません。</translation>
     </message>
     <message>
-        <source>Add its config.json and tokenizer, or choose another model.</source>
-        <translation>config.json とトークナイザーを追加するか、別のモデルを選んでください。</translation>
+        <source>Add its config.json and tokenizer.</source>
+        <translation>config.json とトークナイザーを追加してください。</translation>
     </message>
     <message>
         <source>Choose its MLX version, or reinstall it.</source>
@@ -2426,8 +2426,8 @@
         <translation>語彙が異なります</translation>
     </message>
     <message>
-        <source>Choose a draft from the main model&apos;s family.</source>
-        <translation>メインモデルと同じ系列のドラフトモデルを選んでください。</translation>
+        <source>Choose a draft of the same family.</source>
+        <translation>同じ系列のドラフトモデルを選んでください。</translation>
     </message>
     <message>
         <source>The same tokens mean different text to each model.</source>
@@ -2446,16 +2446,16 @@
         <translation>同じ系列の、より小さいドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>The draft is %1, the main model %2: too large to save time.</source>
-        <translation>ドラフトモデルは %1、メインモデルは %2 です。大きすぎて時間を短縮できません。</translation>
+        <source>The draft (%1) is too large for the main model (%2).</source>
+        <translation>ドラフトモデル（%1）がメインモデル（%2）に対して大きすぎます。</translation>
     </message>
     <message>
         <source>Draft too large</source>
         <translation>ドラフトモデルが大きすぎます</translation>
     </message>
     <message>
-        <source>A good draft is at most a fifth of the main model&apos;s size.</source>
-        <translation>ドラフトモデルは、メインモデルの 5 分の 1 以下が目安です。</translation>
+        <source>Good drafts are at most a fifth of its size.</source>
+        <translation>5 分の 1 以下が目安です。</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -2498,8 +2498,8 @@
         <translation>設定値が範囲外です</translation>
     </message>
     <message>
-        <source>Change it in Settings and try again.</source>
-        <translation>設定で変更して、もう一度お試しください。</translation>
+        <source>Change it in Settings.</source>
+        <translation>設定で変更してください。</translation>
     </message>
     <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
@@ -2510,11 +2510,11 @@
         <translation>チャットが長すぎます</translation>
     </message>
     <message>
-        <source>Shorten the message, start a new chat, or choose a model with a longer context.</source>
+        <source>Shorten the message, start a new chat, or choose a longer-context model.</source>
         <translation>メッセージを短くするか、新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
-        <source>Start a new chat, or choose a model with a longer context.</source>
+        <source>Start a new chat, or choose a longer-context model.</source>
         <translation>新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
@@ -2558,7 +2558,7 @@
         <translation>ハブに接続できません</translation>
     </message>
     <message>
-        <source>%1 was not found; this Mac may be offline.</source>
+        <source>%1 not found. This Mac may be offline.</source>
         <translation>%1 が見つかりません。この Mac がオフラインかもしれません。</translation>
     </message>
     <message>
@@ -2566,8 +2566,8 @@
         <translation>接続と、設定にあるハブのアドレスを確認してください。</translation>
     </message>
     <message>
-        <source>Check your connection and try again. Downloaded data is kept.</source>
-        <translation>接続を確認して、もう一度お試しください。ダウンロード済みの分は残っています。</translation>
+        <source>Check your connection. Downloaded data is kept.</source>
+        <translation>接続を確認してください。ダウンロード済みの分は残っています。</translation>
     </message>
     <message>
         <source>Hub not trusted</source>
@@ -2586,8 +2586,8 @@
         <translation>%1 はチェックサムと一致しないため破棄しました。</translation>
     </message>
     <message>
-        <source>Try again. Other files are kept.</source>
-        <translation>もう一度お試しください。ほかのファイルは残っています。</translation>
+        <source>Other files are kept.</source>
+        <translation>ほかのファイルは残っています。</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2618,12 +2618,12 @@
         <translation>モデルの出力が正しくありません</translation>
     </message>
     <message>
-        <source>%1 produced invalid numbers, so no next word could be chosen.</source>
-        <translation>%1 の計算結果が数値ではなかったため、次の単語を選べませんでした。</translation>
+        <source>%1 produced invalid numbers. Its weights may be damaged.</source>
+        <translation>%1 の計算結果が無効です。重みが破損している可能性があります。</translation>
     </message>
     <message>
-        <source>Its weights may be damaged. Reinstall it, or choose another model.</source>
-        <translation>重みが破損している可能性があります。インストールし直すか、別のモデルを選んでください。</translation>
+        <source>Reinstall it, or choose another model.</source>
+        <translation>インストールし直すか、別のモデルを選んでください。</translation>
     </message>
     <message>
         <source>Draft model not supported</source>
@@ -2666,8 +2666,8 @@
         <translation>待つか、停止してください。</translation>
     </message>
     <message>
-        <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
-        <translation>語彙が異なります（%1 トークンと %2 トークン）。別の系列のモデル用です。</translation>
+        <source>Different vocabularies (%1 and %2 tokens).</source>
+        <translation>語彙が異なります（%1 トークンと %2 トークン）。</translation>
     </message>
     <message>
         <source>Made for another model</source>
@@ -2678,7 +2678,7 @@
         <translation>このメインモデル用のドラフトモデルを選んでください。</translation>
     </message>
     <message>
-        <source>It reads keys and values this model lacks.</source>
+        <source>It needs keys and values this model lacks.</source>
         <translation>このモデルにないキーと値を読み取るドラフトモデルです。</translation>
     </message>
     <message>
@@ -2706,8 +2706,8 @@
         <translation>別のドラフトモデルを選んでください。回答に影響はありません。</translation>
     </message>
     <message>
-        <source>In a test: %1 tokens per pass, hardly more than without a draft.</source>
-        <translation>テストでは 1 パスあたり %1 トークンで、ドラフトなしとほとんど変わりません。</translation>
+        <source>Only %1 tokens per pass in a test.</source>
+        <translation>テストでは 1 パスあたり %1 トークンだけでした。</translation>
     </message>
     <message>
         <source>Start with your own message, remove the system prompt, or choose another model.</source>
@@ -2754,10 +2754,6 @@
         <translation>%1 への接続がありません。</translation>
     </message>
     <message>
-        <source>Check your internet connection and try again. Downloaded data is kept.</source>
-        <translation>インターネット接続を確認して、もう一度お試しください。ダウンロード済みの分は残っています。</translation>
-    </message>
-    <message>
         <source>%1 refused the connection.</source>
         <translation>%1 に接続を拒否されました。</translation>
     </message>
@@ -2774,8 +2770,8 @@
         <translation>%1 の証明書を信頼できません。</translation>
     </message>
     <message>
-        <source>Try another network. Check this Mac&apos;s date, and the hub address in Settings.</source>
-        <translation>別のネットワークでお試しください。この Mac の日付と、設定にあるハブのアドレスも確認してください。</translation>
+        <source>Try another network, or check this Mac&apos;s date and the hub address.</source>
+        <translation>別のネットワークを試すか、この Mac の日付とハブのアドレスを確認してください。</translation>
     </message>
     <message>
         <source>The proxy for %1 does not work.</source>
@@ -2806,8 +2802,8 @@
         <translation>オフラインモードではハブに接続しません。</translation>
     </message>
     <message>
-        <source>Turn it off in Settings to get models. Installed ones keep working.</source>
-        <translation>モデルを入手するには設定でオフにしてください。インストール済みのモデルは使えます。</translation>
+        <source>Turn it off in Settings to get models.</source>
+        <translation>モデルを入手するには設定でオフにしてください。</translation>
     </message>
     <message>
         <source>Search not available</source>
@@ -2818,8 +2814,8 @@
         <translation>%1 には検索できるモデルの一覧がありません。</translation>
     </message>
     <message>
-        <source>You can still install models by repository name.</source>
-        <translation>リポジトリ名でモデルをインストールできます。</translation>
+        <source>Install models by repository name.</source>
+        <translation>リポジトリ名でインストールしてください。</translation>
     </message>
     <message>
         <source>The hub sent an invalid response.</source>
@@ -2950,10 +2946,6 @@
         <translation>メモリが足りなくなりました。</translation>
     </message>
     <message>
-        <source>Close other apps, shorten the chat or choose a smaller model.</source>
-        <translation>ほかのアプリを閉じるか、チャットを短くするか、小さいモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>The engine is closed</source>
         <translation>エンジンは終了しています</translation>
     </message>
@@ -2970,12 +2962,12 @@
         <translation>Hunch で問題が起きました</translation>
     </message>
     <message>
-        <source>This is our mistake, not yours.</source>
-        <translation>これは Hunch 側の不具合です。</translation>
+        <source>This is a bug in Hunch.</source>
+        <translation>Hunch の不具合です。</translation>
     </message>
     <message>
-        <source>Try again. The log has the details for a report.</source>
-        <translation>もう一度お試しください。報告に必要な内容はログにあります。</translation>
+        <source>The log has the details.</source>
+        <translation>詳細はログにあります。</translation>
     </message>
     <message>
         <source>Not saved</source>
@@ -2986,56 +2978,56 @@
         <translation>%1 のあるディスクがいっぱいです。</translation>
     </message>
     <message>
-        <source>Free some space, then try again. Your text is kept.</source>
-        <translation>空き容量を増やしてから、もう一度お試しください。書いた内容はここに残っています。</translation>
+        <source>Free some space. Your text is kept.</source>
+        <translation>空き容量を増やしてください。書いた内容は残っています。</translation>
     </message>
     <message>
         <source>Another program has locked your chats.</source>
         <translation>別のプログラムがチャットのファイルをロックしています。</translation>
     </message>
     <message>
-        <source>Close that program, then try again. Your text is kept.</source>
-        <translation>そのプログラムを閉じてから、もう一度お試しください。書いた内容はここに残っています。</translation>
+        <source>Close that program. Your text is kept.</source>
+        <translation>そのプログラムを閉じてください。書いた内容は残っています。</translation>
     </message>
     <message>
-        <source>Hunch has no permission to write to %1.</source>
+        <source>No permission to write to %1.</source>
         <translation>Hunch に %1 へ書き込む権限がありません。</translation>
     </message>
     <message>
-        <source>Allow it, then try again. Your text is kept.</source>
-        <translation>許可してから、もう一度お試しください。書いた内容はここに残っています。</translation>
+        <source>Allow access. Your text is kept.</source>
+        <translation>許可してください。書いた内容は残っています。</translation>
     </message>
     <message>
         <source>Could not write to the disk with %1.</source>
         <translation>%1 のあるディスクに書き込めませんでした。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again. Your text is kept.</source>
-        <translation>ディスクを確認してから、もう一度お試しください。書いた内容はここに残っています。</translation>
+        <source>Check the disk. Your text is kept.</source>
+        <translation>ディスクを確認してください。書いた内容は残っています。</translation>
     </message>
     <message>
         <source>Chats cannot be opened</source>
         <translation>チャットを開けません</translation>
     </message>
     <message>
-        <source>Free some space, then try again.</source>
-        <translation>空き容量を増やしてから、もう一度お試しください。</translation>
+        <source>Free some space.</source>
+        <translation>空き容量を増やしてください。</translation>
     </message>
     <message>
-        <source>Close that program, then try again.</source>
-        <translation>そのプログラムを閉じてから、もう一度お試しください。</translation>
+        <source>Close that program.</source>
+        <translation>そのプログラムを閉じてください。</translation>
     </message>
     <message>
-        <source>Allow it, then try again.</source>
-        <translation>許可してから、もう一度お試しください。</translation>
+        <source>Allow access.</source>
+        <translation>許可してください。</translation>
     </message>
     <message>
         <source>The chat file in %1 cannot be read. It is unchanged.</source>
         <translation>%1 にあるチャットのファイルを読み込めません。ファイルは変更していません。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again.</source>
-        <translation>ディスクを確認してから、もう一度お試しください。</translation>
+        <source>Check the disk.</source>
+        <translation>ディスクを確認してください。</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -4031,7 +4023,7 @@
         <translation>空き容量を増やすか、別の場所を選んでください。</translation>
     </message>
     <message>
-        <source>Hunch has no permission to write to %1.</source>
+        <source>No permission to write to %1.</source>
         <translation>Hunch に %1 へ書き込む権限がありません。</translation>
     </message>
     <message>
@@ -4135,8 +4127,8 @@
         <translation>ディスクから読み込めません</translation>
     </message>
     <message>
-        <source>takes too much time or memory</source>
-        <translation>読み込みに時間またはメモリがかかりすぎます</translation>
+        <source>too complex</source>
+        <translation>複雑すぎます</translation>
     </message>
     <message>
         <source>You</source>
@@ -4179,8 +4171,8 @@
         <translation>プリセット「%1」を削除しますか？</translation>
     </message>
     <message>
-        <source>Chats that use it keep its settings. This cannot be undone.</source>
-        <translation>このプリセットを使っているチャットの設定はそのまま残ります。元に戻すことはできません。</translation>
+        <source>Chats keep its settings. This cannot be undone.</source>
+        <translation>チャットの設定は残ります。元に戻せません。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -4297,8 +4289,8 @@
         <translation>%1 · %2 秒 · 毎秒 %3 トークン</translation>
     </message>
     <message>
-        <source>One prompt, answered twice with the same seed, one after the other: at the same time, neither would draft.</source>
-        <translation>同じプロンプトに同じシードで 2 回、順番に回答します。同時だと、どちらも予測できません。</translation>
+        <source>One prompt, same seed, once with and once without the draft.</source>
+        <translation>同じプロンプトとシードで、ドラフトなしとありの 2 回回答します。</translation>
     </message>
     <message>
         <source>Running one after the other.</source>
@@ -4317,7 +4309,7 @@
         <translation>回答を書けませんでした。理由はログにあります。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it happens often, please report it.</source>
+        <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
         <translation>%1 番目のトークンからテキストが異なります。2 つのトークンがほぼ互角だと、丸め誤差で起こります。頻繁ならご報告ください。</translation>
     </message>
     <message>
@@ -4329,8 +4321,8 @@
         <translation>短すぎて測れません。</translation>
     </message>
     <message>
-        <source>Nothing was drafted, so this says nothing about the draft.</source>
-        <translation>予測されたトークンがないため、ドラフトの効果はわかりません。</translation>
+        <source>Nothing was drafted.</source>
+        <translation>予測されたトークンがありません。</translation>
     </message>
     <message>
         <source>Too close to call.</source>
@@ -4390,8 +4382,8 @@
         <translation>サンプリング</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token; otherwise both use the same seed.</source>
-        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。それ以外では同じシードを使います。</translation>
+        <source>Greedy always takes the likeliest token.</source>
+        <translation>「最有力のみ」は常に最も確率の高いトークンを選びます。</translation>
     </message>
 </context>
 <context>
@@ -5053,7 +5045,7 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair. Choose Auto or Fixed to turn it on.</source>
+        <source>Drafting is off for this pair. Auto or Fixed turns it on.</source>
         <translation>このペアではドラフトがオフです。「自動」か「固定」を選ぶとオンになります。</translation>
     </message>
     <message>
@@ -5486,12 +5478,12 @@
 <context>
     <name>WaitingStart</name>
     <message>
-        <source>Another copy of Hunch has your chats open and is not responding. They open here once it quits.</source>
-        <translation>別の Hunch がチャットを開いたまま応答していません。終了すると、こちらで開きます。</translation>
+        <source>Another copy of Hunch has your chats open and is not responding.</source>
+        <translation>別の Hunch がチャットを開いたまま応答していません。</translation>
     </message>
     <message>
-        <source>If it does not quit, force quit it.</source>
-        <translation>終了しない場合は、強制終了してください。</translation>
+        <source>Force quit it if it does not quit by itself.</source>
+        <translation>自動的に終了しない場合は、強制終了してください。</translation>
     </message>
     <message>
         <source>Quit Hunch</source>

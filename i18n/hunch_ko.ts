@@ -157,7 +157,7 @@
         <translation>채팅 파일이 손상되어 메시지 %1개를 복구했어요(매일 만드는 사본에서 %2개).</translation>
     </message>
     <message>
-        <source>The damaged file, deleted content included, stays in %2 as %1 for 30 days.</source>
+        <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
         <translation>손상된 파일은 %2 폴더에 %1 이름으로 30일 동안 보관돼요. 그 파일에는 삭제한 내용도 들어 있어요.</translation>
     </message>
     <message>
@@ -165,16 +165,16 @@
         <translation>채팅을 복구했어요</translation>
     </message>
     <message>
-        <source>Chats on disk are unchanged. Anything new is lost when you quit Hunch.</source>
-        <translation>디스크의 채팅은 그대로예요. 지금부터 쓰는 내용은 Hunch를 종료하면 사라져요.</translation>
+        <source>Saved chats are unchanged. New ones are lost when you quit.</source>
+        <translation>저장된 채팅은 그대로예요. 새 내용은 종료하면 사라져요.</translation>
     </message>
     <message>
         <source>Not saving chats</source>
         <translation>저장하지 않는 채팅</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.</source>
-        <translation>설정을 읽지 못해 Hunch를 종료할 때까지 기본값을 써요. 파일은 그대로예요.</translation>
+        <source>Your settings could not be read. Defaults apply for now; the file is unchanged.</source>
+        <translation>설정을 읽지 못해 지금은 기본값을 써요. 파일은 그대로예요.</translation>
     </message>
     <message>
         <source>Settings not read</source>
@@ -189,28 +189,28 @@
         <translation>일부 설정을 초기화했어요</translation>
     </message>
     <message>
-        <source>Settings could not be saved. They apply until you quit Hunch.</source>
-        <translation>설정을 저장할 수 없어요. Hunch를 종료할 때까지만 적용돼요.</translation>
+        <source>They apply only until you quit Hunch.</source>
+        <translation>Hunch를 종료할 때까지만 적용돼요.</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>설정이 저장되지 않았어요</translation>
     </message>
     <message>
-        <source>Hunch quit while loading %1. The starter pair is used until you choose a model.</source>
-        <translation>%1 모델을 불러오다가 Hunch가 종료됐어요. 모델을 고를 때까지 기본 모델을 써요.</translation>
+        <source>Hunch quit while loading %1. Using the starter pair instead.</source>
+        <translation>%1 모델을 불러오다가 Hunch가 종료됐어요. 대신 기본 모델을 써요.</translation>
     </message>
     <message>
-        <source>Hunch quit while loading the draft %1. No draft is used until you choose one.</source>
-        <translation>%1 초안 모델을 불러오다가 Hunch가 종료됐어요. 다시 고를 때까지 초안 모델을 쓰지 않아요.</translation>
+        <source>Hunch quit while loading the draft %1. Using none instead.</source>
+        <translation>%1 초안 모델을 불러오다가 Hunch가 종료됐어요. 초안 모델 없이 써요.</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>다른 모델을 불러왔어요</translation>
     </message>
     <message>
-        <source>This is taking longer than usual. You can type already; nothing is lost.</source>
-        <translation>평소보다 오래 걸리고 있어요. 지금 입력해도 사라지지 않아요.</translation>
+        <source>Taking longer than usual. You can already type.</source>
+        <translation>평소보다 오래 걸려요. 지금 입력해도 돼요.</translation>
     </message>
     <message>
         <source>Opening your chats…</source>
@@ -229,8 +229,8 @@
         <translation>로그 보기</translation>
     </message>
     <message>
-        <source>Your chats were saved by a newer Hunch. Open them with that version.</source>
-        <translation>더 새로운 버전의 Hunch에서 저장한 채팅이에요. 그 버전으로 여세요.</translation>
+        <source>Your chats need a newer version of Hunch.</source>
+        <translation>채팅을 열려면 더 새로운 Hunch가 필요해요.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -1219,7 +1219,7 @@
         <translation>Hunch는 아직 이미지를 읽을 수 없어요.</translation>
     </message>
     <message>
-        <source>This file has no readable text.</source>
+        <source>It has no readable text.</source>
         <translation>읽을 수 있는 텍스트가 없는 파일이에요.</translation>
     </message>
     <message>
@@ -1247,7 +1247,7 @@
         <translation>파일을 찾을 수 없어요.</translation>
     </message>
     <message>
-        <source>Hunch has no permission to read it.</source>
+        <source>No permission to read it.</source>
         <translation>Hunch에 읽기 권한이 없어요.</translation>
     </message>
     <message>
@@ -1267,8 +1267,8 @@
         <translation>손상된 PDF예요.</translation>
     </message>
     <message>
-        <source>The PDF takes too much time or memory.</source>
-        <translation>PDF를 읽는 데 시간이나 메모리가 너무 많이 들어요.</translation>
+        <source>The PDF is too complex.</source>
+        <translation>너무 복잡한 PDF예요.</translation>
     </message>
     <message>
         <source>Describe it, or paste its text.</source>
@@ -1291,12 +1291,12 @@
         <translation>먼저 보내거나 몇 개를 제거하세요.</translation>
     </message>
     <message>
-        <source>Allow access in System Settings, then try again.</source>
-        <translation>시스템 설정에서 허용한 다음 다시 시도하세요.</translation>
+        <source>Allow access in System Settings.</source>
+        <translation>시스템 설정에서 허용하세요.</translation>
     </message>
     <message>
-        <source>Check the disk, then try again.</source>
-        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
+        <source>Check the disk.</source>
+        <translation>디스크를 확인하세요.</translation>
     </message>
     <message>
         <source>Attach a copy without a password.</source>
@@ -1572,8 +1572,8 @@
         <translation>가져오는 중…</translation>
     </message>
     <message>
-        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its “conversations” folder). You see the contents before importing.</source>
-        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일 또는 conversations.json), LM Studio(파일 또는 ‘conversations’ 폴더)의 채팅을 가져와요. 내용을 먼저 확인할 수 있어요.</translation>
+        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or “conversations” folder).</source>
+        <translation>Hunch(JSON), ChatGPT(내보낸 압축 파일 또는 conversations.json), LM Studio(파일 또는 ‘conversations’ 폴더)의 채팅을 가져와요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1695,8 +1695,8 @@
         <translation>여기서 초안 모델이 이득인지 아직 확실하지 않아요.</translation>
     </message>
     <message>
-        <source>The starter pair is tiny and knows its text by heart. Other pairs gain less.</source>
-        <translation>기본 모델은 아주 작고 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
+        <source>The starter pair knows its text by heart. Others gain less.</source>
+        <translation>기본 모델은 답을 외우고 있어요. 다른 조합은 이만큼 빨라지지 않아요.</translation>
     </message>
     <message>
         <source>break-even %1</source>
@@ -1743,8 +1743,8 @@
         <translation>패스</translation>
     </message>
     <message>
-        <source>The main model checks all guesses at once, keeps those it would have written itself up to the first mismatch, and adds one token.</source>
-        <translation>메인 모델이 추측을 한 번에 확인해요. 자신도 썼을 토큰을 처음 다른 곳까지 받아들이고 토큰을 하나 더해요.</translation>
+        <source>The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.</source>
+        <translation>메인 모델이 추측을 한 번에 확인해 처음 다른 곳 앞까지 받아들이고, 토큰을 하나 더해요.</translation>
     </message>
     <message>
         <source>Accept rate</source>
@@ -1755,19 +1755,19 @@
         <translation>추측한 토큰 가운데 메인 모델이 받아들인 비율이에요.</translation>
     </message>
     <message>
-        <source>Average tokens per pass of the main model, its own included. Without a draft: 1.</source>
-        <translation>메인 모델이 패스마다 생성한 평균 토큰 수예요(자기 토큰 포함). 초안 모델이 없으면 1이에요.</translation>
+        <source>Average tokens per pass. Without a draft: 1.</source>
+        <translation>패스당 평균 토큰 수예요. 초안 모델이 없으면 1이에요.</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>이득 기준</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, as measured on this Mac during and between replies.</source>
-        <translation>패스당 토큰을 이득 기준으로 나눈 값이에요. 이 Mac에서 답변 중과 그 사이에 잰, 초안 모델이 있을 때와 없을 때의 속도 비예요.</translation>
+        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, measured on this Mac.</source>
+        <translation>패스당 토큰을 이득 기준으로 나눈 값이에요. 이 Mac에서 잰, 초안 모델이 있을 때와 없을 때의 속도 비예요.</translation>
     </message>
     <message>
-        <source>How many times longer a pass takes with drafting. With more tokens per pass than this, replies are faster.</source>
+        <source>How much longer a pass takes with drafting. More tokens per pass than this make replies faster.</source>
         <translation>초안 모델을 쓰면 패스가 몇 배 오래 걸리는지예요. 패스당 토큰이 이보다 많으면 답변이 빨라져요.</translation>
     </message>
     <message>
@@ -1798,8 +1798,8 @@
         <translation>속도 대결…</translation>
     </message>
     <message>
-        <source>Generate this reply with and without the draft, side by side</source>
-        <translation>이 답변을 초안 모델 없이, 또 초안 모델로 다시 생성해 비교해요</translation>
+        <source>Compare this reply with and without the draft</source>
+        <translation>이 답변을 초안 모델 없이, 또 초안 모델로 다시 생성해 비교</translation>
     </message>
 </context>
 <context>
@@ -1913,8 +1913,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply, or something you typed, is not saved. Quitting now loses it.</source>
-        <translation>답변의 끝부분이나 입력한 글이 저장되지 않았어요. 지금 종료하면 사라져요.</translation>
+        <source>Quitting now loses the end of a reply or something you typed.</source>
+        <translation>지금 종료하면 답변의 끝부분이나 입력한 글이 사라져요.</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>
@@ -2322,8 +2322,8 @@
         <translation>%1 폴더에 모델이 없어요.</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted. Choose another.</source>
-        <translation>옮겨졌거나 삭제되었을 수 있어요. 다른 모델을 선택하세요.</translation>
+        <source>It may have been moved or deleted.</source>
+        <translation>옮겨졌거나 삭제되었을 수 있어요.</translation>
     </message>
     <message>
         <source>Weights missing</source>
@@ -2394,11 +2394,11 @@
         <translation>메모리가 부족해요</translation>
     </message>
     <message>
-        <source>Choose a smaller model or one with fewer bits.</source>
-        <translation>더 작은 모델이나 비트 수가 적은 모델을 선택하세요.</translation>
+        <source>Choose a smaller model, or fewer bits.</source>
+        <translation>더 작은 모델이나 적은 비트 수를 선택하세요.</translation>
     </message>
     <message>
-        <source>Another model was chosen before %1 loaded.</source>
+        <source>You chose another model before %1 loaded.</source>
         <translation>%1 모델을 불러오기 전에 다른 모델을 선택했어요.</translation>
     </message>
     <message>
@@ -2410,12 +2410,12 @@
         <translation>config.json이 없어요</translation>
     </message>
     <message>
-        <source>%1 has weights, but no config.json describing them.</source>
-        <translation>%1에는 가중치가 있지만, 어떤 모델인지 알려 주는 config.json이 없어요.</translation>
+        <source>%1 has no config.json.</source>
+        <translation>%1 모델에 config.json이 없어요.</translation>
     </message>
     <message>
-        <source>Add its config.json and tokenizer, or choose another model.</source>
-        <translation>config.json과 토크나이저를 추가하거나 다른 모델을 선택하세요.</translation>
+        <source>Add its config.json and tokenizer.</source>
+        <translation>config.json과 토크나이저를 추가하세요.</translation>
     </message>
     <message>
         <source>Choose its MLX version, or reinstall it.</source>
@@ -2426,8 +2426,8 @@
         <translation>어휘가 달라요</translation>
     </message>
     <message>
-        <source>Choose a draft from the main model&apos;s family.</source>
-        <translation>메인 모델과 같은 계열의 초안 모델을 선택하세요.</translation>
+        <source>Choose a draft of the same family.</source>
+        <translation>같은 계열의 초안 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>The same tokens mean different text to each model.</source>
@@ -2446,16 +2446,16 @@
         <translation>같은 계열의 더 작은 초안 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>The draft is %1, the main model %2: too large to save time.</source>
-        <translation>초안 모델은 %1, 메인 모델은 %2예요. 너무 커서 시간을 줄이지 못해요.</translation>
+        <source>The draft (%1) is too large for the main model (%2).</source>
+        <translation>초안 모델(%1)이 메인 모델(%2)에 비해 너무 커요.</translation>
     </message>
     <message>
         <source>Draft too large</source>
         <translation>초안 모델이 너무 커요</translation>
     </message>
     <message>
-        <source>A good draft is at most a fifth of the main model&apos;s size.</source>
-        <translation>초안 모델은 메인 모델 크기의 5분의 1 이하가 좋아요.</translation>
+        <source>Good drafts are at most a fifth of its size.</source>
+        <translation>초안 모델은 그 5분의 1 이하가 좋아요.</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -2498,8 +2498,8 @@
         <translation>설정값이 범위를 벗어났어요</translation>
     </message>
     <message>
-        <source>Change it in Settings and try again.</source>
-        <translation>설정에서 바꾼 뒤 다시 시도하세요.</translation>
+        <source>Change it in Settings.</source>
+        <translation>설정에서 바꾸세요.</translation>
     </message>
     <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
@@ -2510,11 +2510,11 @@
         <translation>채팅이 너무 길어요</translation>
     </message>
     <message>
-        <source>Shorten the message, start a new chat, or choose a model with a longer context.</source>
+        <source>Shorten the message, start a new chat, or choose a longer-context model.</source>
         <translation>메시지를 줄이거나, 새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
-        <source>Start a new chat, or choose a model with a longer context.</source>
+        <source>Start a new chat, or choose a longer-context model.</source>
         <translation>새 채팅을 시작하거나 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
@@ -2558,7 +2558,7 @@
         <translation>허브에 연결할 수 없어요</translation>
     </message>
     <message>
-        <source>%1 was not found; this Mac may be offline.</source>
+        <source>%1 not found. This Mac may be offline.</source>
         <translation>%1 서버를 찾을 수 없어요. 이 Mac이 오프라인일 수 있어요.</translation>
     </message>
     <message>
@@ -2566,8 +2566,8 @@
         <translation>연결과 설정의 허브 주소를 확인하세요.</translation>
     </message>
     <message>
-        <source>Check your connection and try again. Downloaded data is kept.</source>
-        <translation>연결을 확인하고 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
+        <source>Check your connection. Downloaded data is kept.</source>
+        <translation>연결을 확인하세요. 받은 부분은 남아 있어요.</translation>
     </message>
     <message>
         <source>Hub not trusted</source>
@@ -2586,8 +2586,8 @@
         <translation>%1 파일이 체크섬과 맞지 않아 삭제했어요.</translation>
     </message>
     <message>
-        <source>Try again. Other files are kept.</source>
-        <translation>다시 시도하세요. 다른 파일은 남아 있어요.</translation>
+        <source>Other files are kept.</source>
+        <translation>다른 파일은 남아 있어요.</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2618,12 +2618,12 @@
         <translation>모델 출력이 올바르지 않아요</translation>
     </message>
     <message>
-        <source>%1 produced invalid numbers, so no next word could be chosen.</source>
-        <translation>%1 모델의 계산 결과가 숫자가 아니어서 다음 단어를 고를 수 없었어요.</translation>
+        <source>%1 produced invalid numbers. Its weights may be damaged.</source>
+        <translation>%1 모델이 잘못된 숫자를 냈어요. 가중치가 손상되었을 수 있어요.</translation>
     </message>
     <message>
-        <source>Its weights may be damaged. Reinstall it, or choose another model.</source>
-        <translation>가중치가 손상되었을 수 있어요. 다시 설치하거나 다른 모델을 선택하세요.</translation>
+        <source>Reinstall it, or choose another model.</source>
+        <translation>다시 설치하거나 다른 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Draft model not supported</source>
@@ -2666,8 +2666,8 @@
         <translation>기다리거나 중지하세요.</translation>
     </message>
     <message>
-        <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
-        <translation>어휘가 달라요(토큰 %1개와 %2개). 다른 계열의 모델에 맞춘 초안이에요.</translation>
+        <source>Different vocabularies (%1 and %2 tokens).</source>
+        <translation>어휘가 달라요(토큰 %1개와 %2개).</translation>
     </message>
     <message>
         <source>Made for another model</source>
@@ -2678,7 +2678,7 @@
         <translation>이 메인 모델용으로 만든 초안 모델을 고르세요.</translation>
     </message>
     <message>
-        <source>It reads keys and values this model lacks.</source>
+        <source>It needs keys and values this model lacks.</source>
         <translation>이 모델에 없는 키와 값을 읽어야 하는 초안 모델이에요.</translation>
     </message>
     <message>
@@ -2706,8 +2706,8 @@
         <translation>다른 초안 모델을 선택하세요. 답변에는 영향이 없어요.</translation>
     </message>
     <message>
-        <source>In a test: %1 tokens per pass, hardly more than without a draft.</source>
-        <translation>테스트에서 패스당 토큰이 %1개였어요. 초안 모델이 없을 때와 거의 같아요.</translation>
+        <source>Only %1 tokens per pass in a test.</source>
+        <translation>테스트에서 패스당 토큰이 %1개뿐이었어요.</translation>
     </message>
     <message>
         <source>Start with your own message, remove the system prompt, or choose another model.</source>
@@ -2754,10 +2754,6 @@
         <translation>%1에 연결할 수 없어요.</translation>
     </message>
     <message>
-        <source>Check your internet connection and try again. Downloaded data is kept.</source>
-        <translation>인터넷 연결을 확인하고 다시 시도하세요. 받은 부분은 남아 있어요.</translation>
-    </message>
-    <message>
         <source>%1 refused the connection.</source>
         <translation>%1에서 연결을 거부했어요.</translation>
     </message>
@@ -2774,8 +2770,8 @@
         <translation>%1의 인증서를 신뢰할 수 없어요.</translation>
     </message>
     <message>
-        <source>Try another network. Check this Mac&apos;s date, and the hub address in Settings.</source>
-        <translation>다른 네트워크에서 시도해 보세요. 이 Mac의 날짜와 설정의 허브 주소도 확인하세요.</translation>
+        <source>Try another network, or check this Mac&apos;s date and the hub address.</source>
+        <translation>다른 네트워크를 써 보거나, 이 Mac의 날짜와 허브 주소를 확인하세요.</translation>
     </message>
     <message>
         <source>The proxy for %1 does not work.</source>
@@ -2806,8 +2802,8 @@
         <translation>오프라인 모드에서는 허브에 접속하지 않아요.</translation>
     </message>
     <message>
-        <source>Turn it off in Settings to get models. Installed ones keep working.</source>
-        <translation>모델을 받으려면 설정에서 끄세요. 설치된 모델은 그대로 쓸 수 있어요.</translation>
+        <source>Turn it off in Settings to get models.</source>
+        <translation>모델을 받으려면 설정에서 끄세요.</translation>
     </message>
     <message>
         <source>Search not available</source>
@@ -2818,8 +2814,8 @@
         <translation>%1에는 검색할 수 있는 모델 목록이 없어요.</translation>
     </message>
     <message>
-        <source>You can still install models by repository name.</source>
-        <translation>저장소 이름으로 모델을 설치할 수 있어요.</translation>
+        <source>Install models by repository name.</source>
+        <translation>저장소 이름으로 설치하세요.</translation>
     </message>
     <message>
         <source>The hub sent an invalid response.</source>
@@ -2950,10 +2946,6 @@
         <translation>메모리가 모자랐어요.</translation>
     </message>
     <message>
-        <source>Close other apps, shorten the chat or choose a smaller model.</source>
-        <translation>다른 앱을 닫거나, 채팅을 줄이거나, 더 작은 모델을 선택하세요.</translation>
-    </message>
-    <message>
         <source>The engine is closed</source>
         <translation>엔진이 종료됐어요</translation>
     </message>
@@ -2970,12 +2962,12 @@
         <translation>Hunch에 문제가 생겼어요</translation>
     </message>
     <message>
-        <source>This is our mistake, not yours.</source>
-        <translation>Hunch의 잘못이에요.</translation>
+        <source>This is a bug in Hunch.</source>
+        <translation>Hunch의 버그예요.</translation>
     </message>
     <message>
-        <source>Try again. The log has the details for a report.</source>
-        <translation>다시 시도하세요. 문제를 알릴 때 필요한 내용은 로그에 있어요.</translation>
+        <source>The log has the details.</source>
+        <translation>자세한 내용은 로그에 있어요.</translation>
     </message>
     <message>
         <source>Not saved</source>
@@ -2986,56 +2978,56 @@
         <translation>%1 폴더가 있는 디스크가 가득 찼어요.</translation>
     </message>
     <message>
-        <source>Free some space, then try again. Your text is kept.</source>
-        <translation>공간을 확보한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <source>Free some space. Your text is kept.</source>
+        <translation>공간을 확보하세요. 쓴 내용은 남아 있어요.</translation>
     </message>
     <message>
         <source>Another program has locked your chats.</source>
         <translation>다른 프로그램이 채팅 파일을 잠갔어요.</translation>
     </message>
     <message>
-        <source>Close that program, then try again. Your text is kept.</source>
-        <translation>그 프로그램을 닫은 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <source>Close that program. Your text is kept.</source>
+        <translation>그 프로그램을 닫으세요. 쓴 내용은 남아 있어요.</translation>
     </message>
     <message>
-        <source>Hunch has no permission to write to %1.</source>
+        <source>No permission to write to %1.</source>
         <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
     </message>
     <message>
-        <source>Allow it, then try again. Your text is kept.</source>
-        <translation>권한을 허용한 뒤 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <source>Allow access. Your text is kept.</source>
+        <translation>권한을 허용하세요. 쓴 내용은 남아 있어요.</translation>
     </message>
     <message>
         <source>Could not write to the disk with %1.</source>
         <translation>%1 폴더가 있는 디스크에 쓸 수 없어요.</translation>
     </message>
     <message>
-        <source>Check the disk, then try again. Your text is kept.</source>
-        <translation>디스크를 확인한 다음 다시 시도하세요. 쓴 내용은 그대로 남아 있어요.</translation>
+        <source>Check the disk. Your text is kept.</source>
+        <translation>디스크를 확인하세요. 쓴 내용은 남아 있어요.</translation>
     </message>
     <message>
         <source>Chats cannot be opened</source>
         <translation>채팅을 열 수 없어요</translation>
     </message>
     <message>
-        <source>Free some space, then try again.</source>
-        <translation>공간을 확보한 뒤 다시 시도하세요.</translation>
+        <source>Free some space.</source>
+        <translation>공간을 확보하세요.</translation>
     </message>
     <message>
-        <source>Close that program, then try again.</source>
-        <translation>그 프로그램을 닫은 뒤 다시 시도하세요.</translation>
+        <source>Close that program.</source>
+        <translation>그 프로그램을 닫으세요.</translation>
     </message>
     <message>
-        <source>Allow it, then try again.</source>
-        <translation>권한을 허용한 뒤 다시 시도하세요.</translation>
+        <source>Allow access.</source>
+        <translation>권한을 허용하세요.</translation>
     </message>
     <message>
         <source>The chat file in %1 cannot be read. It is unchanged.</source>
         <translation>%1 폴더의 채팅 파일을 읽을 수 없어요. 파일은 그대로예요.</translation>
     </message>
     <message>
-        <source>Check the disk, then try again.</source>
-        <translation>디스크를 확인한 다음 다시 시도하세요.</translation>
+        <source>Check the disk.</source>
+        <translation>디스크를 확인하세요.</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -4031,7 +4023,7 @@
         <translation>공간을 확보하거나 다른 위치를 선택하세요.</translation>
     </message>
     <message>
-        <source>Hunch has no permission to write to %1.</source>
+        <source>No permission to write to %1.</source>
         <translation>Hunch에 %1 폴더의 쓰기 권한이 없어요.</translation>
     </message>
     <message>
@@ -4135,8 +4127,8 @@
         <translation>디스크에서 읽을 수 없어요</translation>
     </message>
     <message>
-        <source>takes too much time or memory</source>
-        <translation>읽는 데 시간이나 메모리가 너무 많이 들어요</translation>
+        <source>too complex</source>
+        <translation>너무 복잡해요</translation>
     </message>
     <message>
         <source>You</source>
@@ -4179,8 +4171,8 @@
         <translation>‘%1’ 프리셋을 삭제할까요?</translation>
     </message>
     <message>
-        <source>Chats that use it keep its settings. This cannot be undone.</source>
-        <translation>이 프리셋을 쓰는 채팅은 지금 설정을 그대로 유지해요. 되돌릴 수 없어요.</translation>
+        <source>Chats keep its settings. This cannot be undone.</source>
+        <translation>채팅의 설정은 그대로 남아요. 되돌릴 수 없어요.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -4297,8 +4289,8 @@
         <translation>%1 · %2초 · 초당 %3토큰</translation>
     </message>
     <message>
-        <source>One prompt, answered twice with the same seed, one after the other: at the same time, neither would draft.</source>
-        <translation>같은 프롬프트에 같은 시드로 두 번, 차례로 답해요. 동시에 쓰면 둘 다 미리 추측할 수 없어요.</translation>
+        <source>One prompt, same seed, once with and once without the draft.</source>
+        <translation>같은 프롬프트와 시드로, 초안 모델 없이 한 번, 초안 모델로 한 번 답해요.</translation>
     </message>
     <message>
         <source>Running one after the other.</source>
@@ -4317,7 +4309,7 @@
         <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it happens often, please report it.</source>
+        <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
         <translation>%1번째 토큰부터 텍스트가 달라요. 두 토큰의 확률이 거의 같으면 반올림 때문에 그럴 수 있어요. 자주 일어나면 알려 주세요.</translation>
     </message>
     <message>
@@ -4329,8 +4321,8 @@
         <translation>너무 짧아서 잴 수 없어요.</translation>
     </message>
     <message>
-        <source>Nothing was drafted, so this says nothing about the draft.</source>
-        <translation>추측한 토큰이 없어서 초안 모델의 효과를 알 수 없어요.</translation>
+        <source>Nothing was drafted.</source>
+        <translation>추측한 토큰이 없어요.</translation>
     </message>
     <message>
         <source>Too close to call.</source>
@@ -4390,8 +4382,8 @@
         <translation>샘플링</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token; otherwise both use the same seed.</source>
-        <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요. 아니면 둘 다 같은 시드를 써요.</translation>
+        <source>Greedy always takes the likeliest token.</source>
+        <translation>‘가장 유력한 토큰만’은 늘 확률이 가장 높은 토큰을 골라요.</translation>
     </message>
 </context>
 <context>
@@ -5053,7 +5045,7 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair. Choose Auto or Fixed to turn it on.</source>
+        <source>Drafting is off for this pair. Auto or Fixed turns it on.</source>
         <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’이나 ‘고정 개수’를 고르면 다시 켜져요.</translation>
     </message>
     <message>
@@ -5486,12 +5478,12 @@
 <context>
     <name>WaitingStart</name>
     <message>
-        <source>Another copy of Hunch has your chats open and is not responding. They open here once it quits.</source>
-        <translation>다른 Hunch가 채팅을 열어 둔 채 응답하지 않아요. 종료되면 여기에서 열려요.</translation>
+        <source>Another copy of Hunch has your chats open and is not responding.</source>
+        <translation>다른 Hunch가 채팅을 열어 둔 채 응답하지 않아요.</translation>
     </message>
     <message>
-        <source>If it does not quit, force quit it.</source>
-        <translation>종료되지 않으면 강제 종료하세요.</translation>
+        <source>Force quit it if it does not quit by itself.</source>
+        <translation>저절로 종료되지 않으면 강제 종료하세요.</translation>
     </message>
     <message>
         <source>Quit Hunch</source>

@@ -157,7 +157,7 @@
         <translation>对话文件已损坏。已恢复 %1 条消息，其中 %2 条来自每日副本。</translation>
     </message>
     <message>
-        <source>The damaged file, deleted content included, stays in %2 as %1 for 30 days.</source>
+        <source>The damaged file, with deleted content, stays in %2 as %1 for 30 days.</source>
         <translation>损坏的文件（包含已删除的内容）会以 %1 的名称在 %2 中保留 30 天。</translation>
     </message>
     <message>
@@ -165,16 +165,16 @@
         <translation>对话已修复</translation>
     </message>
     <message>
-        <source>Chats on disk are unchanged. Anything new is lost when you quit Hunch.</source>
-        <translation>磁盘上的对话保持不变。新内容会在退出 Hunch 后丢失。</translation>
+        <source>Saved chats are unchanged. New ones are lost when you quit.</source>
+        <translation>已存储的对话不变。新内容会在退出后丢失。</translation>
     </message>
     <message>
         <source>Not saving chats</source>
         <translation>对话不会存储</translation>
     </message>
     <message>
-        <source>Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.</source>
-        <translation>无法读取设置，退出 Hunch 之前使用默认值。文件未作更改。</translation>
+        <source>Your settings could not be read. Defaults apply for now; the file is unchanged.</source>
+        <translation>无法读取设置，暂用默认值。文件未作更改。</translation>
     </message>
     <message>
         <source>Settings not read</source>
@@ -189,28 +189,28 @@
         <translation>部分设置已还原</translation>
     </message>
     <message>
-        <source>Settings could not be saved. They apply until you quit Hunch.</source>
-        <translation>无法存储设置，仅在退出 Hunch 之前有效。</translation>
+        <source>They apply only until you quit Hunch.</source>
+        <translation>仅在退出 Hunch 之前有效。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
         <translation>设置未存储</translation>
     </message>
     <message>
-        <source>Hunch quit while loading %1. The starter pair is used until you choose a model.</source>
-        <translation>加载 %1 时 Hunch 意外退出。在你选择模型之前使用入门模型。</translation>
+        <source>Hunch quit while loading %1. Using the starter pair instead.</source>
+        <translation>加载 %1 时 Hunch 意外退出，已改用入门模型。</translation>
     </message>
     <message>
-        <source>Hunch quit while loading the draft %1. No draft is used until you choose one.</source>
-        <translation>加载草稿模型 %1 时 Hunch 意外退出。重新选择之前不使用草稿模型。</translation>
+        <source>Hunch quit while loading the draft %1. Using none instead.</source>
+        <translation>加载草稿模型 %1 时 Hunch 意外退出，现在不使用草稿模型。</translation>
     </message>
     <message>
         <source>Another model is loaded</source>
         <translation>已加载另一个模型</translation>
     </message>
     <message>
-        <source>This is taking longer than usual. You can type already; nothing is lost.</source>
-        <translation>用时比平时长。现在就可以输入，内容不会丢失。</translation>
+        <source>Taking longer than usual. You can already type.</source>
+        <translation>用时比平时长。现在就可以输入。</translation>
     </message>
     <message>
         <source>Opening your chats…</source>
@@ -229,8 +229,8 @@
         <translation>显示日志</translation>
     </message>
     <message>
-        <source>Your chats were saved by a newer Hunch. Open them with that version.</source>
-        <translation>这些对话由较新版本的 Hunch 存储，请用那个版本打开。</translation>
+        <source>Your chats need a newer version of Hunch.</source>
+        <translation>打开这些对话需要更新版本的 Hunch。</translation>
     </message>
     <message>
         <source>Close</source>
@@ -1219,7 +1219,7 @@
         <translation>Hunch 暂时无法读取图片。</translation>
     </message>
     <message>
-        <source>This file has no readable text.</source>
+        <source>It has no readable text.</source>
         <translation>此文件没有可读取的文本。</translation>
     </message>
     <message>
@@ -1247,7 +1247,7 @@
         <translation>找不到文件。</translation>
     </message>
     <message>
-        <source>Hunch has no permission to read it.</source>
+        <source>No permission to read it.</source>
         <translation>Hunch 没有读取权限。</translation>
     </message>
     <message>
@@ -1267,8 +1267,8 @@
         <translation>此 PDF 已损坏。</translation>
     </message>
     <message>
-        <source>The PDF takes too much time or memory.</source>
-        <translation>读取此 PDF 需要过多的时间或内存。</translation>
+        <source>The PDF is too complex.</source>
+        <translation>此 PDF 过于复杂。</translation>
     </message>
     <message>
         <source>Describe it, or paste its text.</source>
@@ -1291,12 +1291,12 @@
         <translation>请先发送这些，或移除一部分。</translation>
     </message>
     <message>
-        <source>Allow access in System Settings, then try again.</source>
-        <translation>请在系统设置中允许访问后重试。</translation>
+        <source>Allow access in System Settings.</source>
+        <translation>请在系统设置中允许访问。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again.</source>
-        <translation>请检查磁盘后重试。</translation>
+        <source>Check the disk.</source>
+        <translation>请检查磁盘。</translation>
     </message>
     <message>
         <source>Attach a copy without a password.</source>
@@ -1572,8 +1572,8 @@
         <translation>正在导入…</translation>
     </message>
     <message>
-        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its “conversations” folder). You see the contents before importing.</source>
-        <translation>来自 Hunch（JSON）、ChatGPT（导出的压缩包或 conversations.json）或 LM Studio（文件或其“conversations”文件夹）。导入前可查看内容。</translation>
+        <source>From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or “conversations” folder).</source>
+        <translation>来自 Hunch（JSON）、ChatGPT（导出的压缩包或 conversations.json）或 LM Studio（文件或“conversations”文件夹）的对话。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln chat(s)</source>
@@ -1695,8 +1695,8 @@
         <translation>目前还无法确定草稿模型在这里是否有收益。</translation>
     </message>
     <message>
-        <source>The starter pair is tiny and knows its text by heart. Other pairs gain less.</source>
-        <translation>入门模型极小，而且已将内容背熟。其他模型组合不会快这么多。</translation>
+        <source>The starter pair knows its text by heart. Others gain less.</source>
+        <translation>入门模型已将内容背熟，其他模型组合不会快这么多。</translation>
     </message>
     <message>
         <source>break-even %1</source>
@@ -1743,8 +1743,8 @@
         <translation>轮次</translation>
     </message>
     <message>
-        <source>The main model checks all guesses at once, keeps those it would have written itself up to the first mismatch, and adds one token.</source>
-        <translation>主模型一次检查全部猜测，保留自己也会写出的部分，直到第一个不同之处，再加上一个 token。</translation>
+        <source>The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.</source>
+        <translation>主模型一次检查全部猜测，保留第一个不同之处以前的部分，再加上一个 token。</translation>
     </message>
     <message>
         <source>Accept rate</source>
@@ -1755,19 +1755,19 @@
         <translation>猜测的 token 中被主模型保留的比例。</translation>
     </message>
     <message>
-        <source>Average tokens per pass of the main model, its own included. Without a draft: 1.</source>
-        <translation>主模型每轮平均写出的 token 数（含自己的一个）。不用草稿模型时为 1。</translation>
+        <source>Average tokens per pass. Without a draft: 1.</source>
+        <translation>每轮平均 token 数。不用草稿模型时为 1。</translation>
     </message>
     <message>
         <source>Break-even</source>
         <translation>收益起点</translation>
     </message>
     <message>
-        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, as measured on this Mac during and between replies.</source>
-        <translation>每轮 token 数除以收益起点：在这台 Mac 上于回复期间和间隙测得的，用与不用草稿模型的速度之比。</translation>
+        <source>Tokens per pass divided by the break-even: speed with the draft against speed without, measured on this Mac.</source>
+        <translation>每轮 token 数除以收益起点：在这台 Mac 上测得的，用与不用草稿模型的速度之比。</translation>
     </message>
     <message>
-        <source>How many times longer a pass takes with drafting. With more tokens per pass than this, replies are faster.</source>
+        <source>How much longer a pass takes with drafting. More tokens per pass than this make replies faster.</source>
         <translation>使用草稿模型后一轮耗时是原来的多少倍。每轮 token 数超过它，回复就更快。</translation>
     </message>
     <message>
@@ -1798,8 +1798,8 @@
         <translation>竞速…</translation>
     </message>
     <message>
-        <source>Generate this reply with and without the draft, side by side</source>
-        <translation>用与不用草稿模型各重新生成一次此回复，并排比较</translation>
+        <source>Compare this reply with and without the draft</source>
+        <translation>比较用与不用草稿模型的此回复</translation>
     </message>
 </context>
 <context>
@@ -1913,8 +1913,8 @@
 <context>
     <name>KeptWords</name>
     <message>
-        <source>The end of a reply, or something you typed, is not saved. Quitting now loses it.</source>
-        <translation>回复的结尾或你输入的文字尚未存储，现在退出将会丢失。</translation>
+        <source>Quitting now loses the end of a reply or something you typed.</source>
+        <translation>现在退出会丢失回复的结尾或你输入的文字。</translation>
     </message>
     <message>
         <source>Free some space and wait, or quit again.</source>
@@ -2322,8 +2322,8 @@
         <translation>%1 中没有模型。</translation>
     </message>
     <message>
-        <source>It may have been moved or deleted. Choose another.</source>
-        <translation>可能已被移动或删除。请选择其他模型。</translation>
+        <source>It may have been moved or deleted.</source>
+        <translation>可能已被移动或删除。</translation>
     </message>
     <message>
         <source>Weights missing</source>
@@ -2394,11 +2394,11 @@
         <translation>内存不足</translation>
     </message>
     <message>
-        <source>Choose a smaller model or one with fewer bits.</source>
-        <translation>请选择更小的模型，或位数更低的版本。</translation>
+        <source>Choose a smaller model, or fewer bits.</source>
+        <translation>请选择更小的模型或更低的位数。</translation>
     </message>
     <message>
-        <source>Another model was chosen before %1 loaded.</source>
+        <source>You chose another model before %1 loaded.</source>
         <translation>%1 加载完成前已选择了其他模型。</translation>
     </message>
     <message>
@@ -2410,12 +2410,12 @@
         <translation>模型缺少 config.json</translation>
     </message>
     <message>
-        <source>%1 has weights, but no config.json describing them.</source>
-        <translation>%1 有权重，但没有描述它们的 config.json。</translation>
+        <source>%1 has no config.json.</source>
+        <translation>%1 没有 config.json。</translation>
     </message>
     <message>
-        <source>Add its config.json and tokenizer, or choose another model.</source>
-        <translation>请添加其 config.json 和分词器，或选择其他模型。</translation>
+        <source>Add its config.json and tokenizer.</source>
+        <translation>请添加其 config.json 和分词器。</translation>
     </message>
     <message>
         <source>Choose its MLX version, or reinstall it.</source>
@@ -2426,8 +2426,8 @@
         <translation>词表不同</translation>
     </message>
     <message>
-        <source>Choose a draft from the main model&apos;s family.</source>
-        <translation>请选择与主模型同系列的草稿模型。</translation>
+        <source>Choose a draft of the same family.</source>
+        <translation>请选择同系列的草稿模型。</translation>
     </message>
     <message>
         <source>The same tokens mean different text to each model.</source>
@@ -2446,16 +2446,16 @@
         <translation>请选择同系列中更小的草稿模型。</translation>
     </message>
     <message>
-        <source>The draft is %1, the main model %2: too large to save time.</source>
-        <translation>草稿模型为 %1，主模型为 %2：太大，无法节省时间。</translation>
+        <source>The draft (%1) is too large for the main model (%2).</source>
+        <translation>草稿模型（%1）相对主模型（%2）过大。</translation>
     </message>
     <message>
         <source>Draft too large</source>
         <translation>草稿模型过大</translation>
     </message>
     <message>
-        <source>A good draft is at most a fifth of the main model&apos;s size.</source>
-        <translation>合适的草稿模型最多为主模型大小的五分之一。</translation>
+        <source>Good drafts are at most a fifth of its size.</source>
+        <translation>最好不超过其五分之一。</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -2498,8 +2498,8 @@
         <translation>设置超出范围</translation>
     </message>
     <message>
-        <source>Change it in Settings and try again.</source>
-        <translation>请在设置中修改后重试。</translation>
+        <source>Change it in Settings.</source>
+        <translation>请在设置中修改。</translation>
     </message>
     <message>
         <source>This chat has %1 tokens; the model holds %2.</source>
@@ -2510,11 +2510,11 @@
         <translation>对话太长</translation>
     </message>
     <message>
-        <source>Shorten the message, start a new chat, or choose a model with a longer context.</source>
+        <source>Shorten the message, start a new chat, or choose a longer-context model.</source>
         <translation>请缩短消息、开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
-        <source>Start a new chat, or choose a model with a longer context.</source>
+        <source>Start a new chat, or choose a longer-context model.</source>
         <translation>请开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
@@ -2558,7 +2558,7 @@
         <translation>无法连接 Hub</translation>
     </message>
     <message>
-        <source>%1 was not found; this Mac may be offline.</source>
+        <source>%1 not found. This Mac may be offline.</source>
         <translation>找不到 %1。这台 Mac 可能处于离线状态。</translation>
     </message>
     <message>
@@ -2566,8 +2566,8 @@
         <translation>请检查网络连接和设置中的 Hub 地址。</translation>
     </message>
     <message>
-        <source>Check your connection and try again. Downloaded data is kept.</source>
-        <translation>请检查网络后重试，已下载的部分会保留。</translation>
+        <source>Check your connection. Downloaded data is kept.</source>
+        <translation>请检查网络，已下载的部分会保留。</translation>
     </message>
     <message>
         <source>Hub not trusted</source>
@@ -2586,8 +2586,8 @@
         <translation>%1 与校验和不符，已丢弃。</translation>
     </message>
     <message>
-        <source>Try again. Other files are kept.</source>
-        <translation>请重试，其他文件会保留。</translation>
+        <source>Other files are kept.</source>
+        <translation>其他文件会保留。</translation>
     </message>
     <message>
         <source>%1 has no MLX weights, only %2.</source>
@@ -2618,12 +2618,12 @@
         <translation>模型输出无效</translation>
     </message>
     <message>
-        <source>%1 produced invalid numbers, so no next word could be chosen.</source>
-        <translation>%1 的计算结果不是有效数字，无法选出下一个词。</translation>
+        <source>%1 produced invalid numbers. Its weights may be damaged.</source>
+        <translation>%1 输出了无效数字，权重可能已损坏。</translation>
     </message>
     <message>
-        <source>Its weights may be damaged. Reinstall it, or choose another model.</source>
-        <translation>权重可能已损坏。请重新安装，或选择其他模型。</translation>
+        <source>Reinstall it, or choose another model.</source>
+        <translation>请重新安装，或选择其他模型。</translation>
     </message>
     <message>
         <source>Draft model not supported</source>
@@ -2666,8 +2666,8 @@
         <translation>请等待完成，或停止生成。</translation>
     </message>
     <message>
-        <source>Different vocabularies (%1 and %2 tokens): made for another model family.</source>
-        <translation>词表不同（%1 个和 %2 个 token）：适用于其他系列的模型。</translation>
+        <source>Different vocabularies (%1 and %2 tokens).</source>
+        <translation>词表不同（%1 个和 %2 个 token）。</translation>
     </message>
     <message>
         <source>Made for another model</source>
@@ -2678,7 +2678,7 @@
         <translation>请选择专为这个主模型制作的草稿模型。</translation>
     </message>
     <message>
-        <source>It reads keys and values this model lacks.</source>
+        <source>It needs keys and values this model lacks.</source>
         <translation>它需要读取的键和值，这个模型没有。</translation>
     </message>
     <message>
@@ -2706,8 +2706,8 @@
         <translation>请选择其他草稿模型。回复不受影响。</translation>
     </message>
     <message>
-        <source>In a test: %1 tokens per pass, hardly more than without a draft.</source>
-        <translation>测试中每轮只得到 %1 个 token，与不用草稿模型几乎没有差别。</translation>
+        <source>Only %1 tokens per pass in a test.</source>
+        <translation>测试中每轮只有 %1 个 token。</translation>
     </message>
     <message>
         <source>Start with your own message, remove the system prompt, or choose another model.</source>
@@ -2754,10 +2754,6 @@
         <translation>无法连接到 %1。</translation>
     </message>
     <message>
-        <source>Check your internet connection and try again. Downloaded data is kept.</source>
-        <translation>请检查互联网连接后重试，已下载的部分会保留。</translation>
-    </message>
-    <message>
         <source>%1 refused the connection.</source>
         <translation>%1 拒绝了连接。</translation>
     </message>
@@ -2774,8 +2770,8 @@
         <translation>%1 的证书不受信任。</translation>
     </message>
     <message>
-        <source>Try another network. Check this Mac&apos;s date, and the hub address in Settings.</source>
-        <translation>请换个网络再试，并检查这台 Mac 的日期和设置中的 Hub 地址。</translation>
+        <source>Try another network, or check this Mac&apos;s date and the hub address.</source>
+        <translation>请换个网络，或检查这台 Mac 的日期和 Hub 地址。</translation>
     </message>
     <message>
         <source>The proxy for %1 does not work.</source>
@@ -2806,8 +2802,8 @@
         <translation>离线模式下不会访问 Hub。</translation>
     </message>
     <message>
-        <source>Turn it off in Settings to get models. Installed ones keep working.</source>
-        <translation>要获取模型，请在设置中关闭。已安装的模型照常可用。</translation>
+        <source>Turn it off in Settings to get models.</source>
+        <translation>要获取模型，请在设置中关闭。</translation>
     </message>
     <message>
         <source>Search not available</source>
@@ -2818,8 +2814,8 @@
         <translation>%1 没有可搜索的模型列表。</translation>
     </message>
     <message>
-        <source>You can still install models by repository name.</source>
-        <translation>仍可通过仓库名称安装模型。</translation>
+        <source>Install models by repository name.</source>
+        <translation>请按仓库名称安装。</translation>
     </message>
     <message>
         <source>The hub sent an invalid response.</source>
@@ -2950,10 +2946,6 @@
         <translation>内存用完了。</translation>
     </message>
     <message>
-        <source>Close other apps, shorten the chat or choose a smaller model.</source>
-        <translation>请关闭其他应用、缩短对话，或选择更小的模型。</translation>
-    </message>
-    <message>
         <source>The engine is closed</source>
         <translation>引擎已关闭</translation>
     </message>
@@ -2970,12 +2962,12 @@
         <translation>Hunch 出了问题</translation>
     </message>
     <message>
-        <source>This is our mistake, not yours.</source>
+        <source>This is a bug in Hunch.</source>
         <translation>这是 Hunch 的错误。</translation>
     </message>
     <message>
-        <source>Try again. The log has the details for a report.</source>
-        <translation>请重试。报告所需的内容在日志里。</translation>
+        <source>The log has the details.</source>
+        <translation>详情见日志。</translation>
     </message>
     <message>
         <source>Not saved</source>
@@ -2986,56 +2978,56 @@
         <translation>%1 所在的磁盘空间已满。</translation>
     </message>
     <message>
-        <source>Free some space, then try again. Your text is kept.</source>
-        <translation>请先腾出空间再重试。你写的内容仍在这里。</translation>
+        <source>Free some space. Your text is kept.</source>
+        <translation>请腾出空间。你写的内容会保留。</translation>
     </message>
     <message>
         <source>Another program has locked your chats.</source>
         <translation>另一个程序锁定了对话文件。</translation>
     </message>
     <message>
-        <source>Close that program, then try again. Your text is kept.</source>
-        <translation>请关闭那个程序后重试。你写的内容仍在这里。</translation>
+        <source>Close that program. Your text is kept.</source>
+        <translation>请关闭那个程序。你写的内容会保留。</translation>
     </message>
     <message>
-        <source>Hunch has no permission to write to %1.</source>
+        <source>No permission to write to %1.</source>
         <translation>Hunch 没有写入 %1 的权限。</translation>
     </message>
     <message>
-        <source>Allow it, then try again. Your text is kept.</source>
-        <translation>请授予权限后重试。你写的内容仍在这里。</translation>
+        <source>Allow access. Your text is kept.</source>
+        <translation>请授予权限。你写的内容会保留。</translation>
     </message>
     <message>
         <source>Could not write to the disk with %1.</source>
         <translation>无法写入 %1 所在的磁盘。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again. Your text is kept.</source>
-        <translation>请检查磁盘后重试。你写的内容仍在这里。</translation>
+        <source>Check the disk. Your text is kept.</source>
+        <translation>请检查磁盘。你写的内容会保留。</translation>
     </message>
     <message>
         <source>Chats cannot be opened</source>
         <translation>无法打开对话</translation>
     </message>
     <message>
-        <source>Free some space, then try again.</source>
-        <translation>请先腾出空间再重试。</translation>
+        <source>Free some space.</source>
+        <translation>请腾出空间。</translation>
     </message>
     <message>
-        <source>Close that program, then try again.</source>
-        <translation>请关闭那个程序后重试。</translation>
+        <source>Close that program.</source>
+        <translation>请关闭那个程序。</translation>
     </message>
     <message>
-        <source>Allow it, then try again.</source>
-        <translation>请授予权限后重试。</translation>
+        <source>Allow access.</source>
+        <translation>请授予权限。</translation>
     </message>
     <message>
         <source>The chat file in %1 cannot be read. It is unchanged.</source>
         <translation>无法读取 %1 中的对话文件。文件未作更改。</translation>
     </message>
     <message>
-        <source>Check the disk, then try again.</source>
-        <translation>请检查磁盘后重试。</translation>
+        <source>Check the disk.</source>
+        <translation>请检查磁盘。</translation>
     </message>
     <message>
         <source>Choose a model</source>
@@ -4031,7 +4023,7 @@
         <translation>请腾出空间，或选择其他位置。</translation>
     </message>
     <message>
-        <source>Hunch has no permission to write to %1.</source>
+        <source>No permission to write to %1.</source>
         <translation>Hunch 没有写入 %1 的权限。</translation>
     </message>
     <message>
@@ -4135,8 +4127,8 @@
         <translation>磁盘无法读取</translation>
     </message>
     <message>
-        <source>takes too much time or memory</source>
-        <translation>读取需要过多的时间或内存</translation>
+        <source>too complex</source>
+        <translation>过于复杂</translation>
     </message>
     <message>
         <source>You</source>
@@ -4179,8 +4171,8 @@
         <translation>要删除预设“%1”吗？</translation>
     </message>
     <message>
-        <source>Chats that use it keep its settings. This cannot be undone.</source>
-        <translation>使用它的对话会保留这些设置。此操作无法撤销。</translation>
+        <source>Chats keep its settings. This cannot be undone.</source>
+        <translation>对话会保留其设置。此操作无法撤销。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -4297,8 +4289,8 @@
         <translation>%1 · %2 秒 · 每秒 %3 token</translation>
     </message>
     <message>
-        <source>One prompt, answered twice with the same seed, one after the other: at the same time, neither would draft.</source>
-        <translation>同一个提示词用相同种子先后回答两次：若同时进行，两者都无法提前猜测。</translation>
+        <source>One prompt, same seed, once with and once without the draft.</source>
+        <translation>同一提示词和种子，不用与使用草稿模型各回答一次。</translation>
     </message>
     <message>
         <source>Running one after the other.</source>
@@ -4317,7 +4309,7 @@
         <translation>无法生成回复；原因见日志。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it happens often, please report it.</source>
+        <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
         <translation>从第 %1 个 token 起文本不同。两个 token 的概率几乎相同时，舍入误差可能导致这种情况。如经常发生，请反馈。</translation>
     </message>
     <message>
@@ -4329,8 +4321,8 @@
         <translation>太短，无法测量。</translation>
     </message>
     <message>
-        <source>Nothing was drafted, so this says nothing about the draft.</source>
-        <translation>没有草稿，因此无法说明草稿模型的效果。</translation>
+        <source>Nothing was drafted.</source>
+        <translation>没有草稿。</translation>
     </message>
     <message>
         <source>Too close to call.</source>
@@ -4390,8 +4382,8 @@
         <translation>采样</translation>
     </message>
     <message>
-        <source>Greedy always takes the likeliest token; otherwise both use the same seed.</source>
-        <translation>“贪心”总是选取概率最高的 token；否则两者使用同一个种子。</translation>
+        <source>Greedy always takes the likeliest token.</source>
+        <translation>“贪心”总是选取概率最高的 token。</translation>
     </message>
 </context>
 <context>
@@ -5053,7 +5045,7 @@
 <context>
     <name>SpeculationWiring</name>
     <message>
-        <source>Drafting is off for this pair. Choose Auto or Fixed to turn it on.</source>
+        <source>Drafting is off for this pair. Auto or Fixed turns it on.</source>
         <translation>已为此模型组合关闭草稿模型。选择“自动”或“固定”即可重新开启。</translation>
     </message>
     <message>
@@ -5486,12 +5478,12 @@
 <context>
     <name>WaitingStart</name>
     <message>
-        <source>Another copy of Hunch has your chats open and is not responding. They open here once it quits.</source>
-        <translation>另一个 Hunch 打开着你的对话，但没有响应。它退出后会在这里打开。</translation>
+        <source>Another copy of Hunch has your chats open and is not responding.</source>
+        <translation>另一个 Hunch 打开着你的对话，但没有响应。</translation>
     </message>
     <message>
-        <source>If it does not quit, force quit it.</source>
-        <translation>如果它没有退出，请强制退出。</translation>
+        <source>Force quit it if it does not quit by itself.</source>
+        <translation>如果它没有自行退出，请强制退出。</translation>
     </message>
     <message>
         <source>Quit Hunch</source>

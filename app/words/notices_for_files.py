@@ -34,19 +34,19 @@ def _of_one(problem: NotAttached) -> Notice:
 def _sentence(problem: NotAttached) -> str:
     sentence = {
         WhyNot.IMAGE: QCoreApplication.translate("Files", "Hunch cannot read images yet."),
-        WhyNot.BINARY: QCoreApplication.translate("Files", "This file has no readable text."),
+        WhyNot.BINARY: QCoreApplication.translate("Files", "It has no readable text."),
         WhyNot.FOLDER: QCoreApplication.translate("Files", "This is a folder."),
         WhyNot.EMPTY: QCoreApplication.translate("Files", "The file is empty."),
         WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "The file is larger than %1."),
         WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Its text exceeds %1 characters."),
         WhyNot.TOO_MANY: QCoreApplication.translate("Files", "A message takes up to %1 files."),
         WhyNot.GONE: QCoreApplication.translate("Files", "The file was not found."),
-        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Hunch has no permission to read it."),
+        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "No permission to read it."),
         WhyNot.UNREADABLE: QCoreApplication.translate("Files", "The file cannot be read."),
         WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "The PDF is password-protected."),
         WhyNot.SCANNED: QCoreApplication.translate("Files", "The PDF has page images but no text."),
         WhyNot.DAMAGED: QCoreApplication.translate("Files", "The PDF is damaged."),
-        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "The PDF takes too much time or memory."),
+        WhyNot.TOO_COMPLEX: QCoreApplication.translate("Files", "The PDF is too complex."),
     }[problem.why]
     limit = size(problem.limit) if problem.why is WhyNot.TOO_LARGE else count(problem.limit)
     return fill(sentence, limit)
@@ -60,8 +60,8 @@ def _hint(why: WhyNot) -> str:
         WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "Attach only what you need."),
         WhyNot.TOO_LONG: QCoreApplication.translate("Files", "Attach only what you need."),
         WhyNot.TOO_MANY: QCoreApplication.translate("Files", "Send these first, or remove some."),
-        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Allow access in System Settings, then try again."),
-        WhyNot.UNREADABLE: QCoreApplication.translate("Files", "Check the disk, then try again."),
+        WhyNot.FORBIDDEN: QCoreApplication.translate("Files", "Allow access in System Settings."),
+        WhyNot.UNREADABLE: QCoreApplication.translate("Files", "Check the disk."),
         WhyNot.ENCRYPTED: QCoreApplication.translate("Files", "Attach a copy without a password."),
         WhyNot.SCANNED: QCoreApplication.translate("Files", "Run text recognition (OCR) first."),
         WhyNot.DAMAGED: QCoreApplication.translate("Files", "Save it again in another app."),

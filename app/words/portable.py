@@ -22,7 +22,7 @@ def not_exported(problem: NotExported) -> Notice:
             QCoreApplication.translate("Portable", "Free some space, or choose another place."),
         ),
         WhyNotWritten.FORBIDDEN: (
-            QCoreApplication.translate("Portable", "Hunch has no permission to write to %1."),
+            QCoreApplication.translate("Portable", "No permission to write to %1."),
             QCoreApplication.translate("Portable", "Choose another place."),
         ),
         WhyNotWritten.GONE: (
@@ -77,7 +77,7 @@ def _why(why: WhyNotRead) -> str:
         WhyNotRead.GONE: QCoreApplication.translate("Portable", "not found"),
         WhyNotRead.FORBIDDEN: QCoreApplication.translate("Portable", "no permission to read it"),
         WhyNotRead.DISK: QCoreApplication.translate("Portable", "could not be read from disk"),
-        WhyNotRead.TOO_MUCH: QCoreApplication.translate("Portable", "takes too much time or memory"),
+        WhyNotRead.TOO_MUCH: QCoreApplication.translate("Portable", "too complex"),
     }[why]
 
 

@@ -250,7 +250,7 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
         ReplyStatus.CONTEXT: Notice(
             QCoreApplication.translate("Messages", "The context is full"),
             QCoreApplication.translate("Messages", "This chat has reached the model's limit."),
-            QCoreApplication.translate("Messages", "Start a new chat, or choose a model with a longer context."),
+            QCoreApplication.translate("Messages", "Start a new chat, or choose a longer-context model."),
             NoticeAction.NEW_CHAT,
         ),
         ReplyStatus.LENGTH: Notice(

@@ -97,9 +97,7 @@ def has_charts(stats: RequestStats) -> bool:
 
 
 def starter_sentence() -> str:
-    return QCoreApplication.translate(
-        "Inspector", "The starter pair is tiny and knows its text by heart. Other pairs gain less."
-    )
+    return QCoreApplication.translate("Inspector", "The starter pair knows its text by heart. Others gain less.")
 
 
 # The charts: names, figures, and the same as text for those who cannot see them
@@ -212,8 +210,7 @@ def meanings() -> list[tuple[str, str]]:
             QCoreApplication.translate("Inspector", "Pass"),
             QCoreApplication.translate(
                 "Inspector",
-                "The main model checks all guesses at once, keeps those it would have written itself up to the "
-                "first mismatch, and adds one token.",
+                "The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.",
             ),
         ),
         (
@@ -224,23 +221,22 @@ def meanings() -> list[tuple[str, str]]:
             per_pass_name(),
             QCoreApplication.translate(
                 "Inspector",
-                "Average tokens per pass of the main model, its own included. Without a draft: 1.",
+                "Average tokens per pass. Without a draft: 1.",
             ),
         ),
         (
             QCoreApplication.translate("Inspector", "Break-even"),
             QCoreApplication.translate(
                 "Inspector",
-                "How many times longer a pass takes with drafting. With more tokens per pass than this, replies "
-                "are faster.",
+                "How much longer a pass takes with drafting. More tokens per pass than this make replies faster.",
             ),
         ),
         (
             QCoreApplication.translate("Inspector", "Faster, slower"),
             QCoreApplication.translate(
                 "Inspector",
-                "Tokens per pass divided by the break-even: speed with the draft against speed without, as "
-                "measured on this Mac during and between replies.",
+                "Tokens per pass divided by the break-even: speed with the draft against speed without, measured "
+                "on this Mac.",
             ),
         ),
         (

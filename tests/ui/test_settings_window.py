@@ -88,16 +88,16 @@ def test_appearance_and_size_apply_at_once(harness: AppHarness, window: Settings
 
 @pytest.mark.parametrize(
     ("rounding", "told"),
-    [(0.00004, "({main} here: closer than 0.00008 nats)."), (0.0, "{main} always rounds the same here.")],
+    [(0.00004, "({main} here: under 0.00008 nats)."), (0.0, "{main} always rounds alike here.")],
 )
 def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
     harness: AppHarness, window: SettingsWindow, qtbot: QtBot, rounding: float, told: str
 ) -> None:
     pair, times = harness.models.pair, ForwardTimes(10**9, False, ((1, 0.04), (2, 0.041)))
-    explained = partial(_words_of, window, "Same seed, same reply, with")
+    explained = partial(_words_of, window, "Same seed, same reply with any draft")
     with qtbot.waitSignal(harness.models.library.changed):
         harness.application.bridge.post(ModelMeasured("/models/another", times, rounding=1.0))
-    assert explained().endswith("unless rounding decides between two tokens.")
+    assert explained().endswith("barring near-ties between tokens.")
     harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
     qtbot.waitUntil(lambda: told.format(main=pair.main_name) in explained())
 

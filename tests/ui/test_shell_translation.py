@@ -100,7 +100,7 @@ def test_a_translation_that_loses_a_placeholder_is_found(script: ModuleType, tmp
 @pytest.mark.parametrize(
     ("text", "changed", "problem"),
     [
-        ("%1 서버를 찾을", "%1을(를) 찾을", "two particles: %1 was not found; this Mac may be offline."),
+        ("%1 서버를 찾을", "%1을(를) 찾을", "two particles: %1 not found. This Mac may be offline."),
         (
             "<source>%Ln download",
             "<source>%n download",

@@ -122,7 +122,7 @@ class PresetRow(Translated, QWidget):
 
         def text() -> DialogText:
             title = fill(self.tr("Delete the preset “%1”?"), name)
-            kept = self.tr("Chats that use it keep its settings. This cannot be undone.")
+            kept = self.tr("Chats keep its settings. This cannot be undone.")
             return DialogText(title, kept, "", self.tr("Delete"), self.tr("Cancel"))
 
         dialog = Dialog(self._theme, self, text, danger=True)

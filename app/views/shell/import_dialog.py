@@ -121,8 +121,8 @@ class ImportDialog(FileDialog):
             case _Stage.PREVIEW:
                 return self._preview_words()
         return self.tr(
-            "From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or its "
-            "“conversations” folder). You see the contents before importing."
+            "From Hunch (JSON), ChatGPT (export archive or conversations.json) or LM Studio (files or "
+            "“conversations” folder)."
         )
 
     def _new_chats(self) -> int:

@@ -62,7 +62,7 @@ class KeptWords(QObject):
         return warns
 
     def _unsaved_text(self) -> BannerText:
-        sentence = self.tr("The end of a reply, or something you typed, is not saved. Quitting now loses it.")
+        sentence = self.tr("Quitting now loses the end of a reply or something you typed.")
         hint = self.tr("Free some space and wait, or quit again.")
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 

@@ -69,8 +69,7 @@ def race_sentence(view: RaceView) -> str:
     return {
         RaceState.IDLE: QCoreApplication.translate(
             "Race",
-            "One prompt, answered twice with the same seed, one after the other: at the same time, neither would "
-            "draft.",
+            "One prompt, same seed, once with and once without the draft.",
         ),
         RaceState.RUNNING: QCoreApplication.translate("Race", "Running one after the other."),
         RaceState.WAITING: QCoreApplication.translate("Race", "The race continues after the current reply."),
@@ -89,8 +88,8 @@ def _words(view: RaceView) -> str:
         return _RaceCounts().identical(len(view.laps[0].tokens))
     differ = QCoreApplication.translate(
         "Race",
-        "The texts differ from token %1 on. Rounding can cause this where two tokens are nearly tied. If it "
-        "happens often, please report it.",
+        "The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, "
+        "please report it.",
     )
     if view.may_differ:
         differ = QCoreApplication.translate(
@@ -117,7 +116,7 @@ def _time(view: RaceView) -> str:
     if plain.tokens_per_second is None or drafted.tokens_per_second is None:
         return QCoreApplication.translate("Race", "Too short to measure.")
     if not drafted.drafted:
-        nothing = QCoreApplication.translate("Race", "Nothing was drafted, so this says nothing about the draft.")
+        nothing = QCoreApplication.translate("Race", "Nothing was drafted.")
         return formats.sentences(nothing, why_undrafted(drafted))
     if view.factor is None or tone_of(drafted) is Tone.NONE:
         return QCoreApplication.translate("Race", "Too close to call.")
@@ -236,9 +235,7 @@ class RaceWindow(Translated, SideWindow):
         self.close_button.setText(self.tr("Close"))
         self.sampling.set_choices((("chat", self.tr("As in this chat")), ("greedy", self.tr("Greedy"))))
         self.sampling.setAccessibleName(self.tr("Sampling"))
-        set_tooltip(
-            self.sampling, self.tr("Greedy always takes the likeliest token; otherwise both use the same seed.")
-        )
+        set_tooltip(self.sampling, self.tr("Greedy always takes the likeliest token."))
         for lane in self.lanes:
             lane.name_it()
         self._show()

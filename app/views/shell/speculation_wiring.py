@@ -77,7 +77,7 @@ class SpeculationWiring(QObject):
 
     def _off_text(self) -> BannerText:
         return BannerText(
-            self.tr("Drafting is off for this pair. Choose Auto or Fixed to turn it on."),
+            self.tr("Drafting is off for this pair. Auto or Fixed turns it on."),
             button=self.tr("Undo"),
         )
 

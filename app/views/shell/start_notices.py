@@ -37,9 +37,7 @@ class Opening(QTimer):
 
 
 def opening() -> BannerText:
-    sentence = QCoreApplication.translate(
-        "Application", "This is taking longer than usual. You can type already; nothing is lost."
-    )
+    sentence = QCoreApplication.translate("Application", "Taking longer than usual. You can already type.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Opening your chats…"))
 
 
@@ -48,7 +46,7 @@ def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: s
         "Application", "The chat file was damaged. Messages recovered: %1 (%2 from daily copies)."
     )
     hint = QCoreApplication.translate(
-        "Application", "The damaged file, deleted content included, stays in %2 as %1 for 30 days."
+        "Application", "The damaged file, with deleted content, stays in %2 as %1 for 30 days."
     )
     title = QCoreApplication.translate("Application", "Chats repaired")
     return BannerText(
@@ -57,9 +55,7 @@ def repaired(saved_messages: int, from_copies: int, damaged_file: str, folder: s
 
 
 def not_kept() -> BannerText:
-    sentence = QCoreApplication.translate(
-        "Application", "Chats on disk are unchanged. Anything new is lost when you quit Hunch."
-    )
+    sentence = QCoreApplication.translate("Application", "Saved chats are unchanged. New ones are lost when you quit.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Not saving chats"))
 
 
@@ -68,7 +64,7 @@ def settings_problem(set_aside: str) -> BannerText:
     if not set_aside:
         sentence = QCoreApplication.translate(
             "Application",
-            "Your settings could not be read. Defaults apply until you quit Hunch. The file is unchanged.",
+            "Your settings could not be read. Defaults apply for now; the file is unchanged.",
         )
         return BannerText(sentence, QCoreApplication.translate("Application", "Settings not read"))
     sentence = QCoreApplication.translate("Application", "Unreadable settings were reset. The old file is kept as %1.")
@@ -76,16 +72,12 @@ def settings_problem(set_aside: str) -> BannerText:
 
 
 def not_saved() -> BannerText:
-    sentence = QCoreApplication.translate(
-        "Application", "Settings could not be saved. They apply until you quit Hunch."
-    )
+    sentence = QCoreApplication.translate("Application", "They apply only until you quit Hunch.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Settings not saved"))
 
 
 def replaced(model: str) -> BannerText:
-    sentence = QCoreApplication.translate(
-        "Application", "Hunch quit while loading %1. The starter pair is used until you choose a model."
-    )
+    sentence = QCoreApplication.translate("Application", "Hunch quit while loading %1. Using the starter pair instead.")
     title = QCoreApplication.translate("Application", "Another model is loaded")
     return BannerText(fill(sentence, model), title)
 
@@ -93,7 +85,7 @@ def replaced(model: str) -> BannerText:
 def without_draft(model: str) -> BannerText:
     sentence = QCoreApplication.translate(
         "Application",
-        "Hunch quit while loading the draft %1. No draft is used until you choose one.",
+        "Hunch quit while loading the draft %1. Using none instead.",
     )
     return BannerText(fill(sentence, model), QCoreApplication.translate("Application", "No draft model"))
 

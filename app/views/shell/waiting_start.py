@@ -56,7 +56,7 @@ class WaitingStart(QObject):
     def _text(self) -> DialogText:
         return DialogText(
             APP_NAME,
-            self.tr("Another copy of Hunch has your chats open and is not responding. They open here once it quits."),
-            self.tr("If it does not quit, force quit it."),
+            self.tr("Another copy of Hunch has your chats open and is not responding."),
+            self.tr("Force quit it if it does not quit by itself."),
             cancel=self.tr("Quit Hunch"),
         )
