@@ -92,7 +92,7 @@ class ChatController(QObject):
         self._unseen = Unseen(storage, self._replies, self.conversations, self._is_in_sight, self)
         self.asides = Asides(self.changes, self._replies, storage, self._ask_aside, self.keeping, self)
         self.asides.looked_at.connect(self._unseen.see)
-        self.asides.begin_requested.connect(lambda asked: self.begin(asked, visit=-1))
+        self.asides.begin_requested.connect(self.begin)
         self.options = ChatOptions(storage, self.changes, settings, lambda: models.main_setting, self)
         self.requests_for_replies = ReplyRequests(storage, models, self.options, self._replies)
         self.edits = MessageChanges(
@@ -164,15 +164,16 @@ class ChatController(QObject):
         rows = self.transcript.messages
         if self.reading.chat_id:
             return False
-        return self._ask(self.chat_id, rows[-1].id if rows else None, text, attached, self.visit)
+        return self._ask(self.chat_id, rows[-1].id if rows else None, text, attached)
 
     def send_in(self, chat_id: int, text: str, attached: Sequence[AttachedRow] = ()) -> bool:
         """Likewise, in a chat that need not be open."""
         if chat_id == self.chat_id:
             return self.send(text, attached)
-        return self._ask(chat_id, self._messages.shown_end(chat_id), text, attached, visit=-1)
+        return self._ask(chat_id, self._messages.shown_end(chat_id), text, attached)
 
-    def _ask(self, chat_id: int, parent_id: int | None, text: str, attached: Sequence[AttachedRow], visit: int) -> bool:
+    def _ask(self, chat_id: int, parent_id: int | None, text: str, attached: Sequence[AttachedRow]) -> bool:
+        visit = self.visit
         text, attachments = storable(text), attachments_of(attached)
         if not (text or attachments) or chat_id in self._replies.chats():
             return False
@@ -187,9 +188,9 @@ class ChatController(QObject):
             if not chat_id:
                 self.options.became(asked.chat_id)
             self.message_sent.emit(chat_id, text, attached)
-            if visit == self.visit:
+            if chat_id == self.chat_id and (chat_id or visit == self.visit):
                 self._show_sent(asked, question.title)
-            self.begin(asked, visit)
+            self.begin(asked)
 
         self.changes.ask(
             lambda stores: exchange.ask(stores, question),
@@ -220,11 +221,11 @@ class ChatController(QObject):
         if replied_to is None:
             self.problem_raised.emit(EmptyConversation())
             return False
-        chat_id, user_id, visit, names = message.chat_id, replied_to, self.visit, self.requests_for_replies.names
+        chat_id, user_id, names = message.chat_id, replied_to, self.requests_for_replies.names
 
         def stored(asked: Asked) -> None:
             self._replies.stop(chat_id)
-            self.begin(asked, visit)
+            self.begin(asked)
 
         self.changes.ask(lambda stores: exchange.ask_again(stores, chat_id, user_id, *names), stored, chat_id=chat_id)
         return True
@@ -330,20 +331,20 @@ class ChatController(QObject):
             self.current_chat_changed.emit(self.chat_id, self.title)
         self._append(asked.user_id)
 
-    def begin(self, asked: Asked, visit: int) -> None:
-        """Requests the reply that was stored, and shows it where the same chat is still on the screen."""
+    def begin(self, asked: Asked) -> None:
+        """Requests the reply that was stored, and shows it where its chat is on the screen, again perhaps."""
         self.requests_for_replies.start(asked.reply_id)
-        if visit == self.visit:
-            rows = self.transcript.messages
-            if rows and rows[-1].id == asked.user_id:
-                self._append(asked.reply_id)
-            else:
-                self._shown.update(self.chat_id)
+        if asked.chat_id == self.chat_id:
+            self._append(asked.reply_id)
         self._refresh_titles(asked.chat_id)  # a first question that is asked differently names its chat
 
     def _append(self, message_id: int) -> None:
-        if stored := self._messages.message(message_id):
+        """A message that was stored just now; another branch may be shown, or this one already."""
+        stored, rows = self._messages.message(message_id), self.transcript.messages
+        if stored is not None and stored.parent_id == (rows[-1].id if rows else None):
             self.transcript.append(self._row(stored))
+        else:
+            self._shown.update(self.chat_id)
 
     def _row(self, stored: StoredMessage) -> TranscriptMessage:
         row = self._replies.row(stored)

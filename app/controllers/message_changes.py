@@ -157,13 +157,13 @@ class MessageChanges(QObject):
         return True
 
     def _ask_differently(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments) -> None:
-        chat, visit = self._chat, self._chat.visit
+        chat = self._chat
         question = self._requests.question(message.chat_id, message.parent_id, text, attachments)
 
         def stored(asked: exchange.Asked) -> None:
             chat.stop_in(message.chat_id)
             self._forget(message, edit, asked.user_id)
-            chat.begin(asked, visit)
+            chat.begin(asked)
 
         self._changes.ask(
             lambda stores: exchange.ask_differently(stores, message, question),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -105,3 +108,45 @@ def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> 
         assert view.place() is None, "the other was left at its end"
         harness.chats.open_chat(long_chat)
         assert view.place() is None
+
+
+SLOW_DISK: dict[str, Callable[[AppHarness], object]] = {
+    "send": lambda harness: harness.window.composer.send("And then?"),
+    "regenerate": lambda harness: harness.chats.regenerate(harness.chats.transcript.messages[-1].id),
+}
+
+
+@pytest.mark.parametrize("what", SLOW_DISK)
+def test_what_the_disk_takes_while_another_chat_is_open_is_seen_in_its_own(
+    harness: AppHarness, qtbot: QtBot, what: str
+) -> None:
+    """Its chat is opened again before the disk has taken it."""
+    harness.ask(qtbot, "Hello")
+    chat_id, taken, storage = harness.chats.chat_id, threading.Event(), harness.application.storage
+    storage.write(lambda _stores: taken.wait(), lambda _: None, lambda _: None)
+    SLOW_DISK[what](harness)
+    harness.chats.new_chat()
+    harness.chats.open_chat(chat_id)
+    taken.set()
+    harness.wait_until_quiet(qtbot)
+    stored = [message.id for message in storage.read.messages.shown_branch(chat_id)]
+    assert [message.id for message in harness.chats.transcript.messages] == stored
+    assert max(stored) > 2
+    assert harness.window.composer.is_empty
+
+
+def test_a_question_goes_on_in_the_branch_that_was_shown(harness: AppHarness, qtbot: QtBot) -> None:
+    """Another one is looked at before the disk has taken it."""
+    harness.ask(qtbot, "Hello")
+    first = harness.chats.transcript.messages[-1].id
+    harness.chats.regenerate(first)
+    harness.wait_until_quiet(qtbot)
+    chat_id, taken, storage = harness.chats.chat_id, threading.Event(), harness.application.storage
+    storage.write(lambda _stores: taken.wait(), lambda _: None, lambda _: None)
+    harness.window.composer.send("And then?")
+    harness.chats.show_version(harness.chats.transcript.messages[1].id, -1)
+    assert harness.chats.transcript.messages[-1].id == first
+    taken.set()
+    harness.wait_until_quiet(qtbot)
+    shown = harness.chats.transcript.messages
+    assert [message.id for message in shown] == [each.id for each in storage.read.messages.shown_branch(chat_id)]
