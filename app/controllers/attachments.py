@@ -37,6 +37,7 @@ class AttachmentController(QObject):
 
     refused = Signal(object)  # list[NotAttached]: of one drop, paste or choice
     tokens_changed = Signal(int, int)  # of what is attached and not sent; what the model holds, 0: not known
+    set_changed = Signal(int)  # of what is attached in this place
     put_back = Signal(str)  # a text that was attached is to stand in the message
 
     def __init__(
@@ -142,6 +143,7 @@ class AttachmentController(QObject):
                 self._refuse(NotAttached(name_of(Path(path)), WhyNot.TOO_MANY, MOST_FILES))
                 break
             self._read(path, place)
+        self.set_changed.emit(place)
         self._show()
 
     def refuse_image(self) -> None:
@@ -293,6 +295,7 @@ class AttachmentController(QObject):
         else:
             change = partial(_put, place, attachments)
             self._chats.keeping.keep(("attachments", place), change, attachments)
+        self.set_changed.emit(place)
         self._show()
 
     def _show(self) -> None:

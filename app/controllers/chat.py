@@ -161,16 +161,22 @@ class ChatController(QObject):
 
         `message_sent`, `message_refused` or `message_homeless` says what became of it.
         """
-        rows = self.transcript.messages
         if self.reading.chat_id:
             return False
-        return self._ask(self.chat_id, rows[-1].id if rows else None, text, attached)
+        return self._ask(self.chat_id, self.shown_end(self.chat_id), text, attached)
 
     def send_in(self, chat_id: int, text: str, attached: Sequence[AttachedRow] = ()) -> bool:
         """Likewise, in a chat that need not be open."""
         if chat_id == self.chat_id:
             return self.send(text, attached)
-        return self._ask(chat_id, self._messages.shown_end(chat_id), text, attached)
+        return self._ask(chat_id, self.shown_end(chat_id), text, attached)
+
+    def shown_end(self, chat_id: int) -> int | None:
+        """The last message of the branch that is shown, or was last."""
+        if chat_id != self.chat_id:
+            return self._messages.shown_end(chat_id)
+        rows = self.transcript.messages
+        return rows[-1].id if rows else None
 
     def _ask(self, chat_id: int, parent_id: int | None, text: str, attached: Sequence[AttachedRow]) -> bool:
         visit = self.visit

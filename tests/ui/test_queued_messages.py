@@ -83,3 +83,50 @@ def test_it_stays_where_it_was_changed_or_the_reply_was_stopped(harness: AppHarn
     finish(harness, qtbot)
     assert len(texts(harness, chat_id)) == 2
     assert composer.text() == ("Second!" if how == "typed" else "Second")
+
+
+@pytest.mark.parametrize("how", ["added", "removed"])
+def test_it_stays_where_other_things_are_attached_now(harness: AppHarness, qtbot: QtBot, how: str) -> None:
+    """Also with its chat left: what was removed from a message is never sent."""
+    chat_id, composer = harness.chats.chat_id, harness.window.composer
+    composer.edit.long_text_given.emit("Words to ask about")
+    assert not composer.queue_note.isVisible()
+    if how == "removed":
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+        assert composer.queue_note.isVisible()
+        composer.attached.remove_requested.emit(composer.attached_rows()[0].number)
+        assert not composer.queue_note.isVisible()
+    harness.chats.new_chat()
+    finish(harness, qtbot)
+    assert len(texts(harness, chat_id)) == 2
+    harness.chats.open_chat(chat_id)
+    assert (composer.text(), len(composer.attached_rows())) == ("Second", how == "added")
+
+
+def test_what_is_attached_goes_with_it(harness: AppHarness, qtbot: QtBot) -> None:
+    chat_id, composer = harness.chats.chat_id, harness.window.composer
+    composer.edit.long_text_given.emit("Words to ask about")
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    harness.chats.new_chat()
+    harness.engine.gate.open()
+    qtbot.waitUntil(lambda: len(texts(harness, chat_id)) == 4)
+    sent = harness.application.storage.read.messages.shown_branch(chat_id)[2]
+    assert [each.text for each in sent.attachments] == ["Words to ask about"]
+
+
+def test_it_does_not_go_to_another_branch(harness: AppHarness, qtbot: QtBot) -> None:
+    """Another version was looked at meanwhile, and is not what it answers."""
+    chat_id, composer = harness.chats.chat_id, harness.window.composer
+    composer.set_text("")
+    finish(harness, qtbot)
+    harness.engine.gate.hold()
+    first = harness.chats.transcript.messages[-1].id
+    harness.chats.regenerate(first)
+    qtbot.waitUntil(lambda: harness.chats.generating)
+    QTest.keyClicks(composer.edit, "Second")
+    QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+    harness.chats.show_version(harness.chats.transcript.messages[-1].id, -1)
+    finish(harness, qtbot)
+    assert [message.id for message in harness.chats.transcript.messages][1:] == [first]
+    assert len(texts(harness, chat_id)) == 2
+    assert (composer.text(), composer.queue_note.isVisible()) == ("Second", False)

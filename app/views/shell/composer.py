@@ -83,7 +83,7 @@ class Composer(Translated, QWidget):
         self.edit.textChanged.connect(self._show_button)
         for changed in (self.edit.textChanged, self.edit.composition_changed):
             changed.connect(self._keep.start)
-            changed.connect(self._leave_queue)
+            changed.connect(lambda: self.leave_queue(self._chat_id))
         self._keep.timeout.connect(self.keep_unsent)
         self.button.clicked.connect(self._on_button)
         self.attach_button.clicked.connect(self.attach_requested)
@@ -236,9 +236,9 @@ class Composer(Translated, QWidget):
 
     # Waiting for a reply
 
-    def _leave_queue(self) -> None:
-        """What is being changed is not sent by itself."""
-        self._queued.pop(self._chat_id, None)
+    def leave_queue(self, chat_id: int) -> None:
+        """What is being changed, or has other attachments now, is not sent by itself."""
+        self._queued.pop(chat_id, None)
         self._show_queue()
 
     def _show_queue(self) -> None:
@@ -246,12 +246,12 @@ class Composer(Translated, QWidget):
             self.queue_note.setVisible(self._chat_id in self._queued)
             self._fit()
 
-    def end_reply(self, chat_id: int, status: ReplyStatus) -> None:
-        """What waits for this reply is sent where it is complete; else it stays in the field."""
+    def end_reply(self, chat_id: int, status: ReplyStatus, *, at_end: bool) -> None:
+        """What waits is sent where this reply is complete and `at_end` of its chat; else it stays in the field."""
         if (rows := self._queued.pop(chat_id, None)) is None:
             return
         self._show_queue()
-        if status not in (ReplyStatus.DONE, ReplyStatus.LENGTH):
+        if not at_end or status not in (ReplyStatus.DONE, ReplyStatus.LENGTH):
             return
         if chat_id == self._chat_id:
             self._submit()

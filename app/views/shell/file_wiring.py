@@ -70,6 +70,7 @@ class AttachmentWiring(QObject):
         composer.attached.open_requested.connect(self._open_waiting)
         composer.attached.remove_requested.connect(attached.remove)
         composer.attached.put_back_requested.connect(attached.put_into_message)
+        attached.set_changed.connect(composer.leave_queue)
         attached.tokens_changed.connect(composer.show_attached_tokens)
         attached.put_back.connect(self._put_back)
         attached.model.changed.emit()

@@ -18,6 +18,7 @@ from app.settings import STARTER_FOLDER, Settings
 from app.theme import Theme
 from app.view_models.attached import AttachedRow
 from app.view_models.model_list import PairState
+from app.view_models.transcript import ReplyStatus
 from app.views.link_dialog import ask_to_open
 from app.views.shell.chat_settings import ChatSettingsWiring
 from app.views.shell.comfort import Comfort
@@ -173,7 +174,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         self.composer.stop_requested.connect(chats.stop)
         self.menu.stop.triggered.connect(chats.stop)
         chats.generating_changed.connect(self.composer.set_generating)
-        chats.reply_ended.connect(lambda chat_id, _message, status: self.composer.end_reply(chat_id, status))
+        chats.reply_ended.connect(self._on_reply_ended)
         self.composer.queued_send_requested.connect(self._send_queued)
         chats.context_changed.connect(self.composer.set_context)
         model = chats.transcript
@@ -291,6 +292,10 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
     def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
         if self.chats is None or not self.chats.send_in(chat_id, text, attached):
             self.composer.release_sent(chat_id)
+
+    def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
+        at_end = self.chats is not None and self.chats.shown_end(chat_id) == message_id
+        self.composer.end_reply(chat_id, status, at_end=at_end)
 
     def _ask(self, question: str) -> None:
         """A question of the empty chat; it goes by the field, where it stays if it cannot be sent."""
