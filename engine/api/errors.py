@@ -26,7 +26,7 @@ from enum import StrEnum
 
 
 class EngineError(Exception):
-    """Root of the tree. Subclasses are dataclasses: their fields are what the app puts into words."""
+    """Root of the tree. Subclasses are dataclasses with fields, which the app puts into words."""
 
     def __str__(self) -> str:
         values = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ class ModelNotFound(ModelError):
 
 @dataclass(eq=False)
 class ModelHasNoConfig(ModelError):
-    """There are weights, and no config.json that says of what."""
+    """There are weights, but no config.json."""
 
 
 @dataclass(eq=False)
@@ -62,21 +62,21 @@ class ModelDamaged(ModelError):
 
 @dataclass(eq=False)
 class ModelUnsupported(ModelError):
-    """mlx-lm knows no such architecture."""
+    """mlx-lm has no such architecture."""
 
     model_type: str
 
 
 @dataclass(eq=False)
 class DrafterUnsupported(ModelError):
-    """A drafter of a known kind that needs a part which is not computed here, as its files call it."""
+    """A drafter of a known kind that needs a part not implemented here; the part's name is as in its files."""
 
     need: str
 
 
 @dataclass(eq=False)
 class ModelRunsCode(ModelError):
-    """The repository asks to run its own Python; that never happens here."""
+    """The repository's config names its own Python code; that is never run here."""
 
 
 @dataclass(eq=False)
@@ -91,9 +91,9 @@ class LogitsBroken(ModelError):
 
 @dataclass(eq=False)
 class ModelTooLarge(ModelError):
-    """`needed_bytes` counts a chat of `context_tokens`; with it, `fitting_bytes` of weights would have had room.
+    """`needed_bytes` includes a chat of `context_tokens`; with such a chat, `fitting_bytes` of weights would fit.
 
-    `others_bytes` more would be available if other programs held less.
+    `others_bytes` more would be available if other programs used less.
     """
 
     needed_bytes: int
@@ -110,12 +110,12 @@ class LoadAborted(ModelError):
 
 @dataclass(eq=False)
 class RepliesUnderWay(ModelError):
-    """Replies are written with the loaded main model, and `load` was not told to end them."""
+    """Replies are running with the loaded main model, and `load` was called without `end_replies`."""
 
 
 @dataclass(eq=False)
 class ModelOnlyDrafts(ModelError):
-    """A drafter, asked to be a main model: it cannot chat by itself."""
+    """A drafter, given as a main model: it cannot chat by itself."""
 
     kind: str
 
@@ -127,7 +127,7 @@ class DraftError(ModelError):
 
 @dataclass(eq=False)
 class DraftVocabularyDiffers(DraftError):
-    """Too few tokens of the larger vocabulary are shared: `shared_tokens`, or -1 when only digests were compared."""
+    """Too few tokens of the larger vocabulary are shared: `shared_tokens`, or -1 if only digests were compared."""
 
     main_tokens: int
     draft_tokens: int
@@ -145,7 +145,7 @@ class DraftIsMain(DraftError):
 
 @dataclass(eq=False)
 class DraftTooLarge(DraftError):
-    """A draft that is not smaller than the main model can only cost time."""
+    """A draft that is not smaller than the main model only costs time."""
 
     main_bytes: int
     draft_bytes: int
@@ -153,17 +153,17 @@ class DraftTooLarge(DraftError):
 
 @dataclass(eq=False)
 class DraftCannotRewind(DraftError):
-    """The draft's cache cannot forget rejected tokens."""
+    """The draft's cache cannot drop rejected tokens."""
 
     model_type: str
 
 
 @dataclass(eq=False)
 class DrafterDoesNotFit(DraftError):
-    """A drafter that was made for another main model: `what` ("layers", "width", "vocabulary") is not as it expects.
+    """A drafter for another main model: its `what` ("layers", "width", "vocabulary") differs from this one's.
 
-    "keys": the main model has none that it could read. "states": no drafter can read what it needs of this main model.
-    Of these no numbers are told.
+    "keys": the main model has no keys and values that fit. "states": its hidden states cannot be read. These two have
+    no sizes.
     """
 
     what: str
@@ -188,7 +188,7 @@ class EmptyConversation(RequestError):
 
 @dataclass(eq=False)
 class InvalidRequest(RequestError):
-    """`field` has `value`; `allowed` says in notation, not words, what it may be ("0..1")."""
+    """`field` has `value`; `allowed` is its range in notation, not words ("0..1")."""
 
     field: str
     value: str
@@ -220,7 +220,7 @@ class RepositoryNotFound(DownloadError):
 
 @dataclass(eq=False)
 class AccessDenied(DownloadError):
-    """Gated or private; `gated` tells which."""
+    """Gated or private, by `gated`."""
 
     gated: bool
 
@@ -228,20 +228,20 @@ class AccessDenied(DownloadError):
 class HubSilence(StrEnum):
     """Why a hub cannot be reached."""
 
-    ADDRESS = "address"  # it is none
-    NAME = "name"  # nobody knows it: a wrong one, or there is no network
+    ADDRESS = "address"  # not a valid address
+    NAME = "name"  # the name is not found: it is wrong, or there is no network
     NO_ROUTE = "no route"
     REFUSED = "refused"
     TIMED_OUT = "timed out"
-    CERTIFICATE = "certificate"  # nobody vouches for it
-    PROXY = "proxy"  # it does not work, or does not let this through
+    CERTIFICATE = "certificate"  # not signed by a trusted authority
+    PROXY = "proxy"  # the proxy fails, or refuses this address
     BROKE_OFF = "broke off"
     BUSY = "busy"
 
 
 @dataclass(eq=False)
 class HubUnreachable(DownloadError):
-    """`detail` is what a library said of it: for the log, not for a person."""
+    """`detail` is the library's error: for the log, not for the user."""
 
     endpoint: str
     detail: str
@@ -250,26 +250,26 @@ class HubUnreachable(DownloadError):
 
 @dataclass(eq=False)
 class HubOffline(DownloadError):
-    """Offline mode is on, so nobody is asked."""
+    """Offline mode is on, so no hub is asked."""
 
 
 @dataclass(eq=False)
 class HubCannotSearch(DownloadError):
-    """A mirror that serves repositories but no lists of them."""
+    """A mirror that serves repositories but no search."""
 
     endpoint: str
 
 
 @dataclass(eq=False)
 class HubMisbehaved(DownloadError):
-    """The hub sent something that no honest hub sends (a path for a checksum, a file outside the folder)."""
+    """The hub sent something that no proper hub sends (a path as checksum, a file outside the folder)."""
 
     detail: str
 
 
 @dataclass(eq=False)
 class TokenInClear(DownloadError):
-    """The token would go to another machine over plain http, and nobody has allowed that."""
+    """The token would be sent to another machine over plain http, which the user has not allowed."""
 
     endpoint: str
 
@@ -281,14 +281,14 @@ class ChecksumMismatch(DownloadError):
 
 @dataclass(eq=False)
 class FileMissing(DownloadError):
-    """The hub lists a file and does not have it."""
+    """The hub lists a file but does not have it."""
 
     file: str
 
 
 @dataclass(eq=False)
 class FileUnusable(DownloadError):
-    """A file that a model is read from: larger than `limit_bytes`, or where that is 0 damaged, as `detail` says."""
+    """A file needed to load the model: larger than `limit_bytes`, or if that is 0 damaged, as in `detail`."""
 
     file: str
     size_bytes: int = 0
@@ -300,8 +300,8 @@ class FileUnusable(DownloadError):
 class NothingToInstall(DownloadError):
     """No MLX model in the repository; `formats` lists what it has instead.
 
-    `lacks`: which files are not there that a model in safetensors needs; "safetensors" may be among the formats then.
-    `drafters`: what can be installed of it all the same, by names like "org/name/mtp".
+    `lacks`: missing files that a model in safetensors needs; "safetensors" may then be among the formats. `drafters`:
+    what can be installed of it nevertheless, by names like "org/name/mtp".
     """
 
     formats: tuple[str, ...]
@@ -311,7 +311,7 @@ class NothingToInstall(DownloadError):
 
 @dataclass(eq=False)
 class DiskFull(DownloadError):
-    """What is free is not enough for `needed_bytes` and `promised_bytes`, which other downloads are still to write."""
+    """The free space is less than `needed_bytes` and `promised_bytes`; the latter are reserved by other downloads."""
 
     needed_bytes: int
     available_bytes: int
@@ -320,9 +320,9 @@ class DiskFull(DownloadError):
 
 @dataclass(eq=False)
 class StorageFailed(DownloadError):
-    """The models folder cannot be used: not writable, unplugged, or another Hunch installs this there (`in_use`).
+    """The models folder cannot be used: not writable, unplugged, or another Hunch is installing this there (`in_use`).
 
-    `in_the_way`: `folder` is a file, where a folder is needed.
+    `in_the_way`: `folder` is a file where a folder is needed.
     """
 
     folder: str
@@ -358,7 +358,7 @@ def as_engine_error(error: BaseException) -> EngineError:
 
 
 def _words(error: BaseException) -> str:
-    """Of an error from a library, which may fail at that, too."""
+    """The text of a library's error; getting it may raise, too."""
     try:
         return str(error)
     except BaseException:  # noqa: BLE001  see above

@@ -1,12 +1,11 @@
-"""What the engine tells its caller: small frozen values, safe to hand to any thread.
+"""The engine's events: small frozen values, safe to pass to any thread.
 
-A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed.
-A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed (ModelFailed
-alone, `began` being false, when loading cannot begin).
-ModelChecking may come between them.
-ModelUnloaded comes whenever a loaded model goes: dropped, replaced, or because the engine closes.
-DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model.
-A download's: DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
+A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed. A
+model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed (ModelFailed
+alone, `began` being false, when loading cannot begin). ModelChecking may come between them. ModelUnloaded comes
+whenever a loaded model is dropped: by a command, replaced, or because the engine closes. DrafterExamined may follow the
+ModelReady of a drafter, and ModelMeasured that of a main model. A download's: DownloadProgress in any number, then
+exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class ModelLoading:
 
 @dataclass(frozen=True, slots=True)
 class ModelChecking:
-    """Its tokenizer and template are new here, and are tried in another process before the load goes on."""
+    """Its tokenizer and template are new here: they are tried in another process before the load continues."""
 
     folder: str
 
@@ -68,7 +67,7 @@ class ModelFailed:
     role: ModelRole
     folder: str
     error: EngineError
-    began: bool = True  # False: it was refused; what is being loaded, of the same folder perhaps, goes on
+    began: bool = True  # False: refused; a load in progress, of the same folder perhaps, continues
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +77,29 @@ class ModelUnloaded:
 
 @dataclass(frozen=True, slots=True)
 class DrafterExamined:
-    """Comes once the engine has rested, for each drafter loaded: how far it is right, on built-in questions."""
+    """Sent once for each loaded drafter, while the engine is idle: its accept rate on built-in questions."""
 
     folder: str
-    per_pass: float  # tokens a pass of the main model, its own included
-    misread: str = ""  # a convention that, read the other way round, has it right further
+    per_pass: float  # tokens a pass, the main model's own included
+    misread: str = ""  # a convention with which, reversed, more of its tokens are accepted
 
     @property
     def poor(self) -> bool:
-        """It hardly drafts a token that stands, or it would be right further if its layout were read otherwise."""
+        """Almost none of its tokens are accepted, or more would be if its layout were read differently."""
         return bool(self.misread) or self.per_pass < _POOR_PER_PASS
 
 
 @dataclass(frozen=True, slots=True)
 class ModelMeasured:
-    """What forwards of the main model take on this machine: once after it is ready, when that is known.
+    """Forward times of the main model on this machine: sent once after it is ready, when measured.
 
-    `rounding` is by how much, in nats, log-probabilities of tokens read together differ from those of tokens read one
-    by one. A draft can change a text only where two tokens are closer than twice that.
+    `rounding`: largest difference, in nats, between log-probabilities of tokens read together and one by one. A draft
+    can change a text only where two tokens are closer than twice that.
     """
 
     folder: str
     times: ForwardTimes
-    others: tuple[ForwardTimes, ...] = ()  # of main models that were measured before
+    others: tuple[ForwardTimes, ...] = ()  # of main models measured before
     rounding: float = 0.0
 
 
@@ -119,9 +118,9 @@ class PromptProgress:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` is the state after it.
+    """New text of a reply; joined, the deltas of one kind are the whole text. `stats` are those after it.
 
-    `marks` say which of it a draft foresaw; they count the characters from the start of the whole text.
+    `marks`: which of it a draft proposed, in characters from the start of the whole text.
     """
 
     request: RequestId
@@ -152,7 +151,7 @@ class Failed:
 class TokensCounted:
     """The one answer to `count_tokens`: by the tokenizer of the loaded main model, or why there is none.
 
-    A text is counted in slices, so that nothing waits for it; at each cut between two there may be one token too many.
+    A text is counted in slices, so that nothing waits for it; each cut between two may add one token.
     """
 
     count: CountId
@@ -162,11 +161,11 @@ class TokensCounted:
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """A folder with a config.json, fit (`info`) or not (`error`)."""
+    """A folder with a config.json; usable (`info`) or not (`error`)."""
 
     folder: str
     name: str
-    repository: str  # "mlx-community/Qwen3-8B-4bit", or "" when the folder does not tell
+    repository: str  # "mlx-community/Qwen3-8B-4bit", or "" if not known
     source: ModelSource
     size_bytes: int
     info: ModelInfo | None
@@ -192,7 +191,7 @@ class DeleteFailed:
 
 @dataclass(frozen=True, slots=True)
 class VerifyProgress:
-    """A model's files are read and compared with what was installed."""
+    """Progress of comparing a model's files with what was installed."""
 
     folder: str
     done_bytes: int
@@ -202,15 +201,15 @@ class VerifyProgress:
 @dataclass(frozen=True, slots=True)
 class ModelVerified:
     folder: str
-    known: bool  # False: nobody wrote down what its files should be
-    damaged: tuple[str, ...] = ()  # files that are missing or not as they were installed
-    revision: str = ""  # that was installed; "" where nobody wrote it down
-    error: EngineError | None = None  # why nobody can tell
+    known: bool  # False: there is no record of its files
+    damaged: tuple[str, ...] = ()  # files that are missing or differ from what was installed
+    revision: str = ""  # the installed one; "" without a record
+    error: EngineError | None = None  # why it could not be verified
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateChecked:
-    """Whether the hub has something newer than what is installed. Nothing is changed by asking."""
+    """Whether the hub has a newer version than the installed one. Asking changes nothing."""
 
     folder: str
     repository: str
@@ -221,7 +220,7 @@ class UpdateChecked:
 @dataclass(frozen=True, slots=True)
 class TemplateRead:
     folder: str
-    text: str  # of its chat template; "" where there is none that can be read
+    text: str  # of its chat template; "" if none can be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +233,10 @@ class DownloadProgress:
     download: DownloadId
     repository: str
     done_bytes: int
-    total_bytes: int  # 0 until the hub has told
+    total_bytes: int  # 0 until known
     bytes_per_second: float
-    seconds_left: float | None = None  # None while nobody can tell
-    retry: Retry | None = None  # nothing comes, and the hub is asked again by itself
+    seconds_left: float | None = None  # None until known
+    retry: Retry | None = None  # no bytes come; the hub is asked again automatically
     files: tuple[FileProgress, ...] = ()
 
 
@@ -246,21 +245,21 @@ class DownloadFinished:
     download: DownloadId
     repository: str
     folder: str
-    changed: bool = True  # False: what was installed already is what the hub has
+    changed: bool = True  # False: what was installed is what the hub has
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadStopped:
-    """Paused (`kept_bytes` wait on disk for the next try) or cancelled (nothing is left).
+    """Paused (`kept_bytes` stay on disk for the next try) or cancelled (nothing is left).
 
-    Comes once more, with nothing kept, when a paused or failed download is cancelled later.
+    Sent once more, with nothing kept, when a paused or failed download is cancelled later.
     """
 
     download: DownloadId
     repository: str
     kept_bytes: int
-    total_bytes: int = 0  # 0 where the hub has never told
-    offline: bool = False  # nobody has paused it but offline mode, which was switched on meanwhile
+    total_bytes: int = 0  # 0 if never known
+    offline: bool = False  # paused by offline mode, not by the user
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +273,10 @@ class DownloadFailed:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """More of what a search has found. One that is not `reading` waits to be asked for more, if there is any.
+    """Further results of a search. If not `reading`, it waits for `more`, if there are any.
 
-    A search may be several questions to the hub. `missing` says why some of them got no answer; asking for more asks
-    those again, also where there is no more otherwise.
+    A search may be several queries to the hub. `missing`: why some of them got no answer; `more` asks those again, even
+    if there is nothing else.
     """
 
     search: SearchId
@@ -289,7 +288,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class SearchFailed:
-    """What was found before stays true; asking for more tries again."""
+    """Earlier results stay valid; `more` tries again."""
 
     search: SearchId
     error: EngineError
@@ -297,7 +296,7 @@ class SearchFailed:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """Comes a second time with the model's card, where it has one."""
+    """Sent a second time with the model card, if there is one."""
 
     page: HubPage
 
@@ -339,5 +338,5 @@ StoreEvent = (
 )
 Event = ModelEvent | RequestEvent | StoreEvent
 
-# Runs on the thread that has the news, so it must be quick. What it raises is logged and goes no further.
+# Called on the thread that has the event, so it must be quick. What it raises is logged and goes no further.
 Sink = Callable[[Event], None]

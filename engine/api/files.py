@@ -1,4 +1,4 @@
-"""Small files: read though the disk fails once; written so that a power cut leaves the old content or the new one."""
+"""Small files: read again if the disk fails once; written so that a power cut leaves the old or the new content."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from typing import TypeVar
 _TRIES = 3
 _PAUSE_S = 0.01
 _UNFINISHED = re.compile(r".+\.[0-9a-f]{8}\.new")
-_UNFINISHED_S = 60.0  # what is younger may be of a write that goes on
+_UNFINISHED_S = 60.0  # a younger file may be of a write in progress
 _LASTING = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 T = TypeVar("T")
 
 
 def patiently(read: Callable[[], T]) -> T:
-    """What `read` returns. What the system refuses is asked for again, because a disk may fail once; then OSError."""
+    """What `read` returns. Tries again after an OSError, because a disk may fail once; then raises it."""
     for attempt in range(1, _TRIES + 1):
         try:
             return read()
@@ -34,9 +34,9 @@ def patiently(read: Callable[[], T]) -> T:
 
 
 def write_atomically(path: Path, data: bytes | str, *, private: bool = True) -> None:
-    """Replace `path` by a file of `data` (text as UTF-8), making its folder if there is none; any thread may call this.
+    """Replace `path` by a file of `data` (text as UTF-8), making its folder if there is none. Any thread.
 
-    `private`: only this user may read it. Raises OSError; then `path` is as before and nothing else is left behind.
+    `private`: only this user may read it. Raises OSError; then `path` is unchanged and nothing else is left.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
@@ -53,9 +53,9 @@ def write_atomically(path: Path, data: bytes | str, *, private: bool = True) -> 
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Deletes what `write_atomically` left in this folder where the system ended the process; raises OSError.
+    """Deletes what `write_atomically` left in this folder if the process was killed; raises OSError.
 
-    It may hold what nobody is to find later: settings, words, a token.
+    It may contain settings, texts, or a token.
     """
     for file in folder.iterdir():
         if _UNFINISHED.fullmatch(file.name) and time.time() - file.lstat().st_mtime > _UNFINISHED_S:

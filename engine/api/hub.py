@@ -1,4 +1,4 @@
-"""What a caller asks of a hub and learns about models there. Values only; nothing in them was believed unchecked."""
+"""What a caller asks of a hub, and what the hub says of models there. Values only; all fields were checked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.api.types import DrafterKind, ModelInfo
 
 PUBLIC_HUB = "https://huggingface.co"
 SearchId = NewType("SearchId", int)
-# What a query may ask for as `family`: the names that most models go by, the newest of a maker first.
+# Values of `HubQuery.family`: the names of most models, the newest of a maker first.
 HUB_FAMILIES = (
     "Qwen3.8",
     "Qwen3.6",
@@ -43,40 +43,40 @@ class HubKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HubAccess:
-    """Which hub, and how it is reached."""
+    """Which hub to use, and how to reach it."""
 
     endpoint: str = ""  # "": the public hub
     token: str = ""
     token_in_clear: bool = False  # also over plain http to another machine
-    mirrors: tuple[str, ...] = ()  # asked in this order where the hub cannot be reached; never told the token
-    proxy: str = ""  # "": what the environment says
-    offline: bool = False  # ask nobody
+    mirrors: tuple[str, ...] = ()  # asked in this order if the hub cannot be reached; never sent the token
+    proxy: str = ""  # "": as in the environment
+    offline: bool = False  # ask no hub
 
 
 @dataclass(frozen=True, slots=True)
 class HubQuery:
-    """Words and limits; what is left at its default limits nothing."""
+    """Words and limits; a field at its default sets no limit."""
 
     text: str = ""
     author: str = ""
-    family: str = ""  # as models of it are called: "Qwen3"
+    family: str = ""  # as in names of its models: "Qwen3"
     bits: int = 0  # of quantized weights; 16: not quantized
-    most_bytes: int = 0  # of weights; also what must fit into memory
+    most_bytes: int = 0  # of weights; also the most that may have to fit into memory
     kind: HubKind = HubKind.ANY
-    drafts_for: ModelInfo | None = None  # only what may draft for this main model
+    drafts_for: ModelInfo | None = None  # only possible drafts for this main model
     sort: HubSort = HubSort.DOWNLOADS
 
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """A repository as a list of the hub shows it; 0 and "" where the hub does not say, or says nonsense."""
+    """A repository in a list of the hub; 0 and "" where the hub gives no value, or an invalid one."""
 
     repository: str
     model_type: str = ""
     parameters: int = 0
     bits: float = 0.0  # 16 where the weights are not quantized
     size_bytes: int = 0  # of the weights
-    size_is_estimated: bool = False  # from parameters and bits
+    size_is_estimated: bool = False  # computed from parameters and bits
     downloads: int = 0
     likes: int = 0
     updated_at: float = 0.0  # seconds since 1970
@@ -98,7 +98,7 @@ class HubModel:
 class HubFile:
     name: str
     size_bytes: int
-    is_installed: bool  # an installation would fetch it
+    is_installed: bool  # installed by an installation
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class HubPage:
     model: HubModel
     address: str  # for a browser
     commit: str
-    card: str  # Markdown of anybody
+    card: str  # Markdown, not trusted
     files: tuple[HubFile, ...]
     drafters: tuple[str, ...] = ()  # in folders of their own within it; each can be installed by this name
 
@@ -126,7 +126,7 @@ class FileProgress:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A download waits: the line was lost, or the hub has asked to be left alone for a while."""
+    """A download waits: the connection was lost, or the hub has asked to wait."""
 
     in_s: float
     hub_is_busy: bool

@@ -1,4 +1,4 @@
-"""What the numbers of a request may be: one definition for who checks them and for who offers them."""
+"""Ranges of a request's numbers: one definition for checks and for what the app offers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from engine.api.types import MAX_SEED
 class Limits:
     low: float
     high: float = inf
-    or_zero: bool = False  # 0 is allowed though it is below `low`: it turns something off
+    or_zero: bool = False  # 0 is allowed below `low`: off
     whole: bool = False
 
     def allow(self, value: float) -> bool:
-        """False of what is not finite."""
+        """False for NaN and infinity."""
         return value < inf and (self.low <= value <= self.high or (self.or_zero and value == 0))
 
     def nearest(self, value: float) -> float:
-        """`value`, if it is allowed. One between 0 and what is allowed above it is 0."""
+        """`value` if allowed, else the nearest that is; below `low` that may be 0."""
         if self.allow(value):
             return value
         return 0.0 if self.or_zero and value < self.low else min(max(value, self.low), self.high)
@@ -31,7 +31,7 @@ class Limits:
         return f"{'0 | ' if self.or_zero else ''}{_shown(self.low)}..{high}"
 
 
-# By the fields of `Sampling`. Lower limits above 0 keep what is divided by them, and their logarithms, within float32.
+# By the fields of `Sampling`. Lower limits above 0 keep quotients and logarithms within float32.
 SAMPLING_LIMITS: Mapping[str, Limits] = {
     "temperature": Limits(0.001, 10, or_zero=True),
     "top_p": Limits(1e-6, 1, or_zero=True),

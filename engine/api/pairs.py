@@ -1,4 +1,4 @@
-"""What the files of two models say about drafting with one for the other: values only."""
+"""What two models' files say about drafting with one for the other: values only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.api.errors import EngineError
 
 
 class CacheKind(StrEnum):
-    """What a model keeps of a chat."""
+    """What a layer's cache holds."""
 
     ROWS = "rows"  # keys and values of each token
     WINDOW = "window"  # those of the last tokens
@@ -27,7 +27,7 @@ class TokenDifference:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How many tokens each tokenizer cuts a built-in text into, and whether into the same."""
+    """The number of tokens of a built-in text by each tokenizer, and whether they are the same."""
 
     language: str  # "en", "ko", "ja", "zh"
     main_tokens: int
@@ -43,10 +43,10 @@ class Vocabularies:
     draft_tokens: int
     shared_tokens: int  # the same text, under any id
     differing_tokens: int = 0  # ids that mean different text
-    differing_text_tokens: int = 0  # of these, the ones that texts are cut into; the others only steer a chat
+    differing_text_tokens: int = 0  # of these, those that occur in texts; the others are control tokens
     examples: tuple[TokenDifference, ...] = ()
-    cut_alike: bool | None = True  # every text is cut into the same tokens; None: not known
-    probes: tuple[Probe, ...] = ()  # where the rules of cutting differ
+    cut_alike: bool | None = True  # every text gives the same tokens; None: not known
+    probes: tuple[Probe, ...] = ()  # where the tokenizers' rules differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class PairCheck:
     draft: str
     error: EngineError | None
     vocabularies: Vocabularies | None = None  # None: a drafter has its main model's, or files could not be read
-    by_text: bool = False  # the draft reads and drafts tokens by their text, because some ids differ
+    by_text: bool = False  # the draft's tokens are mapped by their text, because some ids differ
     ends_alike: bool = True  # the same tokens end a reply
     template_alike: bool = True
     main_bytes: int = 0

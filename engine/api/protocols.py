@@ -1,4 +1,4 @@
-"""What a caller may count on, as protocols: the app is written against these, and a scripted engine can stand in.
+"""The contracts of engine and library, as protocols: the app depends on these, so a scripted engine can replace them.
 
 Every method may be called from any thread and returns at once; what happens later arrives at the sink as events.
 """
@@ -17,70 +17,69 @@ from engine.api.types import CountId, DownloadId, EngineState, Request, RequestI
 class ChatEngine(Protocol):
     """Loads models and writes replies.
 
-    Each call that takes a sink ends in one last event: load and set_draft in ModelReady or ModelFailed for each model
-    that they were given, unload in ModelUnloaded of the main model, set_draft(None) in ModelUnloaded of the draft (also
-    when there was none), submit in Finished or Failed, count_tokens in TokensCounted. That holds after close(), too,
-    and when the engine is broken.
+    Each call with a sink ends in one last event: load and set_draft in ModelReady or ModelFailed for each given model,
+    unload in ModelUnloaded of the main model, set_draft(None) in ModelUnloaded of the draft (also if there was none),
+    submit in Finished or Failed, count_tokens in TokensCounted. That holds after close(), too, and when the engine is
+    broken.
     """
 
     def load(
         self, folder: Path | str, sink: Sink, draft: Path | str | None = None, *, end_replies: bool = False
     ) -> None:
-        """Load a main model, then `draft`, in place of the loaded pair. Aborts whatever is being loaded.
+        """Load a main model, then `draft`, in place of the loaded pair. Aborts any load in progress.
 
-        The loaded pair goes, which ModelUnloaded tells, when weights are about to be read. What cannot be loaded for a
-        reason that shows before (files, tokenizer, memory) fails and changes nothing; its draft fails with LoadAborted.
-        While replies are written it is refused with RepliesUnderWay and changes nothing, unless `end_replies`: then
-        they end with MODEL_CHANGED; a background one does in any case. Those that wait for their turn are written with
-        the new model.
+        The loaded pair is dropped, with ModelUnloaded, right before weights are read. A failure before that (files,
+        tokenizer, memory) changes nothing; the draft then fails with LoadAborted. While replies run it is refused with
+        RepliesUnderWay and changes nothing, unless `end_replies`: then they end with MODEL_CHANGED, as a background one
+        does in any case. Queued requests run with the new model.
         """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:
-        """Load a draft for the main model, in place of the present one, or drop it. Aborts a draft being loaded."""
+        """Load a draft for the main model, replacing the present one; None: drop it. Aborts a draft being loaded."""
 
     def unload(self, sink: Sink) -> None:
-        """Drop the loaded pair. Aborts whatever is being loaded."""
+        """Drop the loaded pair. Aborts any load in progress."""
 
     def submit(self, request: Request, sink: Sink) -> RequestId:
-        """Queue a request; `sink` hears its events."""
+        """Queue a request; `sink` gets its events."""
 
     def count_tokens(self, text: str, sink: Sink) -> CountId:
-        """Count what `text` takes of the main model's context, beside replies under way; TokensCounted tells."""
+        """Count `text` in the main model's tokens, beside running replies; answered by TokensCounted."""
 
     def cancel(self, request: RequestId) -> None:
         """Finish a request early. Unknown and finished ones are ignored."""
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
-        """Have a request draft otherwise from its next round on; its text stays the same. Raises InvalidRequest.
+        """Change how a request drafts, from its next round on; its text stays the same. Raises InvalidRequest.
 
-        How drafts are accepted stays as it was asked for. Unknown and finished requests are ignored.
+        How drafts are accepted does not change. Unknown and finished requests are ignored.
         """
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Forget what is kept of every other conversation, in memory and on disk, as of one that was deleted.
+        """Forget what is kept of all other conversations, in memory and on disk: they were deleted.
 
-        Replies under way of those are written, but leave nothing. Requests of no conversation are not concerned.
+        Running replies of those go on, but nothing of them is kept. Requests without a conversation are not affected.
         """
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
-        """Send every model event to `sink` from now on, whoever caused it. The answer ends that.
+        """Send every model event to `sink` from now on, whoever caused it. Call the result to unsubscribe.
 
-        A sink that is also given to a call hears each event of that call once.
+        A sink that is also given to a call gets each event of that call once.
         """
 
     def state(self) -> EngineState:
-        """What is loaded and under way. At least as new as the last event that any sink has heard."""
+        """What is loaded and running. At least as new as the last event that any sink has got."""
 
     def close(self, timeout_s: float = 10.0) -> bool:
-        """Finish every request as cancelled and unload; True when all of it is done in time."""
+        """Finish every request as cancelled and unload; True if all of it is done in time."""
 
 
 class ModelLibrary(Protocol):
-    """Knows what models are on disk and fetches new ones. One sink, given at construction, hears everything.
+    """Lists the models on disk and downloads new ones. One sink, given at construction, gets all events.
 
-    A download that was paused or failed goes on where it was when its repository is installed again, under a new id;
-    cancelling it instead removes what it kept and reports DownloadStopped. The first scan reports downloads that an
-    earlier run of the program left behind as DownloadStopped, too.
+    A paused or failed download continues when its repository is installed again, under a new id. Cancelling it removes
+    what it kept, and sends DownloadStopped. The first scan sends DownloadStopped for downloads that an earlier run of
+    the program left.
     """
 
     def scan(self) -> None: ...
@@ -97,24 +96,24 @@ class ModelLibrary(Protocol):
         """Compare an installed model's files with what was downloaded: VerifyProgress, then ModelVerified."""
 
     def stop_verifying(self, folder: Path | str) -> None:
-        """Then nothing more is told of it."""
+        """No further events of that come."""
 
     def read_template(self, folder: Path | str) -> None:
-        """TemplateRead tells the chat template of a model, as its files have it."""
+        """Read a model's chat template from its files: TemplateRead."""
 
     def check_for_update(self, folder: Path | str) -> None:
-        """Ask the hub whether it has a newer commit: UpdateChecked."""
+        """Ask the hub for a newer commit: UpdateChecked."""
 
     def try_now(self, download: DownloadId) -> None:
-        """A download that waits before it asks the hub again need not."""
+        """End the wait of a download before its next try."""
         ...
 
     def search(self, query: HubQuery) -> SearchId:
-        """Ask the hub; SearchResults or SearchFailed say what it knows. Ends the search before it."""
+        """Ask the hub: SearchResults or SearchFailed. Ends the search before it."""
         ...
 
     def more(self, search: SearchId) -> None:
-        """The next results of the latest search; others are over."""
+        """The next results of the latest search; earlier searches have ended."""
         ...
 
     def read_page(self, repository: str) -> None:
@@ -122,18 +121,18 @@ class ModelLibrary(Protocol):
         ...
 
     def set_hub(self, access: HubAccess) -> None:
-        """For what is asked from now on, also by a download that waits for its next try.
+        """Applies to all later questions, also the next try of a waiting download.
 
-        Offline mode pauses all downloads at once, and fails what else a hub is being asked with HubOffline.
+        Offline mode pauses all downloads at once, and ends other questions to a hub with HubOffline.
         """
         ...
 
     def set_limit(self, bytes_per_second: int) -> None:
-        """Of all downloads together, at once; 0: none."""
+        """Of all downloads together, at once; 0: no limit."""
         ...
 
     def check_pair(self, main: Path | str, draft: Path | str) -> None:
-        """Compare the files of two models thoroughly; PairChecked is the answer."""
+        """Compare the files of two models thoroughly: PairChecked."""
         ...
 
     def set_folders(self, folders: Sequence[Path | str]) -> None: ...

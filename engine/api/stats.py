@@ -1,8 +1,8 @@
 """What one request did, counted once on the engine thread. Rates are properties defined here and nowhere else.
 
-Counters: P rounds, D drafted (and verified), A accepted, N emitted. Every round emits one token of the main model's own
-besides what it accepted, so N = A + P as long as the reply's last round is not cut short. The first round ends the
-reading of the prompt, so rates are of what comes after it.
+Counters: P rounds, D drafted (and verified), A accepted, N emitted. Every round emits one token of the main model
+besides the accepted ones, so N = A + P unless the reply's last round is cut short. The first round ends the prefill, so
+rates leave it out.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 
 from engine.api.types import DraftingState
 
-_CERTAIN_ERRORS = 1.64  # so many standard errors in either direction hold nine of ten truths
-_SURE_ERRORS = 2.6  # these, 99 of a hundred
-_CERTAIN = 1.1  # the most that an interval may be off from the speed-up, as a factor
-_WIDEST = 0.4  # of an interval in either direction, in logs: of a wider one nobody speaks
+_CERTAIN_ERRORS = 1.64  # z of a 90 % confidence interval
+_SURE_ERRORS = 2.6  # z of 99 %
+_CERTAIN = 1.1  # the speed-up is certain if its 90 % interval is within this factor
+_WIDEST = 0.4  # half width of the interval in logs; a wider one is not shown
 _MOST_STRETCHES = 40  # an even number
 
 
 @dataclass(frozen=True, slots=True)
 class RequestStats:
     prompt_tokens: int = 0
-    cached_tokens: int = 0  # of the prompt, taken from the prefix store
+    cached_tokens: int = 0  # of the prompt, from the prefix store
     generated_tokens: int = 0
     rounds: int = 0
     draft_rounds: int = 0  # rounds that verified at least one drafted token
@@ -30,30 +30,30 @@ class RequestStats:
     accepted: int = 0
     drafted_by_position: tuple[int, ...] = ()
     accepted_by_position: tuple[int, ...] = ()
-    rounds_by_accepted: tuple[int, ...] = ()  # of the draft rounds: how many accepted none, one, two …
-    emitted_by_stretch: tuple[int, ...] = ()  # tokens of each `stretch_rounds` rounds behind the first, in order
+    rounds_by_accepted: tuple[int, ...] = ()  # draft rounds by number of accepted tokens: none, one, two …
+    emitted_by_stretch: tuple[int, ...] = ()  # tokens of each `stretch_rounds` rounds after the first, in order
     stretch_rounds: int = 1
     proposer: str = ""
     drafting: DraftingState = DraftingState.OFF
     queued_s: float = 0.0
-    prefill_s: float = 0.0  # from leaving the line to the first token
+    prefill_s: float = 0.0  # from leaving the queue to the first token
     first_token_s: float = 0.0  # from submit to the first token
     decode_s: float = 0.0  # from the first token to the last
-    draft_s: float = 0.0  # of decode_s: proposing, scaled up from the rounds that timed it
-    verify_s: float = 0.0  # of decode_s: the main model's forwards, scaled up likewise, and all plain rounds
+    draft_s: float = 0.0  # of decode_s: drafting, extrapolated from the rounds that timed it
+    verify_s: float = 0.0  # of decode_s: the main model's forwards, extrapolated likewise, and all plain rounds
     shared_rounds: int = 0  # rounds in a batch
-    shared_gained: int = 0  # tokens beyond one a round that drafts have brought these
-    shared_s: float = 0.0  # of decode_s: these rounds, and what steps of other replies took in between
-    plain_rounds: float = 0.0  # what its own rounds behind the first have taken, counted in plain rounds; 0: not known
-    plain_rounds_error: float = 0.0  # of that: one standard error, as a share
-    plain_passes: int = 0  # of this reply and recent ones, that this rests on beside the calibration
-    draft_speed: float = 0.0  # where a draft rests: what drafting would bring, as a multiple of plain speed
+    shared_gained: int = 0  # tokens beyond one a round that drafts brought these
+    shared_s: float = 0.0  # of decode_s: these rounds, with other replies' steps between
+    plain_rounds: float = 0.0  # cost of unshared rounds after the first, in units of a plain round; 0: not known
+    plain_rounds_error: float = 0.0  # one standard error of that, as a share
+    plain_passes: int = 0  # plain passes measured, in this and recent replies
+    draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
     context_tokens: int = 0  # prompt and reply so far
     context_limit_tokens: int = 0
 
     @property
     def accept_rate(self) -> float | None:
-        """A / D: of the tokens that the main model checked, the share that it kept."""
+        """A / D: the share of verified tokens that was accepted."""
         return self.accepted / self.drafted if self.drafted else None
 
     @property
@@ -68,7 +68,7 @@ class RequestStats:
 
     @property
     def tokens_per_pass_over_time(self) -> tuple[float, ...]:
-        """The same for stretches of equally many passes, from the reply's start to its end."""
+        """The same for intervals of equally many passes, from the reply's start to its end."""
         rounds = self.rounds - 1
         starts = range(0, len(self.emitted_by_stretch) * self.stretch_rounds, max(1, self.stretch_rounds))
         widths = (max(1, min(self.stretch_rounds, rounds - start)) for start in starts)
@@ -76,7 +76,7 @@ class RequestStats:
 
     @property
     def share_by_accepted(self) -> tuple[float, ...]:
-        """Of the passes that checked a draft: the share that accepted none, one, two … of its tokens."""
+        """Of the passes with a draft: the share that accepted none, one, two … of its tokens."""
         whole = sum(self.rounds_by_accepted)
         return tuple(rounds / whole for rounds in self.rounds_by_accepted) if whole else ()
 
@@ -87,9 +87,9 @@ class RequestStats:
 
     @property
     def break_even(self) -> float | None:
-        """How many tokens a pass must bring to be worth its time: what it takes, in plain passes.
+        """Tokens a pass must bring to be as fast as plain decoding = its time in plain passes, at least 1.
 
-        A pass that others shared takes what it brings. Never below 1, so no speed-up is above the tokens per pass.
+        A pass that others shared costs what it brings. As it is at least 1, no speed-up exceeds the tokens per pass.
         """
         own, all_tokens = self._own_ratio, self.tokens_per_pass
         if not self.shared_rounds or own is None or all_tokens is None:
@@ -98,16 +98,15 @@ class RequestStats:
 
     @property
     def speed_up(self) -> float | None:
-        """The time that the reply would have taken without a draft, over the time that it took.
+        """The reply's time without a draft, divided by its time.
 
-            speed-up = tokens per pass / break-even = (N - 1) / plain_rounds
+          speed-up = tokens per pass / break-even = (N - 1) / plain_rounds
 
-        where `plain_rounds` is what its passes took, each beside a plain pass at the same time and depth, so that load
-        from elsewhere cancels out (`drafting/baseline.py`). A race's figure is the same, after its plain lap has told
-        what plain passes take. Passes that others shared count as neither a gain nor a loss. The first pass ends the
-        reading of the prompt and does not count.
+        `plain_rounds`: time of its passes, each in plain passes at the same time and depth, so that load from elsewhere
+        cancels out (`drafting/baseline.py`). A race's figure is the same, with plain passes measured in its plain lap.
+        Shared passes count as neither gain nor loss. The first pass ends the prefill and does not count.
 
-        1 where it is about that and nobody knows on which side. None while little is known.
+        1 if it is near that and not significant. None while too little is known.
         """
         own, interval = self._own_ratio, self.speed_up_interval
         if own is None or interval is None:
@@ -118,9 +117,9 @@ class RequestStats:
 
     @property
     def speed_up_interval(self) -> tuple[float, float] | None:
-        """Holds nine of ten truths: speed-up * e^(± 1.64 standard errors). None while it is too wide to say anything.
+        """90 % confidence interval: speed-up * e^(± 1.64 standard errors). None while it is too wide to say anything.
 
-        A gain is told as one, or a loss, only where 2.6 standard errors do not reach 1.
+        A gain or loss is reported only if 2.6 standard errors do not reach 1.
         """
         own, error = self._own_ratio, _CERTAIN_ERRORS * self.plain_rounds_error
         if own is None or not self.drafted or error > _WIDEST:
@@ -129,7 +128,7 @@ class RequestStats:
 
     @property
     def is_speed_up_certain(self) -> bool:
-        """Whether the interval ends within a tenth of it."""
+        """Whether the interval is within a tenth of the speed-up."""
         speed_up, interval = self.speed_up, self.speed_up_interval
         if speed_up is None or interval is None:
             return False
@@ -137,13 +136,13 @@ class RequestStats:
 
     @property
     def saved_s(self) -> float | None:
-        """How much longer the reply would have taken without a draft; negative where drafting cost time."""
+        """Seconds that the reply would have taken longer without a draft; negative where drafting cost time."""
         speed_up = self.speed_up
         return None if speed_up is None or self.decode_s <= self.shared_s else self.decode_s * (speed_up - 1)
 
     @property
     def plain_tokens_per_second(self) -> float | None:
-        """What the same machine would have written at that moment without a draft, by the verdict."""
+        """Predicted speed of the same machine at that time without a draft: tokens per second / speed-up."""
         rate, speed_up = self.tokens_per_second, self.speed_up
         return None if rate is None or speed_up is None or self.decode_s <= self.shared_s else rate / speed_up
 
@@ -157,27 +156,27 @@ class RequestStats:
 
     @property
     def _own_ratio(self) -> float | None:
-        """The speed-up of the rounds that nobody shared; None also where their only one drew the end."""
+        """The speed-up of unshared rounds; None also if the only one drew the end."""
         tokens = self.generated_tokens - 1 - self.shared_rounds - self.shared_gained
         needed = self._own_break_even
         return None if needed is None or tokens <= 0 else tokens / self._own_rounds / needed
 
     def _of_whole(self, own: float) -> float:
-        """The speed-up of the whole reply, where that of its own rounds is this.
+        """The speed-up of the whole reply, if that of its unshared rounds is `own`.
 
-        Rather too small than above the tokens per pass, where shared passes went much faster than its own.
+        Kept at most the tokens per pass, where shared passes were much faster than its own.
         """
         share = 1 - self.shared_s / self.decode_s if self.decode_s > 0 else 1.0
         return min(1 + (own - 1) * max(0.0, share), self.tokens_per_pass or 1.0)
 
     @property
     def other_s(self) -> float:
-        """Of decode_s: neither drafting nor a forward of this reply's own."""
+        """Of decode_s: neither drafting nor a forward of this reply."""
         return max(0.0, self.decode_s - self.draft_s - self.verify_s)
 
     @property
     def draft_cost(self) -> float | None:
-        """Share of the decoding time that went into drafting."""
+        """Share of the decoding time spent on drafting."""
         return self.draft_s / self.decode_s if self.decode_s and self.draft_s else None
 
 
@@ -219,7 +218,7 @@ class StatsRecorder:
     context_limit_tokens: int = 0
 
     def count_round(self, drafted: int, accepted: int, emitted: int, seconds: float, proposed: int = 0) -> None:
-        """`proposed` tokens were checked, of which `drafted` count."""
+        """`proposed` tokens were verified, of which `drafted` count."""
         self.rounds += 1
         self.generated_tokens += emitted
         if self.rounds == 1:
@@ -242,7 +241,7 @@ class StatsRecorder:
         self.rounds_by_accepted[accepted] += 1
 
     def _count_in_stretch(self, emitted: int) -> None:
-        """Stretches become twice as long when there are too many, so their number stays small in any reply."""
+        """Intervals double when there are too many, so that their number stays bounded."""
         number = (self.rounds - 2) // self.stretch_rounds
         if number == _MOST_STRETCHES:
             counts = self.emitted_by_stretch
@@ -254,7 +253,7 @@ class StatsRecorder:
         self.emitted_by_stretch[number] += emitted
 
     def count_times(self, draft_s: float, verify_s: float, round_s: float) -> None:
-        """One draft round in several is timed part by part; `freeze` scales its shares up to all of them."""
+        """One draft round in several is timed part by part; `freeze` extrapolates its shares to all of them."""
         self.timed_draft_s += draft_s
         self.timed_verify_s += verify_s
         self.timed_rounds_s += round_s

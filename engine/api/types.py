@@ -1,4 +1,4 @@
-"""The engine's vocabulary: what a caller sends and what it learns about models. Values only, no behaviour, no MLX."""
+"""The engine's vocabulary: requests, and what is known about models. Values only, no behaviour, no MLX."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SpeculationMode(StrEnum):
 
 
 class Acceptance(StrEnum):
-    """How drafted tokens are judged when sampling; greedy decoding knows only one way."""
+    """How drafted tokens are accepted when sampling; greedy decoding has only one way."""
 
     COUPLED = "coupled"  # same seed, same text, with any draft or none
     REJECTION = "rejection"  # same distribution, 5 to 11 % more tokens a pass; the text depends on the draft
@@ -51,7 +51,7 @@ class DrafterKind(StrEnum):
     """Methods of drafting from a main model's hidden states. Their drafters are made for one main model each."""
 
     DFLASH = "dflash"  # a block of tokens in one forward
-    DSPARK = "dspark"  # the same, each token knowing the one before it
+    DSPARK = "dspark"  # the same, each token given the one before
     DFLASH2 = "dflash2"  # the same, chosen among the likeliest candidates
     EAGLE3 = "eagle3"  # token by token, from three layers
     MTP = "mtp"  # token by token, with the head that the main model was trained with
@@ -67,12 +67,12 @@ class DraftingState(StrEnum):
 
     OFF = "off"  # the request asked for none
     NO_DRAFT = "no_draft"  # no draft model is loaded
-    CATCHING_UP = "catching_up"  # the draft still reads the chat; the reply goes on plainly
+    CATCHING_UP = "catching_up"  # the draft prefills the chat; the reply is decoded plainly
     ACTIVE = "active"
-    BATCHED = "batched"  # several replies share each forward, and speculation pauses
-    PARKED = "parked"  # measured slower than plain decoding here, so it rests
+    BATCHED = "batched"  # several replies share each forward, without drafts
+    PARKED = "parked"  # measured slower than plain decoding, so paused
     UNSUPPORTED = "unsupported"  # the main model's cache cannot be rolled back
-    FAILED = "failed"  # the proposer raised; the reply went on plainly
+    FAILED = "failed"  # the proposer raised; the reply went on without it
 
 
 class ModelSource(StrEnum):
@@ -92,7 +92,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is drawn. As in mlx-lm, top-p, min-p and top-k look at the distribution before temperature."""
+    """How the next token is drawn. As in mlx-lm, top-p, min-p and top-k use the distribution before temperature."""
 
     temperature: float = 0.7
     top_p: float = 1.0
@@ -104,13 +104,13 @@ class Sampling:
     logit_bias: tuple[tuple[int, float], ...] = ()  # (token, what to add)
     xtc_probability: float = 0.0  # how often to exclude the top choices …
     xtc_threshold: float = 0.1  # … when at least two tokens are this likely
-    seed: int | None = None  # None: the engine draws one and reports it in Finished
+    seed: int | None = None  # None: the engine chooses one, and Finished has it
 
 
 @dataclass(frozen=True, slots=True)
 class Speculation:
     mode: SpeculationMode = SpeculationMode.AUTO
-    tokens: int = 4  # a round's draft length in fixed mode
+    tokens: int = 4  # draft length of a round in fixed mode
     acceptance: Acceptance = Acceptance.COUPLED
     guarded: bool = False  # a fixed length pauses, as auto does, while it is slower than plain decoding
 
@@ -136,38 +136,38 @@ class Request:
     sampling: Sampling = field(default_factory=Sampling)
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int | None = None  # None: as far as the context goes
-    context_tokens: int | None = None  # of prompt and reply, at most; None: as many as the model holds
+    context_tokens: int | None = None  # of prompt and reply, at most; None: the model's
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
-    trace: bool = False  # Finished tells each round
-    transient: bool = False  # of no chat: takes no kept cache, leaves none, and drafts nothing
-    background: bool = False  # starts, and takes steps, only while no other request waits or is under way
-    conversation: str = ""  # what is kept of it goes where `ChatEngine.keep_only` leaves it out; "": not that way
+    trace: bool = False  # Finished lists the rounds
+    transient: bool = False  # of no chat: uses no kept cache, leaves none, and drafts nothing
+    background: bool = False  # runs only while no other request is queued or running
+    conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
 
 
 @dataclass(frozen=True, slots=True)
 class RoundTrace:
-    """One round of a reply, as Finished tells it where that was asked for."""
+    """One round of a reply, in Finished if the request has `trace`."""
 
     position: int  # tokens committed before it, the prompt's included
     drafted: tuple[int, ...] = ()
     accepted: int = 0
-    source: str = ""  # who drafted
+    source: str = ""  # the proposer; "": plain
 
 
 @dataclass(frozen=True, slots=True)
 class DraftMark:
-    """A stretch of a reply's text that a draft foresaw, or where the main model overruled it.
+    """A segment of a reply's text whose drafted tokens were accepted, or one token where a draft was rejected.
 
     `start` and `end` count the characters of the request's text of one kind.
     """
 
     start: int
     end: int
-    wanted: str | None = None  # None: foreseen; else what the draft wanted instead; "": to end the reply
-    position: int = 0  # of the overruled token in its draft, from 1
+    wanted: str | None = None  # None: accepted; else the text of the rejected token; "": an end token
+    position: int = 0  # of the rejected token in its draft, from 1
     drafted: int = 0  # tokens of that draft
-    round: int = 0  # that checked it, from 1
+    round: int = 0  # that verified it, from 1
 
     @property
     def accepted(self) -> bool:
@@ -176,21 +176,21 @@ class DraftMark:
 
 @dataclass(frozen=True, slots=True)
 class DrafterInfo:
-    """What a drafter needs of its main model; 0 where it does not say."""
+    """What a drafter needs of its main model; 0: not given."""
 
     kind: DrafterKind
-    main_width: int  # of the hidden states that it reads
+    main_width: int  # of the hidden states that it is fed
     main_layers: int
     vocabulary_rows: int
-    layers: tuple[int, ...]  # whose output it reads, counted from 0; -1: what the head is given
+    layers: tuple[int, ...]  # whose outputs it is fed, from 0; -1: the head's input
 
 
 @dataclass(frozen=True, slots=True)
 class CacheSizes:
-    """What a chat takes in a model."""
+    """Memory of a chat in a model."""
 
     token_bytes: int  # for each token of it
-    fixed_bytes: int  # however long it is: windows when they are full, and recurrent states
+    fixed_bytes: int  # whatever its length: full windows, and recurrent states
 
 
 class DeleteRefusal(StrEnum):
@@ -200,7 +200,7 @@ class DeleteRefusal(StrEnum):
     NOT_OURS = "not_ours"  # another program's, or in a folder that was added
     NO_MODEL = "no_model"
     IN_USE = "in_use"  # a reply is being written with it
-    GONE = "gone"  # somebody else has deleted or moved it, or its disk is not there
+    GONE = "gone"  # deleted or moved by another program, or its disk is not connected
     FORBIDDEN = "forbidden"  # by the rights of its folder
     READ_ONLY = "read_only"  # the disk
     LOCKED = "locked"  # by another program
@@ -209,7 +209,7 @@ class DeleteRefusal(StrEnum):
 
 class FitLevel(StrEnum):
     FITS = "fits"
-    TIGHT = "tight"  # it fits, and leaves little for anything else
+    TIGHT = "tight"  # it fits, but leaves little for anything else
     TOO_LARGE = "too_large"
 
 
@@ -220,27 +220,27 @@ class MemoryFit:
     level: FitLevel
     needed_bytes: int
     available_bytes: int  # for models and chats together
-    largest_context_tokens: int  # that fits; 0 where not even the weights do
-    estimated: bool  # not read from files that are here
+    largest_context_tokens: int  # that fits; 0 if not even the weights do
+    estimated: bool  # without the model's files
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAbout:
-    """What the files of a model say for people."""
+    """What a model's files say, for display."""
 
     family: str = ""  # "Qwen3"
-    template: bool = False  # of chats
+    template: bool = False  # whether it has a chat template
     thinking: bool = False
     tools: bool = False
     languages: tuple[str, ...] = ()  # codes, as in "ko"
     licence: str = ""  # as the hub names it: "apache-2.0"
-    speculates: bool = True  # False: the family computes several tokens otherwise than each alone
-    made_for: str = ""  # a drafter's main model, where it names one
+    speculates: bool = True  # False: its forward over several tokens differs from one by one
+    made_for: str = ""  # a drafter's main model, if it names one
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What the files of a model say, read without loading it."""
+    """What a model's files say, read without loading it."""
 
     folder: str
     name: str  # "Qwen3-8B-4bit"
@@ -253,19 +253,19 @@ class ModelInfo:
     context_tokens: int
     width: int = 0  # of its hidden states
     layers: int = 0
-    vocabulary_rows: int = 0  # with the padding of its output layer
-    drafter: DrafterInfo | None = None  # set: it is no chat model and can only draft
+    vocabulary_rows: int = 0  # with the padding of the output layer
+    drafter: DrafterInfo | None = None  # set: not a chat model, it can only draft
     own_drafter: DrafterInfo | None = None  # a head in its own folder that drafts for it: set_draft(folder)
     caches: CacheSizes | None = None  # None: of a drafter, or not known
     about: ModelAbout = field(default_factory=ModelAbout)
-    sparse: bool = False  # made of experts, of which a token needs only some
-    idle_bytes: int = 0  # of the weights, what stays on the disk: eyes and ears
-    quantization: str = ""  # its method, where that has a name: "MXFP4"
+    sparse: bool = False  # mixture of experts: a token uses only some of the weights
+    idle_bytes: int = 0  # of the weights: vision and audio parts, never loaded
+    quantization: str = ""  # name of its method, if it has one: "MXFP4"
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardTimes:
-    """What forwards of a main model take on this machine."""
+    """Forward times of a main model on this machine."""
 
     weight_bytes: int
     sparse: bool
@@ -274,7 +274,7 @@ class ForwardTimes:
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """What the engine has and does, as far as the events posted up to now tell."""
+    """What the engine has and does, by the events posted so far."""
 
     main: ModelInfo | None = None
     draft: ModelInfo | None = None
@@ -282,10 +282,10 @@ class EngineState:
     loading_draft: str | None = None
     queued: tuple[RequestId, ...] = ()
     running: tuple[RequestId, ...] = ()
-    background: tuple[RequestId, ...] = ()  # of these two, those that give way to the others
-    drafting: DraftingState = DraftingState.NO_DRAFT  # of the reply that was heard of last
+    background: tuple[RequestId, ...] = ()  # of these two, those that yield to the others
+    drafting: DraftingState = DraftingState.NO_DRAFT  # of the latest reply with an event
 
     @property
     def foreground(self) -> tuple[RequestId, ...]:
-        """The requests that somebody waits for: those under way, then those in the queue."""
+        """The requests that a user waits for: running ones, then queued ones."""
         return tuple(each for each in (*self.running, *self.queued) if each not in self.background)
