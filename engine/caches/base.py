@@ -1,7 +1,7 @@
-"""The cache transaction of one sequence in one model: feed a step, then keep the first of its tokens, forget the rest.
+"""The cache transaction of one sequence in one model: feed a step, then keep its first tokens and drop the rest.
 
-`forward(width, run)` opens a step, `commit(kept)` closes it and leaves every layer exactly as if only the kept tokens
-had been fed. What each layer needs for that differs (see the files beside this one); nobody outside has to know.
+`forward(width, run)` opens a step. `commit(kept)` closes it and leaves every layer exactly as if only the kept tokens
+had been fed. How each kind of cache does that is in the files beside this one, and nothing outside needs to know.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class CacheSet:
     """Engine thread only. Calls that the contract does not allow raise CacheMisuse."""
 
     def __init__(self, layers: list[Any], replay: Replay | None = None, can_roll_back: bool = True) -> None:
-        """`replay` is of the network; caches that cannot forget tokens by themselves need it."""
+        """`replay`: of the network; needed by caches that cannot drop tokens by themselves."""
         self.layers = layers
-        self.can_roll_back = can_roll_back  # whether a step may be committed in part; without that, no speculation
+        self.can_roll_back = can_roll_back  # whether a step may be committed in part; else no speculation
         self.position = 0  # committed tokens
         self.width = 0  # of the open step; 0: none is open
         self._trimmed = [leaf for leaf in leaves(layers) if trims(leaf)]
@@ -30,14 +30,14 @@ class CacheSet:
         self._replay = replay
         self._before: list[Any] = []
         self._calls: list[Call] = []
-        self._rollback_points: dict[int, list[Any]] | None = None  # by position; None: none are kept
+        self._rollback_points: dict[int, list[Any]] | None = None  # by position, None: not recorded
 
     @property
     def nbytes(self) -> int:
         return sum(layer.nbytes for layer in self.layers)
 
     def forward(self, width: int, run: Callable[[], mx.array]) -> mx.array:
-        """Open a step of `width` tokens and run it. Wider than SLACK_TOKENS (prefill) it must stand as a whole."""
+        """Open a step of `width` tokens and run it. Wider than SLACK_TOKENS (prefill), it must be committed whole."""
         require(self.width == 0, "the last step was never committed")
         self.width = width
         self._before = self._snapshot()
@@ -47,9 +47,9 @@ class CacheSet:
             return run()
 
     def move_to_front(self, rows: list[int]) -> None:
-        """Put the open step's tokens at `rows` in the place of its first ones, in this order; `commit` is to follow.
+        """Move the open step's tokens at `rows` to its front, in this order; `commit` follows.
 
-        For a step over a tree of tokens, which no recurrent state can follow.
+        For a step over a tree of tokens, which recurrent states cannot roll back.
         """
         require(all(0 <= row < self.width for row in rows), f"the open step has {self.width} tokens")
         require(not self._replayed, "a recurrent state follows a chain")
@@ -57,7 +57,7 @@ class CacheSet:
             move_to_front(leaf, self.width, rows)
 
     def commit(self, kept: int) -> None:
-        """Close the open step: of its tokens the first `kept` stand."""
+        """Close the open step and keep its first `kept` tokens."""
         require(0 <= kept <= self.width, f"{kept} tokens of a step of {self.width} cannot stand")
         partly = self._replayed and 0 < kept < self.width
         require(bool(self._calls) or not partly, "a step as wide as this must stand as a whole")
@@ -69,12 +69,12 @@ class CacheSet:
         self._before, self._calls = [], []
 
     def keep_rollback_points(self) -> None:
-        """From now to the next `roll_back`, remember what it takes to roll back to here and to the end of each step."""
+        """Until the next `roll_back`, record what it takes to roll back to here and to the end of each step."""
         self._rollback_points = {}
         self._keep_rollback_point()
 
     def roll_back(self, position: int) -> None:
-        """Forget everything after `position` tokens, where a step ended since rollback points are kept."""
+        """Drop everything after `position` tokens: where `keep_rollback_points` was called, or a step ended since."""
         require(self.width == 0, "a step is open")
         require(0 <= position <= self.position, f"there is no position {position} of {self.position}")
         points = self._rollback_points or {}
@@ -87,15 +87,15 @@ class CacheSet:
         self._rollback_points = None
 
     def let_network_go(self) -> None:
-        """For caches that are only to be read from here on: what they hold of the network goes, and no step follows."""
+        """Drop references to the network: from here on the caches are only read, and no step may follow."""
         self._replay = None
 
     def join_network(self, fresh: CacheSet) -> None:
-        """After `let_network_go`, that of `fresh`, which is the same read anew: steps may follow again."""
+        """After `let_network_go`: take the network of `fresh`, the same model loaded again; steps may follow."""
         self._replay = fresh._replay
 
     def evaluate(self) -> None:
-        """Finish what the last step left lazy, so that a chunk of prefill costs its memory only once."""
+        """Evaluate what the last step left lazy, so that a prefill chunk's memory is freed before the next one."""
         mx.eval([layer.state for layer in self.layers])
 
     def _forget(self, width: int, kept: int) -> None:

@@ -1,7 +1,7 @@
-"""Truncating caches, and copying parts of them: what lets a chat go on from an earlier position.
+"""Truncating caches and copying parts of them, so that a chat can continue from an earlier position.
 
-A key-value cache has one row a token: it is truncated by dropping rows, and any stretch of rows can be cut out. Windows
-and recurrent states are changed by every token: an earlier one can be restored only from a checkpoint made there.
+A key-value cache has one row a token: it is truncated by dropping rows, and any segment of rows can be copied. Windows
+and recurrent states change with every token: an earlier one is restored only from a checkpoint made there.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves, require, restore, snapshot, trim
 from engine.caches.window import WindowCache
 
-Checkpoint = list[Any]  # for each cache without rows, a copy of its state: arrays, numbers, None and lists of those
-Rows = list[list[mx.array]]  # for each cache with rows, its arrays (…, tokens, depth)
+Checkpoint = list[Any]  # of each cache without rows, a copy of its state: arrays, numbers, None and lists of those
+Rows = list[list[mx.array]]  # of each cache with rows, its arrays (…, tokens, depth)
 
 _WITH_ROWS = (mlx_cache.KVCache, mlx_cache.QuantizedKVCache)
 _SPARE_ROWS = 256  # as many as mlx-lm adds at a time
-_PLACES = ("_end", "_first")  # of a window, in its buffers
+_PLACES = ("_end", "_first")  # positions in a window's buffers
 _IDLE_ROWS = 4096  # more spare rows than this are freed
 
 
@@ -31,21 +31,21 @@ def needs_checkpoints(caches: CacheSet) -> bool:
 
 
 def make_checkpoint(caches: CacheSet) -> Checkpoint:
-    """Copies, because a slice would keep the whole buffer alive that it was cut from."""
+    """Copies the arrays: a slice would keep the whole buffer alive."""
     checkpoint = [_state(leaf) for leaf in _without_rows(caches)]
     mx.eval(list(arrays_in(checkpoint)))
     return checkpoint
 
 
 def can_truncate(caches: CacheSet, position: int) -> bool:
-    """Whether `truncate` needs no checkpoint there: windows remember a little more than they show."""
+    """Whether `truncate` needs no checkpoint there: windows keep a few more rows than they show."""
     tokens = caches.position - position
     states = _without_rows(caches)
     return tokens == 0 or all(isinstance(leaf, WindowCache) and leaf.can_trim(tokens) for leaf in states)
 
 
 def truncate(caches: CacheSet, position: int, checkpoint: Checkpoint | None = None) -> None:
-    """Forget everything after `position` tokens; `checkpoint` was made there, or is None where none is needed."""
+    """Drop everything after `position` tokens; `checkpoint` was made there, or is None where none is needed."""
     tokens = caches.position - position
     require(caches.width == 0, "a step is open")
     require(tokens >= 0, f"there is no position {position} of {caches.position}")
@@ -62,12 +62,12 @@ def truncate(caches: CacheSet, position: int, checkpoint: Checkpoint | None = No
 
 
 def rows_between(caches: CacheSet, start: int, end: int) -> Rows:
-    """Views, not evaluated: they are for reading at once, before the caches change."""
+    """Views, not evaluated: to be read at once, before the caches change."""
     return [[array[..., start:end, :] for array in _arrays(leaf)] for leaf in _with_rows(caches)]
 
 
 def append_rows(caches: CacheSet, stretches: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
-    """Append `stretches`, which lead up to `end`, cache by cache; they are emptied on the way, to save memory."""
+    """Append segments of rows, which lead up to `end`, cache by cache; empties the lists, to save memory."""
     require(caches.width == 0, "a step is open")
     require(checkpoint is not None or not needs_checkpoints(caches), f"nothing restores the state at {end}")
     for index, leaf in enumerate(_with_rows(caches)):
@@ -85,7 +85,7 @@ def append_rows(caches: CacheSet, stretches: list[Rows], end: int, checkpoint: C
 
 
 def copy_beginning(source: CacheSet, fresh: CacheSet, end: int) -> None:
-    """`fresh` holds what `source` does of its first `end` tokens; only for caches that need no checkpoint.
+    """Copy the first `end` tokens of `source` to `fresh`; only for caches that need no checkpoint.
 
     Not evaluated: the next forward copies. `source` may change before that.
     """
@@ -142,7 +142,7 @@ def _free_spare_rows(leaf: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Opaque:
-    """The state of a cache class that does not publish it. It can be restored, but not written to a file."""
+    """The state of a cache class without a public `state`. Can be restored, but not written to a file."""
 
     before: Any
 
@@ -154,7 +154,7 @@ def _state(leaf: Any) -> Any:
 
 
 def _window_state(leaf: WindowCache) -> list[Any]:
-    """All its attributes, but of the entries only those that a next token can see."""
+    """All attributes; of the entries only those that a next token can attend to."""
     state = dict(vars(leaf))
     if leaf.keys is not None:
         first, end = max(0, state["_end"] - leaf.max_size + 1), state["_end"]
@@ -180,7 +180,7 @@ def _copy(value: Any) -> Any:
 
 
 def _new_handles(value: Any) -> Any:
-    """New handles and lists: a cache may write into its own, and a checkpoint serves more than once."""
+    """New handles and lists: a cache may write to its own, and a checkpoint is used more than once."""
     if isinstance(value, mx.array):
         return mx.array(value)
     return [_new_handles(part) for part in value] if isinstance(value, list | tuple) else value

@@ -1,7 +1,7 @@
-"""Running a function of ours in place of a module's call: the only file that swaps the classes of modules.
+"""Calls a function of ours in place of a module's call: the only file that swaps classes of modules.
 
-A hook belongs to the modules that it was given, for the time of a `with` block. Nothing is shared between networks, so
-engines on other threads notice nothing of it.
+A hook applies to the given modules inside a `with` block. Networks share nothing, so engines on other threads are not
+affected.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Hook = Callable[..., Any]  # (module, run, *arguments, **keywords) -> result; `r
 
 @contextmanager
 def hooked(modules: Sequence[Any], hook: Hook) -> Iterator[None]:
-    """In the block, calling one of `modules` calls `hook` instead. In nested blocks the inner hook comes first."""
+    """In the block, calling one of `modules` calls `hook` instead. Of nested blocks the inner hook is called first."""
     for module in modules:
         _hooks_of(module).append(hook)
     try:
@@ -29,14 +29,14 @@ def hooked(modules: Sequence[Any], hook: Hook) -> Iterator[None]:
 
 
 def own_array(value: Any) -> Any:
-    """`value`, to be kept by a hook: where a network changes it in place (`h *= 2`), this one stays as it is."""
+    """`value`, safe to keep in a hook: unchanged where the network later changes it in place (`h *= 2`)."""
     return value.astype(value.dtype) if isinstance(value, mx.array) else value
 
 
 def _hooks_of(module: Any) -> list[Hook]:
     hooks: list[Hook] | None = vars(module).get("_hooks")
     if hooks is None:
-        hooks = vars(module)["_hooks"] = []  # an attribute that is set is a parameter to MLX
+        hooks = vars(module)["_hooks"] = []  # set in the dict: an attribute would be a parameter to MLX
         base: type = type(module)
         module.__class__ = _with_hooks(base)
     return hooks
@@ -44,7 +44,7 @@ def _hooks_of(module: Any) -> list[Hook]:
 
 @cache
 def _with_hooks(base: type) -> type:
-    """`base`, but that its call goes through the hooks of the module. The class itself holds no state."""
+    """A subclass of `base` whose call goes through the module's hooks. The class has no state."""
 
     def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
         run = partial(base.__call__, self)

@@ -1,7 +1,7 @@
-"""What the cache of one layer needs to undo a step, by its class in mlx-lm; `merging.py` knows those of batches.
+"""How the cache of one layer undoes a step, by its class in mlx-lm; `merging.py` has those of batches.
 
-A key-value cache forgets by moving an offset. Every other cache is put back as it was, by `snapshot` and `restore`;
-what then stands of the step is fed to it again (see `replay.py`).
+A key-value cache drops tokens by moving an offset. Every other cache is restored from a `snapshot`, and the kept tokens
+of the step are fed to it again (see `replay.py`).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from mlx_lm.models import cache as mlx_cache
 
 from engine.caches.window import WindowCache
 
-# Exactly these forget by moving an offset. (A rotating window says that it can, until it has wrapped; a concatenating
-# cache says so too, and brings back what it forgot with the next token.)
+# Exactly these drop tokens by moving an offset. (A rotating window says that it can, until it has wrapped; a
+# concatenating cache says so too, and returns the dropped tokens with the next one.)
 _TRIMMING = (
     mlx_cache.KVCache,
     mlx_cache.QuantizedKVCache,
@@ -26,7 +26,7 @@ _TRIMMING = (
 
 
 class CacheMisuse(RuntimeError):
-    """A cache was asked for what its contract does not allow: an error in the engine, and no text can be trusted."""
+    """A call that a cache's contract does not allow: a bug of the engine, after which no text can be trusted."""
 
 
 def require(condition: bool, reason: str) -> None:
@@ -46,7 +46,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def exact(layer: Any) -> Any:
-    """`layer`, with windows that can be trimmed in place of rotating ones."""
+    """`layer`, with rotating windows replaced by windows that can be trimmed."""
     if isinstance(layer, mlx_cache.CacheList):
         layer.caches = tuple(map(exact, layer.caches))
     elif type(layer) is mlx_cache.RotatingKVCache and layer.keep == 0:
@@ -64,7 +64,7 @@ def trim(leaf: Any, tokens: int) -> None:
 
 
 def move_to_front(leaf: Any, width: int, rows: list[int]) -> None:
-    """Of the newest `width` tokens of a cache that trims, put those at `rows` in the place of the first."""
+    """Of the newest `width` tokens of a cache that trims, move those at `rows` to the front."""
     first = leaf.offset - getattr(leaf, "start_position", 0) - width  # windows and chunks have dropped some
     for entries in (leaf.keys, leaf.values):
         for array in entries if isinstance(entries, list | tuple) else (entries,):
@@ -72,14 +72,14 @@ def move_to_front(leaf: Any, width: int, rows: list[int]) -> None:
 
 
 def slots(leaf: Any) -> list[Any]:
-    """The values that a step puts in place of others."""
+    """The values that a step replaces."""
     return list(leaf.cache) if isinstance(leaf, mlx_cache.ArraysCache) else list(vars(leaf).values())
 
 
 def snapshot(leaf: Any) -> Any:
-    """Recurrent slots are rebound by every step, never written to, so the old references are the old state.
+    """Recurrent slots are replaced by every step, never written to, so references are enough.
 
-    Of an unknown class nothing is known but its attributes; a copy of an array is free until one of the two is written.
+    Of an unknown class all attributes are copied; a copy of an array is free until one of the two is written.
     """
     return slots(leaf) if isinstance(leaf, mlx_cache.ArraysCache) else copy.deepcopy(vars(leaf))
 

@@ -1,7 +1,7 @@
 """Caches of several conversations as rows of one batch, and back: joining, leaving, and undoing the last step.
 
-The batch's caches are mlx-lm's own. Windows and recurrent states take steps of one token a row; where all are
-key-value caches a step may be wider, and each row forgets as many of its tokens as it likes.
+The batch's caches are mlx-lm's. With windows or recurrent states a step has one token a row. If all are key-value
+caches a step may be wider, and each row drops any number of its tokens.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves, require
 from engine.caches.window import WindowCache
 
-# Exactly these can become rows. Chunked and quantized caches cannot, nor can what a family brings along itself.
+# Exactly these can become rows; chunked, quantized and a family's own caches cannot.
 _MERGING = (mlx_cache.KVCache, mlx_cache.ArraysCache, WindowCache)
 _MOST_PADDING = 64  # tokens of every row
 
@@ -26,7 +26,7 @@ def can_merge(layers: Sequence[Any]) -> bool:
 
 
 def can_forget(layers: Sequence[Any]) -> bool:
-    """Whether a row of a batch of these can forget tokens while another keeps them."""
+    """Whether one row of a batch of these can drop tokens while another keeps them."""
     return all(type(leaf) is mlx_cache.KVCache for leaf in leaves(layers))
 
 
@@ -35,10 +35,10 @@ class MergedCaches:
 
     def __init__(self) -> None:
         self.layers: list[Any] = []
-        self._before: list[list[Any]] = []  # what each recurrent cache held before the last step
+        self._before: list[list[Any]] = []  # the slots of each recurrent cache before the last step
 
     def append(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Copy more rows in, each given by its own layers. The last step can no longer be undone."""
+        """Copy more rows in, each given by its layers. The last step can no longer be undone."""
         merged = [_merged(parts) for parts in zip(*rows, strict=True)]
         for layer, more in zip(self.layers, merged, strict=False):
             layer.extend(more)
@@ -47,11 +47,11 @@ class MergedCaches:
         mx.eval(list(_arrays(self.layers)))
 
     def remember(self) -> None:
-        """A step follows that `extract` may have to undo."""
+        """Record what `extract` needs to undo the step that follows."""
         self._before = [list(leaf.cache) for leaf in _recurrent(self.layers)]
 
     def keep(self, rows: list[int]) -> None:
-        """These rows in this order, and no others."""
+        """Keep these rows in this order, and drop all others."""
         if not rows:
             self.layers, self._before = [], []
             return
@@ -60,9 +60,9 @@ class MergedCaches:
         self._before = [[slot if slot is None else slot[rows] for slot in slots] for slots in self._before]
 
     def forget(self, tokens: Sequence[int]) -> None:
-        """Row by row, the newest tokens go; see `can_forget`.
+        """Drop the newest `tokens[i]` tokens of row i; see `can_forget`.
 
-        Rows end at one place, so those that forget more than others are moved to the right, and padded on the left.
+        Rows end at the same column, so a row that drops more than others is shifted right and padded on the left.
         """
         least = min(tokens)
         shifts = [forgotten - least for forgotten in tokens]
@@ -71,14 +71,14 @@ class MergedCaches:
             leaf.prepare(right_padding=shifts)
             leaf.finalize()
         if min(next(leaves(self.layers)).left_padding.tolist()) >= _MOST_PADDING:
-            self.keep(list(range(len(shifts))))  # which cuts off what pads all rows
+            self.keep(list(range(len(shifts))))  # drops columns that are padding in all rows
 
     def copy_first(self, rows: int) -> None:
-        """Add a copy of the first of `rows` rows behind the last."""
+        """Append a copy of the first of `rows` rows."""
         self.keep([*range(rows), 0])
 
     def extract(self, row: int, caches: CacheSet, position: int, *, back: bool) -> CacheSet:
-        """A row, poured into fresh `caches` that then hold `position` tokens. With `back` its last step never was."""
+        """Move a row to fresh `caches`, which then hold `position` tokens. `back`: without the last step."""
         require(
             not back or len(self._before) == len(_recurrent(self.layers)), "the last step cannot be undone any more"
         )
@@ -94,7 +94,7 @@ class MergedCaches:
 
 
 def _merged(parts: Sequence[Any]) -> Any:
-    """Caches of the same layer in several conversations as one cache."""
+    """Caches of one layer in several conversations as one cache."""
     first = parts[0]
     if isinstance(first, mlx_cache.CacheList):
         return mlx_cache.CacheList(*(_merged(inner) for inner in zip(*(part.caches for part in parts), strict=True)))
@@ -106,7 +106,7 @@ def _merged(parts: Sequence[Any]) -> Any:
 
 
 def _stacked(parts: Sequence[Any]) -> Any:
-    """As ArraysCache.merge, which stumbles over slots that a family never fills."""
+    """As ArraysCache.merge, which fails on slots that a family never fills."""
     merged = mlx_cache.ArraysCache(len(parts[0].cache))
     merged.cache = list(parts[0].cache)
     for part in parts[1:]:
@@ -115,7 +115,7 @@ def _stacked(parts: Sequence[Any]) -> Any:
 
 
 def _rotating(window: WindowCache) -> Any:
-    """The same window as mlx-lm's batches take it in."""
+    """The window as mlx-lm's batches expect it."""
     rotating = mlx_cache.RotatingKVCache(window.max_size)
     if window.keys is not None:
         rotating.offset, rotating._idx = window.offset, rotating.size()  # noqa: SLF001  it has no public name
@@ -124,7 +124,7 @@ def _rotating(window: WindowCache) -> Any:
 
 
 def _newest(window: WindowCache, held: mx.array) -> mx.array:
-    """As many entries as the window is wide; the oldest, which no later token will see, may be gone."""
+    """The newest entries, a window's width of them; older ones are never attended to."""
     entries = held[..., : window._end, :]  # noqa: SLF001  its module says what it promises
     wanted = min(window.offset, window.max_size)
     missing = max(0, wanted - entries.shape[2])
@@ -132,7 +132,7 @@ def _newest(window: WindowCache, held: mx.array) -> mx.array:
 
 
 def _pour(row: Any, leaf: Any, back: int) -> None:
-    """`row`, less its last `back` tokens, becomes the content of the fresh cache `leaf`."""
+    """Fill the fresh cache `leaf` with `row`, without its last `back` tokens."""
     held = row.keys.shape[2] - back
     if held:
         leaf.update_and_fetch(row.keys[..., :held, :], row.values[..., :held, :])
@@ -148,6 +148,6 @@ def _recurrent(layers: Sequence[Any]) -> list[Any]:
 
 
 def _arrays(layers: Sequence[Any]) -> list[mx.array]:
-    """What must be computed before the arrays that it was made from can go."""
+    """Arrays to evaluate, so that those they were computed from can be freed."""
     slots = [leaf.cache if hasattr(leaf, "cache") else (leaf.keys, leaf.values) for leaf in leaves(layers)]
     return [array for held in slots for array in held if array is not None]

@@ -1,12 +1,12 @@
-"""Rolling back a cache that folds every token into one state: restore it as it was, then feed it only what stands.
+"""Rolling back a cache that folds every token into one state: restore it, then feed it the kept tokens again.
 
-While a step runs, each module that changes such a cache is recorded with its arguments: the innermost module that
-accounts for all that changed, in most families the mixer of one layer. To replay it is to call it again with the
-first of the step's tokens. MLX computes only what the new state depends on, and linear maps are not computed again: a
-part of what they returned in the step is their result for the first tokens.
+During a step, each module that changes such a cache is recorded with its arguments: the innermost module that accounts
+for all changes, in most families the mixer of one layer. A replay calls it again with the first tokens of the step. MLX
+computes only what the new state depends on. Linear maps are not computed again: the first rows of their recorded
+outputs are the result.
 
-Where a family changes its caches outside of such a module, an outer one is recorded, at the latest the network itself:
-then the whole model runs again over what stands. That is slow, and exact all the same.
+Where a family changes its caches outside such a module, an outer one is recorded, at worst the network itself: then the
+whole model runs again over the kept tokens. That is slow, but exact.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ import mlx.nn as nn
 from engine.caches.hooks import hooked, own_array
 from engine.caches.kinds import leaves, slots
 
-# Families that compile a module's call at run time. Replayed, it would keep the results of one step for ever.
+# Families that compile a module's call at run time. A replay of a compiled call would return the first step's results
+# for ever.
 COMPILES_MODULES = {"kimi_k3"}
 _LINEAR = (nn.Linear, nn.QuantizedLinear)
 
-Outputs = dict[int, list[tuple[tuple[int, ...], mx.array]]]  # of linear maps, by module: shape of the input, and output
+Outputs = dict[int, list[tuple[tuple[int, ...], mx.array]]]  # by id of a linear map: (input shape, output)
 
 
 @dataclass(slots=True)
@@ -38,17 +39,17 @@ class Call:
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
     handed: list[Any]  # the caches among its arguments
-    changed: set[tuple[int, int]] = field(default_factory=set)  # (cache, slot) that it rebound
-    outputs: Outputs = field(default_factory=dict)  # of the linear maps in it
+    changed: set[tuple[int, int]] = field(default_factory=set)  # (id of the cache, slot) that it replaced
+    outputs: Outputs = field(default_factory=dict)  # of the linear maps called in it
 
     def again(self, width: int, kept: int) -> None:
-        """Run over the first `kept` of the step's `width` tokens; only the caches matter."""
+        """Call it over the first `kept` of the step's `width` tokens, for its effect on the caches."""
         arguments = [_first(value, width, kept) for value in self.arguments]
         self.module(*arguments, **{name: _first(value, width, kept) for name, value in self.keywords.items()})
 
 
 class Replay:
-    """Records the steps of one network's caches, and replays them in part."""
+    """Records the steps of one network's caches, and replays parts of them."""
 
     def __init__(self, network: Any) -> None:
         modules = list({id(module): module for module in network.modules()}.values())
@@ -58,13 +59,13 @@ class Replay:
 
     @contextmanager
     def recording(self, watched: Sequence[Any]) -> Iterator[list[Call]]:
-        """The calls from which the caches `watched` can be replayed, complete at the end of the block."""
+        """The calls from which the caches `watched` can be replayed; complete at the end of the block."""
         step = _Step(set(map(id, watched)))
         with hooked(self._takers, step.on_call), hooked(self._linear, step.on_linear):
             yield step.calls
 
     def run(self, calls: Sequence[Call], width: int, kept: int) -> None:
-        """Feed the first `kept` of the step's `width` tokens to the caches of `calls`, which are as before the step."""
+        """Feed the first `kept` of the step's `width` tokens to the caches of `calls`, restored to before the step."""
         for call in calls:
             linear = [module for module in self._linear if id(module) in call.outputs]
             with hooked(linear, _Answers(call.outputs)):
@@ -72,12 +73,12 @@ class Replay:
 
 
 class _Step:
-    """What is recorded of one step."""
+    """Records one step."""
 
     def __init__(self, watched: set[int]) -> None:
         self.calls: list[Call] = []
         self._watched = watched
-        self._outputs: Outputs | None = None  # of the innermost call under way
+        self._outputs: Outputs | None = None  # of the innermost recorded call in progress
 
     def on_call(self, module: Any, run: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         values = (*arguments, *keywords.values())
@@ -108,7 +109,7 @@ class _Step:
 
 
 class _Answers:
-    """In place of linear maps that a step has called already: the first rows of what they returned."""
+    """In place of linear maps in a replay: the first rows of the outputs that the step recorded."""
 
     def __init__(self, outputs: Outputs) -> None:
         self._left = {module: iter(given) for module, given in outputs.items()}
@@ -116,7 +117,7 @@ class _Answers:
     def __call__(self, module: Any, run: Callable[..., Any], x: mx.array) -> Any:
         shape, output = next(self._left[id(module)], ((), None))
         axes = [axis for axis, (was, now) in enumerate(zip(shape, x.shape, strict=False)) if was != now]
-        if output is None or len(axes) != 1:  # not called then, or not clear which axis is that of the tokens
+        if output is None or len(axes) != 1:  # not called in the step, or not clear which axis is that of the tokens
             return run(x)
         return mx.split(output, [x.shape[axes[0]]], axis=axes[0])[0]
 
@@ -126,7 +127,7 @@ def _takes_caches(module: Any) -> bool:
 
 
 def _plain(value: Any) -> bool:
-    """Whether `value` will mean the same in a replay: no object that the step has written to since."""
+    """Whether `value` means the same in a replay: not an object that the step has changed since."""
     if isinstance(value, list | tuple):
         return all(map(_plain, value))
     return value is None or isinstance(value, mx.array | bool | int | float | str) or any(leaves(value))

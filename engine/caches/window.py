@@ -1,7 +1,7 @@
-"""A sliding-window cache that can forget its newest tokens, however long ago the window filled.
+"""A sliding-window cache that can drop its newest tokens, even after the window has filled.
 
-mlx-lm's rotating cache overwrites the oldest entry in place, so a rejected token has already destroyed what it would
-give back. This one keeps its entries in order of time, with some slack behind the window, and drops the front in bulk.
+mlx-lm's rotating cache overwrites the oldest entry in place, so a rejected token has destroyed what a rollback needs.
+This one keeps entries in order of time, with some slack before the window, and drops old ones in bulk.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mlx_lm.models.cache import RotatingKVCache
 
 from engine.api.types import MAX_DRAFT_TOKENS
 
-# Steps wider than this (prefill) are never rolled back, so nothing behind the window is kept for them.
+# Wider steps (prefill) are never rolled back, so no older entries are kept for them.
 SLACK_TOKENS = MAX_DRAFT_TOKENS + 1
 _GROWTH_TOKENS = 256
 
@@ -30,11 +30,11 @@ class WindowCache(RotatingKVCache):
     def __init__(self, max_size: int) -> None:
         super().__init__(max_size=max_size, keep=0)  # type: ignore[no-untyped-call]
         self._end = 0
-        self._first = 0  # of the entries that the last step saw
+        self._first = 0  # first entry that the last step attended to
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
         width = keys.shape[2]
-        # A step of S tokens sees the window of each: max_size - 1 tokens before the first of them, at most.
+        # A step of S tokens attends to the window of each: at most max_size - 1 tokens before its first.
         seen = min(self._end, self.max_size - 1)
         self._make_room(width, keys, values)
         self.keys[..., self._end : self._end + width, :] = keys
@@ -46,7 +46,7 @@ class WindowCache(RotatingKVCache):
 
     @property
     def start_position(self) -> int:
-        """How many tokens it has dropped, as a chunked cache calls it."""
+        """Tokens dropped so far; the name is that of a chunked cache."""
         return self.offset - self._end
 
     def trim(self, tokens: int) -> int:
@@ -66,7 +66,7 @@ class WindowCache(RotatingKVCache):
 
     def make_mask(self, N: int, window_size: int | None = None, return_array: bool = False) -> Any:  # noqa: N803
         window = window_size or self.max_size
-        if N <= SLACK_TOKENS:  # a step sees no more than its tokens would one by one
+        if N <= SLACK_TOKENS:  # a step attends to no more than its tokens would one by one
             window = min(window, self.max_size)
         before = min(self._end, self.offset, self.max_size - 1)
         if N == 1 and before + 1 <= window:
@@ -76,7 +76,7 @@ class WindowCache(RotatingKVCache):
         return "causal"
 
     def keys_and_values(self) -> tuple[mx.array, mx.array]:
-        """What the last step saw; some layers look at the cache of another."""
+        """What the last step attended to; some layers share the cache of another."""
         return self.keys[..., self._first : self._end, :], self.values[..., self._first : self._end, :]
 
     @property
@@ -88,7 +88,7 @@ class WindowCache(RotatingKVCache):
         self.keys, self.values, self.offset, self._end, self._first, self.max_size = value
 
     def _make_room(self, width: int, keys: mx.array, values: mx.array) -> None:
-        """Space for `width` more entries: drop what lies behind the window and its slack, then grow if need be."""
+        """Space for `width` more entries: drop those older than the window and its slack, then grow if necessary."""
         capacity = 0 if self.keys is None else self.keys.shape[2]
         if self._end + width <= capacity:
             return
@@ -101,7 +101,7 @@ class WindowCache(RotatingKVCache):
 
 
 def _moved(buffer: mx.array | None, first: int, end: int, room: int, like: mx.array) -> mx.array:
-    """The entries [first, end) at the front of a new buffer with `room` behind them."""
+    """Entries [first, end) at the front of a new buffer with `room` more."""
     batch, heads, _, depth = like.shape
     empty = mx.zeros((batch, heads, room, depth), like.dtype)
     return empty if buffer is None else mx.concatenate([buffer[..., first:end, :], empty], axis=2)
