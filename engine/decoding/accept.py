@@ -1,8 +1,8 @@
 """How many drafted tokens are accepted. Pure: arrays and token lists in, tokens out; no state, no model, no clock.
 
-Both rules put the main model's verdict into one row of tokens: what it says after the last committed token and after
-each drafted one. A drafted token is accepted while the verdict before it repeats it, and the first verdict that differs
-is the round's last token.
+Both rules return one row of verdicts: the main model's token after the last committed token and after each drafted one.
+A drafted token is accepted if the verdict before it equals it and its parent was accepted. The first verdict that
+differs from the draft is the round's last token.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ ROOT = -1  # parent of the drafted tokens that follow the last committed one
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Proposed tokens (n,), and what their drawer knows of them; nothing of it need be evaluated.
+    """Proposed tokens (n,) and what the proposer knows of them; none of it need be evaluated.
 
-    `logprobs` (n, vocabulary) is the distribution that each was drawn from, if it was; `probabilities` (n,) what it
-    gave to each; `guesses` (n, levels) what it would have drawn at each level of sharpness. `parents` are the indices
-    of the tokens that each follows, all smaller than its own; ROOT is the last committed token. None: a chain.
+    `logprobs` (n, vocabulary): the distribution that each token was drawn from; None if it was not drawn.
+    `probabilities` (n,): q(token) of each. `guesses` (n, levels): the token that would have been drawn at each level of
+    sharpness. `parents` (n,): index of the token before each, smaller than its own; ROOT is the last committed token.
+    None: a chain.
     """
 
     tokens: mx.array = NO_TOKENS
@@ -34,7 +35,7 @@ class Draft:
 
     @property
     def told(self) -> tuple[mx.array | None, ...]:
-        """What is read of it on the host."""
+        """The arrays that are read on the host."""
         return self.tokens, self.probabilities, self.guesses
 
     @property
@@ -43,12 +44,12 @@ class Draft:
         return range(ROOT, self.tokens.size - 1) if self.parents is None else self.parents
 
     def accepted(self, verdicts: Sequence[int]) -> list[int]:
-        """The indices of the tokens that the main model's `verdicts` repeat, as in `accepted_path`."""
+        """The indices of the accepted tokens, as `accepted_path` returns them."""
         return accepted_path(integers(self.tokens), verdicts, self.parents)
 
     @property
     def depths(self) -> list[int]:
-        """How many drafted tokens lead up to each verdict (n + 1,): none to the first, which is that after ROOT."""
+        """Drafted tokens before each verdict (n + 1,); 0 before the first, the one after ROOT."""
         depths = [0]
         for parent in self.parent_indices:
             depths.append(depths[parent + 1] + 1)
@@ -60,9 +61,9 @@ _NEARLY_NOTHING = 2.0**-40
 
 
 def accepted_path(drafted: Sequence[int], verdicts: Sequence[int], parents: Sequence[int] | None = None) -> list[int]:
-    """The indices of the `drafted` tokens that the main model's `verdicts` (one more) repeat, each after its parent.
+    """The indices of the accepted tokens of `drafted` (n,): each equals the verdict (n + 1,) after its parent.
 
-    In a chain these are the first ones, before the first that differs. Of like siblings the first counts.
+    In a chain these are the first ones, up to the first that differs. Of equal siblings the first is accepted.
     """
     path, last = [], ROOT
     for index, token in enumerate(drafted):
@@ -79,16 +80,18 @@ def integers(tokens: mx.array) -> list[int]:
 
 
 def likeliest(values: mx.array) -> mx.array:
-    """The first maximum of each row (rows,); NO_TOKEN where the row holds NaN, or nothing but -inf."""
+    """argmax of each row (rows,), the first where several are equal; NO_TOKEN where the row holds NaN, or nothing but
+    -inf.
+    """
     tokens = mx.argmax(values, axis=-1)
     best = mx.take_along_axis(values, tokens[:, None], axis=-1)[:, 0]
     return mx.where(best > -mx.inf, tokens, mx.array(NO_TOKEN, dtype=mx.uint32))
 
 
 def coupled(logprobs: mx.array, noise: mx.array) -> mx.array:
-    """The main model's own draws (rows,), by the noise of their positions: whatever was drafted, plain decoding's.
+    """argmax(logprobs + noise) of each row (rows,): the tokens that plain decoding would draw, whatever was drafted.
 
-    A draft drawn with the same noise agrees often. Greedy decoding is the case without noise.
+    `noise` is keyed by position, so a draft drawn with the same noise often agrees. Greedy decoding has no noise.
     """
     return likeliest(logprobs + noise)
 
@@ -96,17 +99,17 @@ def coupled(logprobs: mx.array, noise: mx.array) -> mx.array:
 def rejection(logprobs: mx.array, draft: Draft, coins: mx.array, noise: mx.array) -> mx.array:
     """Speculative sampling: a drafted token x is accepted with probability min(1, p(x) / q(x)).
 
-    `logprobs` (n + 1, vocabulary) are p, `coins` (n,) are uniform, `noise` (n + 1, vocabulary) is independent of the
-    draft's. Emits tokens distributed as p, but which ones depends on the draft. A draft without logprobs was no draw:
-    q(x) = 1.
+    `logprobs` (n + 1, vocabulary) are log p; `coins` (n,) are uniform; `noise` (n + 1, vocabulary) is independent of
+    the draft's. The tokens returned are distributed as p, but which ones depends on the draft. Without `draft.logprobs`
+    the draft was not drawn: q(x) = 1.
     """
     drafted = draft.tokens[:, None]
     p = mx.exp(logprobs[:-1])
     q = mx.exp(draft.logprobs) if draft.logprobs is not None else _one_hot(drafted, p)
     p_drafted = mx.take_along_axis(p, drafted, axis=-1)[:, 0]
     q_drafted = mx.take_along_axis(q, drafted, axis=-1)[:, 0]
-    # Hardly ever the drafted token where that was rejected: there p < q, so nothing of it is left. Where p and q are
-    # the same but for rounding, nothing else is left either.
+    # The residual distribution max(p - q, 0). A rejected token has p < q, so it is hardly ever drawn again. Where p
+    # equals q but for rounding, the residual is p scaled down.
     left = mx.concatenate([mx.log(mx.maximum(p - q, _NEARLY_NOTHING * p)), logprobs[-1:]])
     redrawn = likeliest(left + noise)
     accepted = coins * q_drafted < p_drafted

@@ -1,7 +1,7 @@
-"""Hidden states of chosen layers, for proposers that draft from those of the main model. One row a committed token.
+"""Hidden states of chosen layers, for proposers that draft from the main model's. One row for each committed token.
 
-They are taken from the forwards that prefill, decode or verify; nothing runs twice. Rows of drafted tokens that did not
-stand are dropped with the tokens.
+They are recorded in the forwards that prefill, decode or verify; nothing is computed twice. Rows of rejected tokens are
+dropped with the tokens.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class NoHiddenStates(Exception):
 
 
 class HiddenStates:
-    """Keeps what the layers `layers` of a network return (0 is the first) in forwards inside of `step`.
+    """Records what the layers `layers` of a network return (0 is the first) in forwards inside `step`.
 
-    Of layers that a forward runs through several times it is what they return the last time. BODY in place of a layer
-    is what the network's head is given: behind the last norm.
+    A layer that a forward calls several times is recorded at its last call. BODY in place of a layer means the head's
+    input, after the last norm.
     """
 
     def __init__(self, network: Any, layers: Sequence[int]) -> None:
-        """Raises NoHiddenStates, after a forward over two tokens that is never computed."""
+        """Raises NoHiddenStates. Runs a forward over two tokens lazily: it is never computed."""
         self._modules = [_module(network, layer) for layer in layers]
-        self._outputs: dict[int, Any] = {}  # of the latest step, by module
+        self._outputs: dict[int, Any] = {}  # by id of the module, of the latest step
         self._rows: list[mx.array] = []
         self._position = 0  # of the first row that was not taken yet
         with self.step():
@@ -52,7 +52,9 @@ class HiddenStates:
             yield
 
     def keep(self, position: int, kept: int, rows: list[int] | None = None) -> None:
-        """Of the latest step, which began at `position`, the first `kept` tokens stand, or of `rows` the first."""
+        """Close the latest step, which began at `position`: keep its first `kept` tokens, or the first `kept` of
+        `rows`.
+        """
         if not self._rows:
             self._position = position
         if kept and self._outputs:
@@ -61,13 +63,13 @@ class HiddenStates:
         self._outputs = {}
 
     def latest(self) -> mx.array:
-        """Of all tokens of the latest step (rows of a batch, tokens, layers × width)."""
+        """States of all tokens of the latest step (rows of a batch, tokens, layers × width)."""
         return mx.concatenate([self._outputs[id(module)] for module in self._modules], axis=-1)
 
     def add(self, position: int, states: mx.array) -> None:
-        """Keep the states (tokens, layers × width) of tokens that begin at `position`.
+        """Keep the states (tokens, layers × width) of the tokens from `position` on.
 
-        They replace what was kept from there on: a step that was opened ahead and taken back is done again.
+        They replace those kept from there on: a step started ahead may be taken back and run again.
         """
         held = sum(rows.shape[0] for rows in self._rows)
         if not self._position <= position <= self._position + held or not self._rows:
@@ -81,7 +83,7 @@ class HiddenStates:
         mx.eval(self._rows)
 
     def take(self) -> tuple[int, mx.array | None]:
-        """The position of the first row since the last time, and the rows (tokens, layers × width), if any."""
+        """(position of the first row since the last call, rows (tokens, layers × width) or None)."""
         rows, self._rows = self._rows, []
         return self._position, mx.concatenate(rows) if rows else None
 
@@ -91,7 +93,7 @@ class HiddenStates:
         return output
 
     def _problem(self, module: Any) -> str:
-        """Why what a layer returned in a forward over two tokens is not one row a token; empty when it is."""
+        """Why this module's output in a forward over two tokens is not one row a token; empty if it is."""
         if id(module) not in self._outputs:
             return "a layer is not called in a forward"
         states = self._outputs[id(module)]

@@ -1,6 +1,6 @@
 """One round: propose, verify in one forward, accept, commit, roll back. With nothing proposed it is plain decoding.
 
-Knows nothing of requests, events, text or who drafts; that is for those who call it.
+Knows nothing of requests, events, text or proposers: callers do.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.decoding.accept import NO_DRAFT, NO_TOKEN, ROOT, Draft, integers
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
-# Given the tokens that a round would emit, returns how many to keep: all, or fewer where one of them ends the reply.
+# From the tokens that a round would emit, how many to keep: all, or fewer where one of them ends the reply.
 Ending = Callable[[list[int]], int]
 
 
@@ -27,11 +27,10 @@ Ending = Callable[[list[int]], int]
 class Round:
     """What one round did.
 
-    `seconds`: of the whole round; `draft_s` and `verify_s`: of its parts, 0 unless the round was timed part by part.
-    `typical`: prices may be learnt from `seconds`; False where the round started the next forward as well, or used one
-    that was already started. `verdicts`: the main model's token after each token of `draft`, emitted or not.
-    `drafted`: drafted tokens as statistics count them; those after the reply's end are left out. `proposed`: all tokens
-    that were verified, which is what `seconds` paid for.
+    `seconds`: of the whole round; `draft_s` and `verify_s`: of its parts, 0 unless it was timed part by part.
+    `typical`: prices may be learnt from `seconds`; False if it includes starting the next forward, or used one already
+    started. `verdicts`: the main model's token after each token of `draft`, emitted or not. `drafted`: tokens counted
+    in statistics, none after the reply's end; `proposed`: all verified tokens, which is what `seconds` paid for.
     """
 
     emitted: tuple[int, ...]
@@ -51,7 +50,7 @@ class Round:
 
 
 class Times(NamedTuple):
-    """What a step took, and parts of that; 0 unless it was timed part by part."""
+    """Seconds of a step, and of its parts; these are 0 unless it was timed part by part."""
 
     seconds: float
     draft_s: float
@@ -61,7 +60,7 @@ class Times(NamedTuple):
 def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ahead: bool = False) -> Round:
     """Append the main model's next token to `sequence`.
 
-    With `look_ahead` the next forward is started before this one's token is read; the next round finds it in flight.
+    `look_ahead`: start the next forward before this one's token is read; the next round finds it in flight.
     """
     started = perf_counter()
     verdict, sequence.in_flight = sequence.in_flight, None
@@ -79,7 +78,7 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
 def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[], Draft], ending: Ending) -> Round:
     """Append the accepted drafted tokens and one more token of the main model's to `sequence`.
 
-    No step may be in flight. Raises NotComputed where the device fails at the draft or at verifying it.
+    No step may be in flight. Raises NotComputed if the device fails in the draft or in the forward that verifies it.
     """
     draft = propose()
     verdicts = verdicts_on(draft, sequence, sampler)
@@ -92,14 +91,14 @@ def speculative_round(sequence: Sequence, sampler: Sampler, propose: Callable[[]
 def timed_round(
     sequence: Sequence, sampler: Sampler, propose: Callable[[], Draft], ending: Ending, *, timed: bool = False
 ) -> Round:
-    """A speculative round with what it took; where the device fails at its draft, a plain one (`Round.failure`).
+    """A speculative round with its times; if the device fails in the draft, a plain one instead (`Round.failure`).
 
-    With `timed` the device is waited for once more, between drafting and verifying.
+    `timed`: wait for the device once more, between drafting and verifying.
     """
     clock = _Clock(propose, ending, timed)
     try:
         done = speculative_round(sequence, sampler, clock.propose, clock.ending)
-    except NotComputed as error:  # where the main model is at fault, the plain round raises the same
+    except NotComputed as error:  # if the main model is at fault, the plain round raises the same
         sequence.close_step(0)
         done = plain_round(sequence, sampler, ending)
         return replace(done, seconds=clock.seconds, typical=False, failure=error.failure)
@@ -116,7 +115,7 @@ class NotComputed(Exception):
 
 
 class _Clock:
-    """When a round began, had its draft, and had its verdicts: the first thing done with those is to ask `ending`."""
+    """Notes when a round began, had its draft, and had its verdicts: `ending` is the first call after those."""
 
     def __init__(self, propose: Callable[[], Draft], ending: Ending, waits: bool) -> None:
         self._propose, self._ending, self._waits = propose, ending, waits
@@ -143,7 +142,7 @@ class _Clock:
 
 
 def verdicts_on(draft: Draft, sequence: Sequence, sampler: Sampler) -> list[int]:
-    """As `verify`, once the device has computed them and whatever else is read of the draft."""
+    """As `verify`, after waiting for them and for the draft's arrays that are read on the host."""
     verdicts = verify(sequence, draft, sampler)
     _wait_for([verdicts, *draft.told])
     return integers(verdicts)
@@ -156,7 +155,7 @@ def _wait_for(arrays: Iterable[mx.array | None]) -> None:
 
 
 def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
-    """Waits for `arrays`; what the device says where it could not compute them."""
+    """Waits for `arrays`; the device's exception if it could not compute them."""
     try:
         mx.eval([array for array in arrays if array is not None])
     except Exception as error:  # noqa: BLE001  whatever a device raises
@@ -167,7 +166,7 @@ def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
 def cut_at_end(
     drafted: int, path: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
 ) -> tuple[list[int], int, int]:
-    """(emitted, drafted, accepted) of a round: drafted tokens after the reply's end are left out of all three."""
+    """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
     emitted = drawable([verdicts[index + 1] for index in (ROOT, *path)], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
@@ -176,18 +175,18 @@ def cut_at_end(
 
 
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
-    """The main model's verdict after the last committed token and after each drafted one (len(draft) + 1,)."""
+    """The main model's verdicts (n + 1,): its token after the last committed one and after each drafted one."""
     require(draft.parents is None or sequence.reads_trees, "this forward reads a draft as a chain")
-    unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, but for the first round
+    unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
     logits = sequence.feed(mx.concatenate([unread, draft.tokens.astype(mx.uint32)]))
     return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft)
 
 
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:
-    """Close the plain step, which stands whatever was drawn, and open the next one on its draw.
+    """Commit the plain step, all of it, and start the next forward on its verdict.
 
-    MEASURED: 3 to 8 % more tokens a second on a CPU as well, though `async_eval` returns there only when most of the
-    forward is computed, and one forward is for nothing where a reply ends.
+    MEASURED: 3 to 8 % more tokens a second, on a CPU too, although `async_eval` returns there only when most of the
+    forward is computed. One forward is wasted where a reply ends.
     """
     sequence.close_step(sequence.unread)
     logits = sequence.feed(verdict)
@@ -196,9 +195,9 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
 
 
 def drawable(drawn: list[int], sequence: Sequence) -> list[int]:
-    """The tokens before the first that could not be drawn; if that is the very first, LogitsBroken.
+    """The tokens before the first NO_TOKEN; raises LogitsBroken if the very first is NO_TOKEN.
 
-    So a reply breaks at the same token whoever drafts: the next round finds it first.
+    So a reply breaks at the same token with any draft: the next round begins there.
     """
     if NO_TOKEN not in drawn:
         return drawn

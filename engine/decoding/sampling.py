@@ -1,11 +1,11 @@
 """From logits to tokens: penalties, filters, temperature and noise. One path for plain, drafted and verified tokens.
 
-The noise of a token depends on (seed, absolute position) only, and the token is argmax(logprobs + noise). So whoever
-computes the same logprobs at the same position draws the same token, in one forward or in many: a draft proposes what
-it expects the main model to draw, and the text does not depend on the draft.
+token = argmax(logprobs + noise), and the noise depends on (seed, absolute position) only. So the same logprobs at the
+same position give the same token, in one forward or in many: a draft proposes what it expects the main model to draw,
+and the text does not depend on the draft.
 
-Greedy draws are mlx-lm's, ties of rounding included: the first maximum of the log-probabilities in the model's own
-precision. Sampling goes on in float32.
+Greedy tokens are mlx-lm's: the first maximum of the log-probabilities in the model's own precision, ties of rounding
+included. Sampling computes in float32.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from engine.api.types import Acceptance, Sampling
 from engine.decoding.accept import NO_DRAFT, Draft, coupled, likeliest, rejection
 
 _MASK = 2**64 - 1
-# What sets other draws at a position apart from the noise of the same seed there.
+# Added to the seed for XTC's coin, so that it differs from the noise at the same position.
 _COIN_OF_XTC = 0xC01C01C01C01C01C
 _COIN_OF_VERIFY = 0x5A5A1234A5A54321
 _NOISE_OF_VERIFY = 0x0F1E2D3C4B5A6978
 
 
 class Sampler:
-    """Draws the tokens of one reply. Holds no random state: every draw can be repeated."""
+    """Draws the tokens of one reply. Has no random state: every draw can be repeated."""
 
     def __init__(
         self,
@@ -38,30 +38,30 @@ class Sampler:
         spared: Sequence[int] = (),
         acceptance: Acceptance = Acceptance.COUPLED,
     ) -> None:
-        """`prefix` is what the reply continues; `spared` are tokens that XTC must leave alone (ends, line breaks)."""
+        """`prefix`: tokens that the reply continues; `spared`: tokens that XTC never excludes (ends, line breaks)."""
         self._sampling = sampling
         self._seedless = replace(sampling, seed=None)
         self._rejects = acceptance is Acceptance.REJECTION and sampling.temperature > 0
-        # MEASURED: coupled guesses are right as often without top-p, which costs a sort for each of them.
+        # MEASURED: drafted tokens are accepted as often without top-p, which costs a sort for each of them.
         self._guessing = sampling if self._rejects else replace(sampling, top_p=1.0)
         self._seed = seed
         self._vocabulary = vocabulary
         self._spared = mx.array(list(spared), dtype=mx.uint32)
         self._bias = _bias(sampling, vocabulary)
-        self._noises: dict[int, mx.array] = {}  # of the positions that a draft has drawn this round
-        # How often the whole prefix holds each token; kept only when a penalty asks for it.
+        self._noises: dict[int, mx.array] = {}  # by position, of a draft's draws in this round
+        # How often each token occurs in the prefix (vocabulary,); None unless a penalty needs it.
         self._counts = _counted(mx.zeros(vocabulary), prefix) if _penalises(sampling) else None
 
     def draw(self, logits: mx.array, position: int, ahead: mx.array | None = None) -> mx.array:
         """The tokens at `position`, `position + 1`, …, one for each row of `logits` (rows, vocabulary).
 
-        `ahead` are the drafted tokens before the last row: the last row comes after all of them, the one above it
-        after all but one, and so on.
+        `ahead`: the drafted tokens before the last row. Penalties of the last row count all of them, those of the row
+        above all but the last, and so on.
         """
         return likeliest(self._values(logits, position, _chain(ahead)))
 
     def _values(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
-        """What each row's token is the first maximum of."""
+        """(rows, vocabulary) whose argmax is the token."""
         if self._sampling.temperature == 0:
             return normalised(self._processed(logits, draft))
         noise = _by_depth(partial(self._noise, position), logits.shape[0], draft)
@@ -70,10 +70,10 @@ class Sampler:
     def draft(
         self, logits: mx.array, position: int, ahead: mx.array | None, scales: Sequence[float], level: int
     ) -> Draft:
-        """The token at `position` that a draft guesses from its own `logits` (1, vocabulary).
+        """The token at `position` that a draft proposes from its own `logits` (1, vocabulary).
 
-        Its log-probabilities are multiplied by `scales[level]`, which sharpens them; the draft's guesses tell what each
-        other scale would have drawn.
+        Its log-probabilities are multiplied by `scales[level]`, which sharpens them; `Draft.guesses` holds the token of
+        every scale.
         """
         if self._sampling.temperature == 0:
             logprobs = normalised(self._processed(logits, _chain(ahead)))
@@ -89,9 +89,9 @@ class Sampler:
         return Draft(token, normalised(logprobs) if self._rejects else None, probability[None], guesses[None])
 
     def verify(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
-        """The main model's verdict (len(draft) + 1,) on the tokens of `draft`, the first of which is at `position`.
+        """The verdicts (n + 1,) on `draft` (n,), whose first token is at `position`.
 
-        Rejection is for chains; of a tree the verdicts are plain decoding's.
+        Rejection sampling is for chains; a tree's verdicts are drawn as plain decoding draws them.
         """
         drafted = draft.tokens.size
         if not self._rejects or not drafted or draft.parents is not None:
@@ -102,12 +102,14 @@ class Sampler:
         return rejection(logprobs, draft, coins, noise)
 
     def draws_alike(self, other: Sampler) -> bool:
-        """Whether nothing but the seed sets the two apart, and no prefix or coin has a say."""
+        """Whether the two differ in their seed alone, and use no prefix (penalties) and no coins (XTC)."""
         special = self._counts is not None or self._bias is not None or self._sampling.xtc_probability > 0
         return not special and self._seedless == other._seedless
 
     def draw_together(self, company: Sequence[Sampler], logits: mx.array, positions: Sequence[int]) -> mx.array:
-        """A token (rows,) for each of `company`, which all draw like this one: each as it would draw it, in one go."""
+        """A token (rows,) for each of `company`, whose samplers `draws_alike`: the tokens that each would draw by
+        itself.
+        """
         if self._sampling.temperature == 0:
             return likeliest(normalised(self._processed(logits, NO_DRAFT)))
         keys = [sampler.noise_key(position) for sampler, position in zip(company, positions, strict=True)]
@@ -126,16 +128,16 @@ class Sampler:
             self._counts = _counted(self._counts, tokens)
 
     def _noise(self, position: int, rows: int) -> mx.array:
-        """The noise of these positions; before the last of them, where a draft drew, its own."""
+        """Noise (rows, vocabulary) of these positions; where a draft has drawn, except in the last row, the same."""
         drawn = [self._noises[at] for at in range(position, position + rows - 1) if at in self._noises]
         rest = gumbel_noise(self._seed, position + len(drawn), rows - len(drawn), self._vocabulary)
         return mx.concatenate([*drawn, rest]) if drawn else rest
 
     def _logprobs(self, logits: mx.array, position: int, draft: Draft) -> mx.array:
-        """Log-probabilities after all filters, over temperature, but for a constant, which changes no draw.
+        """Log-probabilities after all filters and temperature, up to a constant for each row, which changes no draw.
 
-        MEASURED: on a CPU to normalise 150,000 of them takes as long as the draw. The largest is 0 instead; a NaN, or
-        nothing but -inf, makes all of a row NaN here, too.
+        MEASURED: on a CPU normalising 150,000 of them takes as long as the draw. So the maximum is 0 instead; a row
+        with NaN, or nothing but -inf, becomes all NaN.
         """
         processed = self._processed(logits.astype(mx.float32), draft)
         logprobs = processed - mx.max(processed, axis=-1, keepdims=True)
@@ -145,7 +147,7 @@ class Sampler:
         return filtered(logprobs, sampling, self._coins(position, logprobs.shape[0], draft), self._spared)
 
     def _coins(self, position: int, rows: int, draft: Draft) -> mx.array | None:
-        """XTC's, one a row; None where it never acts."""
+        """XTC's uniform draws (rows, 1); None where it never acts."""
         if self._sampling.xtc_probability <= 0:
             return None
         return _by_depth(partial(keyed_uniform, self._seed ^ _COIN_OF_XTC, position), rows, draft)
@@ -168,8 +170,8 @@ class Sampler:
     def _counts_before_rows(self, counts: mx.array, rows: int, draft: Draft) -> mx.array:
         if not draft.tokens.size:
             return mx.broadcast_to(counts, (rows, self._vocabulary))
-        marks = (draft.tokens[:, None] == mx.arange(self._vocabulary)).astype(mx.float32)  # (len(draft), vocabulary)
-        before = [mx.zeros((self._vocabulary,))]  # of each verdict
+        marks = (draft.tokens[:, None] == mx.arange(self._vocabulary)).astype(mx.float32)  # (n, vocabulary)
+        before = [mx.zeros((self._vocabulary,))]  # counts before each verdict
         for index, parent in enumerate(draft.parent_indices):
             before.append(before[parent + 1] + marks[index])
         return counts + mx.stack(before[-rows:])
@@ -181,10 +183,10 @@ def filtered(
     coins: mx.array | None = None,
     spared: mx.array | None = None,
 ) -> mx.array:
-    """`logprobs` with -inf for what top-p, min-p, XTC and top-k leave out, in that order, as in mlx-lm.
+    """`logprobs` (rows, vocabulary), -inf where excluded by top-p, min-p, XTC and top-k, in that order, as in mlx-lm.
 
-    It holds log-probabilities, up to a constant.
-    `coins` (rows, 1) are uniform draws, one a row: XTC acts where one falls below its probability.
+    They may be off by a constant a row. `coins` (rows, 1) are uniform: XTC acts on rows whose coin is below its
+    probability.
     """
     if 0 < sampling.top_p < 1:
         logprobs = _top_p(logprobs, sampling.top_p)
@@ -212,7 +214,7 @@ def keyed_uniform(seed: int, position: int, rows: int) -> mx.array:
 
 def gumbel_noise(seed: int, position: int, rows: int, vocabulary: int) -> mx.array:
     """Noise for `rows` consecutive absolute positions (rows, vocabulary)."""
-    if rows == 1:  # MEASURED: without the vmap, a third of the time to build it
+    if rows == 1:  # MEASURED: without vmap it is built in a third of the time
         return mx.random.gumbel((1, vocabulary), key=mx.array(_key(seed, position), dtype=mx.uint32))
     return _gumbel(_keys(seed, position, rows), vocabulary)
 
@@ -222,7 +224,7 @@ def _chain(ahead: mx.array | None) -> Draft:
 
 
 def _by_depth(drawn: Callable[[int], mx.array], rows: int, draft: Draft) -> mx.array:
-    """What is `drawn` for so many consecutive positions, one a row: where tokens share a position, they share it."""
+    """`drawn(count)` for consecutive positions, one a row; in a tree, tokens of one depth share a draw."""
     if draft.parents is None:
         return drawn(rows)
     return drawn(max(draft.depths) + 1)[mx.array(draft.depths)]
@@ -253,14 +255,14 @@ def _key(seed: int, position: int) -> tuple[int, int]:
 def _top_p(logprobs: mx.array, top_p: float) -> mx.array:
     ascending = mx.sort(logprobs, axis=-1)
     mass = mx.exp(ascending - ascending[..., -1:])
-    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)  # how much is above each, up to a constant
+    above = mx.cumsum(mass, axis=-1, reverse=True, inclusive=False)  # mass above each, up to a constant
     total = above[..., :1] + mass[..., :1]
     dropped = (above >= top_p * total).sum(axis=-1, keepdims=True)
     return mx.where(logprobs < mx.take_along_axis(ascending, dropped, axis=-1), -mx.inf, logprobs)
 
 
 def _without_top_choices(logprobs: mx.array, sampling: Sampling, spared: mx.array | None) -> mx.array:
-    """XTC: of the tokens likelier than the threshold, only the least likely stays."""
+    """XTC: of the tokens above the threshold, keep only the least likely."""
     likely = mx.softmax(logprobs, axis=-1)
     least = mx.where(likely > sampling.xtc_threshold, likely, mx.inf).min(axis=-1, keepdims=True)
     excluded = likely > least
@@ -270,7 +272,7 @@ def _without_top_choices(logprobs: mx.array, sampling: Sampling, spared: mx.arra
 
 
 def _fit(logits: mx.array, vocabulary: int) -> mx.array:
-    """Padding of the output layer differs between models that share a tokenizer."""
+    """Cut or pad to `vocabulary`: output layers of models with one tokenizer are padded differently."""
     extra = vocabulary - logits.shape[-1]
     if extra > 0:
         return mx.pad(logits, [(0, 0), (0, extra)], constant_values=-mx.inf)

@@ -1,7 +1,7 @@
 """A conversation's tokens and one model's cache of them.
 
-INVARIANT: between rounds of its own the cache holds all committed tokens but the last, which the next forward feeds.
-In a batch it is empty: the batch holds the rows.
+INVARIANT: between its own rounds the cache holds all committed tokens but the last, which the next forward feeds. While
+the reply is in a batch the cache is empty: the batch holds the row.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 PREFILL_CHUNK_TOKENS = 512
-# So few tokens the first round reads itself, drawing after the last of them: a forward less before the first token.
+# The first round prefills up to so many tokens itself, and samples after the last: one forward less before the first
+# token.
 TAIL_TOKENS = 64
-_COMPARED_AT_ONCE = 1024  # tokens, by the list itself: eight times as fast as one by one
-CHECKPOINTS = 3  # this turn's, the last reply's end, and the turn's before it
+_COMPARED_AT_ONCE = 1024  # tokens compared as lists at a time: eight times as fast as one by one
+CHECKPOINTS = 3  # this turn's, the last reply's end, and the one before
 
 
 class Sequence:
@@ -34,16 +35,16 @@ class Sequence:
         self.model = model
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
-        self.hidden_states: HiddenStates | None = None  # kept of every forward, while this is set
-        self.conversation = ""  # by this name what is kept of it is forgotten later
-        self.forgotten = False  # while it was in use: nothing of it is to be kept
-        self.turn_end = 0  # where another reply, or a next turn that forgets this one's thinking, would start from
+        self.hidden_states: HiddenStates | None = None  # recorded in every forward, while set
+        self.conversation = ""  # its name, by which what is kept of it can be forgotten
+        self.forgotten = False  # deleted while in use: nothing of it is kept
+        self.turn_end = 0  # prompt tokens that another reply, or the next turn, can reuse
         self.checkpoints: dict[int, Checkpoint] = {}  # by position, the latest last
-        self.states_to = 0  # tokens whose hidden states a drafter has in its cache
-        self.last_state: tuple[int, mx.array] | None = None  # (position, hidden state) of the drafter's last row
-        self.padded_width: Callable[[int], int] = int  # maps a forward's width to a faster, wider one; int: itself
-        self.reads_trees = False  # whether a forward lets a token see its ancestors only, at the positions of a chain
-        self.in_flight: mx.array | None = None  # the draw of a step that was opened ahead, on a token not yet read
+        self.states_to = 0  # tokens the drafter has cached
+        self.last_state: tuple[int, mx.array] | None = None  # (position, state) of the drafter's last row
+        self.padded_width: Callable[[int], int] = int  # maps a forward's width to the faster, wider one; int: identity
+        self.reads_trees = False  # whether a forward can verify a tree: each token attends to its ancestors only
+        self.in_flight: mx.array | None = None  # the token drawn by a step started ahead, not yet read on the host
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
     @property
@@ -53,13 +54,13 @@ class Sequence:
 
     @property
     def ready(self) -> bool:
-        """Whether a round may come next, and read what is unread."""
-        if self.unread == 1 or self.unread > TAIL_TOKENS or not self.caches.can_roll_back:  # for some, width matters
+        """Whether a round may come next and feed the uncached tokens."""
+        if self.unread == 1 or self.unread > TAIL_TOKENS or not self.caches.can_roll_back:  # width matters for some
             return self.unread == 1
         return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
 
     def prefill_chunk(self) -> None:
-        """Read on, at most one chunk, leaving the last token to the first round."""
+        """Prefill at most one chunk, leaving the last token to the first round."""
         start = self.caches.position
         end = min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)
         if start < self.turn_end < end and needs_checkpoints(self.caches):
@@ -74,15 +75,15 @@ class Sequence:
         mx.clear_cache()
 
     def read_last_again(self) -> None:
-        """Take back the newest token that was read, where these caches can: somebody needs its hidden state."""
+        """Take back the newest cached token, where these caches can: a drafter needs its hidden state."""
         position = self.caches.position - 1
         if position >= 0 and can_truncate(self.caches, position):
             truncate(self.caches, position)
 
     def keep_checkpoint(self) -> None:
-        """Remember the state here, if these caches can be truncated to here no other way.
+        """Keep a checkpoint here, if these caches cannot be truncated to here without one.
 
-        Of older ones the one stays from which a drafter has hidden states made again that it missed.
+        Older ones are dropped, except the one from which a drafter's missing hidden states are computed again.
         """
         if not (self.caches.position and needs_checkpoints(self.caches)):
             return
@@ -94,7 +95,7 @@ class Sequence:
                 del self.checkpoints[older]
 
     def go_on_from(self, earlier: Sequence) -> None:
-        """This one has the caches of `earlier`, perhaps cut: take over what of its checkpoints still holds."""
+        """Take over the checkpoints of `earlier`, whose caches this one has, as far as they are still valid."""
         held = self.caches.position
         self.checkpoints = {at: made for at, made in earlier.checkpoints.items() if at <= held}
         self.states_to = min(earlier.states_to, held)
@@ -102,21 +103,21 @@ class Sequence:
             self.last_state = earlier.last_state
 
     def belong_to(self, chat: Sequence | None) -> None:
-        """To the same conversation as this sequence of the main model."""
+        """Copy from the main model's sequence `chat` the conversation's name, and whether it was deleted."""
         if chat is not None:
             self.conversation, self.forgotten = chat.conversation, chat.forgotten
 
     def let_network_go(self) -> None:
-        """For one that is only to be written to disk from here on: the weights need not stay for that."""
+        """Drop the weights: from here on this sequence is only written to disk."""
         self.model = replace(self.model, network=None, make_caches=_no_caches)
         self.hidden_states = None
         self.caches.let_network_go()
 
     def feed(self, tokens: mx.array) -> mx.array:
-        """One forward over `tokens` (n,) after what the cache holds; logits (n, vocabulary), not evaluated.
+        """One forward over `tokens` (n,); logits (n, vocabulary), not evaluated.
 
-        Opens a step: the caller commits how many of the tokens stand. Where a wider forward is faster it is padded;
-        later tokens cannot touch earlier ones, and the commit forgets them.
+        Opens a step: the caller commits how many of the tokens to keep. Padded where a wider forward is faster: later
+        tokens do not change earlier rows, and the commit drops them.
         """
         network, layers, width = self.model.network, self.caches.layers, self._width(tokens.size)
         tokens = within_vocabulary(tokens, self.model)
@@ -128,14 +129,14 @@ class Sequence:
         return logits[0, : tokens.size]
 
     def _width(self, tokens: int) -> int:
-        """Padding is forgotten again, which not all caches can, and takes no place beyond the context."""
+        """Padded only if the caches can roll back, and never beyond the context."""
         width = self.padded_width(tokens)
         if width == tokens or not self.caches.can_roll_back:
             return tokens
         return width if self.caches.position + width <= self.model.info.context_tokens else tokens
 
     def close_step(self, kept: int, rows: list[int] | None = None) -> None:
-        """Of the open step, the first `kept` tokens stand; with `rows`, those at the first `kept` of them."""
+        """Keep the first `kept` tokens of the open step; with `rows`, those at the first `kept` of these."""
         if rows is not None:
             self.caches.move_to_front(rows)
         if self.hidden_states is not None:
@@ -143,10 +144,10 @@ class Sequence:
         self.caches.commit(kept)
 
     def commit(self, emitted: list[int], path: Tokens[int] = ()) -> None:
-        """`emitted` now follow the last token; of the step over [what was unread, draft…], as many more stand.
+        """Append `emitted`, and keep the step's rows of [uncached tokens, accepted draft].
 
-        `path` are the indices of the accepted tokens in the draft, which are the first ones unless it is a tree. When
-        the next step is already in flight, this one was closed before that one began.
+        `path` are the indices of the accepted tokens in the draft: the first ones, except in a tree. If the next step
+        is already in flight, this one was closed before that.
         """
         if self.in_flight is None:
             kept = self.unread - 1 + len(emitted)
@@ -156,7 +157,7 @@ class Sequence:
         require(self.unread == 1, f"{self.unread} tokens are unread between rounds")
 
     def discard_in_flight(self) -> None:
-        """Take back the step that was opened ahead, if there is one: nobody will read its draw."""
+        """Take back the step that was started ahead, if there is one; its token is never read."""
         if self.in_flight is not None:
             self.close_step(0)
             self.in_flight = None
@@ -167,15 +168,15 @@ def _no_caches() -> CacheSet:
 
 
 def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
-    """`tokens`, and the last of the vocabulary for any beyond: the device would read behind the model's table.
+    """`tokens`, with those beyond the vocabulary replaced by its last: the device would read out of bounds.
 
-    Such come from a main model with more rows than its draft, and where no token could be drawn.
+    They come from a main model with more rows than its draft, and from NO_TOKEN.
     """
     return mx.minimum(tokens, model.logit_width - 1)
 
 
 def common_prefix(a: Tokens[int], b: Tokens[int]) -> int:
-    """How many tokens both begin with."""
+    """Length of the common prefix."""
     end = min(len(a), len(b))
     for start in range(0, end, _COMPARED_AT_ONCE):
         stop = min(start + _COMPARED_AT_ONCE, end)

@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     from engine.models.loading import LoadedModel
 
-_ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back has been quoted by somebody
+_ANNOUNCEMENT_TOKENS = 64  # at most; a marker further back is quoted text
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a reply continues."""
+    """The tokens that a reply continues."""
 
     tokens: list[int]
-    turn_end: int  # as the function of that name says
-    begin: int  # as `reply_begin` says
+    turn_end: int  # see `turn_end`
+    begin: int  # see `reply_begin`
 
 
 def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = never) -> list[int]:
-    """The tokens that the reply continues. Raises Aborted soon after `aborted` says that nobody wants them."""
+    """The tokens that the reply continues. Raises Aborted soon after `aborted` returns True."""
     if request.tokens:
         return list(request.tokens)
     if not request.messages or request.messages[-1].role is MessageRole.SYSTEM:
@@ -53,10 +53,10 @@ def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = neve
 def turn_end(
     request: Request, model: LoadedModel, prompt: list[int], aborted: Question = never, *, exact: bool = True
 ) -> int:
-    """How much of `prompt` stays the same in another reply or a next turn: all but what announces this reply.
+    """How many tokens of `prompt` stay the same in another reply or the next turn: all but the generation prompt.
 
-    Templates may open or close a thinking span there, and drop it from the turn when it has become history. Not
-    `exact`: by the announcement's usual length, so that the chat is not rendered once more.
+    Templates may open or close a thinking span there, and drop it from the turn once it is history. Not `exact`: by the
+    usual length of the generation prompt, without rendering the chat once more.
     """
     asked = request.messages[:-1] if goes_on(request) else request.messages
     whole = len(prompt) - 1
@@ -68,7 +68,7 @@ def turn_end(
         )
     try:
         before = _with_template(asked, model, request.thinking, aborted, announced=False, unfinished=False)
-    except (Exception, TooLong):  # noqa: BLE001  some templates want an answer to follow
+    except (Exception, TooLong):  # noqa: BLE001  some templates require an answer after the question
         return whole
     return min(common_prefix(before, prompt), whole)
 
@@ -76,9 +76,9 @@ def turn_end(
 def reply_begin(
     request: Request, model: LoadedModel, prompt: list[int], turn_end_at: int, aborted: Question = never
 ) -> int:
-    """Where in the prompt the turn has ended and the reply is announced, or the message begins that goes on.
+    """Where in the prompt the reply begins: its generation prompt, or the message that is continued. 0: not known.
 
-    `turn_end_at` is what `turn_end` said. 0 where nobody can tell.
+    `turn_end_at` is the result of `turn_end`.
     """
     whole = len(prompt) - 1
     if goes_on(request) and turn_end_at == whole and model.tokenizer.has_thinking:
@@ -87,7 +87,7 @@ def reply_begin(
 
 
 def _announcement_tokens(model: LoadedModel, thinking: bool, aborted: Question) -> int:
-    """How many tokens announce the reply to a short question, and so to any; at least one."""
+    """Length in tokens of the generation prompt, found by rendering a short question; at least 1."""
     known = model.announcements
     if thinking not in known:
         question = Request(messages=(Message(MessageRole.USER, "x"),), thinking=thinking)
@@ -100,7 +100,7 @@ def _announcement_tokens(model: LoadedModel, thinking: bool, aborted: Question) 
 
 
 def encode(text: str, model: LoadedModel, aborted: Question = never, *, special: bool = True) -> list[int]:
-    """`special`: with the tokens that begin a text; a template writes them itself."""
+    """`special`: add the tokens that begin a text (BOS); a template writes them itself."""
     try:
         return encoding.encode(model.tokenizer, text, special=special, aborted=aborted)
     except Aborted:
@@ -110,9 +110,9 @@ def encode(text: str, model: LoadedModel, aborted: Question = never, *, special:
 
 
 def spared_tokens(model: LoadedModel) -> list[int]:
-    """What no sampling trick may suppress: the ends of a reply and its line breaks.
+    """Tokens that XTC must not exclude: the ends of a reply and line breaks.
 
-    Some files name ends that are no tokens of the model.
+    Some files name end tokens outside the vocabulary.
     """
     named = [*model.ends, *model.tokenizer.encode("\n", add_special_tokens=False)]
     return [token for token in named if type(token) is int and 0 <= token < model.logit_width]
@@ -136,7 +136,7 @@ def _with_template(
     announced: bool,
     unfinished: bool,
 ) -> list[int]:
-    """`announced`: the start of a reply follows; `unfinished`: the last message goes on."""
+    """`announced`: add the generation prompt; `unfinished`: continue the last message."""
     turns = [_as_dict(message) for message in messages]
     variables = {"add_generation_prompt": announced, "enable_thinking": thinking}
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
@@ -147,7 +147,7 @@ def _with_template(
 
 
 def goes_on(request: Request) -> bool:
-    """An unfinished reply is continued, not answered."""
+    """Whether an unfinished reply is continued."""
     return bool(request.messages) and request.messages[-1].role is MessageRole.ASSISTANT
 
 
@@ -159,11 +159,11 @@ def _as_dict(message: Message) -> dict[str, str]:
 class Span:
     kind: SpanKind
     text: str
-    runs: tuple[Run, ...] = field(default=(), compare=False)  # which tokens its characters come from
+    runs: tuple[Run, ...] = field(default=(), compare=False)  # the tokens of its characters
 
 
 class ReplyText:
-    """Turns committed tokens into spans of text; holds back what might still become a stop string or a marker."""
+    """Turns committed tokens into spans of text; holds back text that may still become a stop string or a marker."""
 
     def __init__(
         self,
@@ -174,10 +174,9 @@ class ReplyText:
         within: bool = False,
         begin: int = 0,
     ) -> None:
-        """`within`: the prompt ends in the middle of the text, so what comes first is no beginning.
+        """`within`: the prompt ends in the middle of a text, so leading spaces and line breaks are kept.
 
-        `begin`: from where on the prompt belongs to the reply (`reply_begin`); before that somebody may have quoted a
-        marker.
+        `begin`: the prompt belongs to the reply from there on (`reply_begin`); markers before it may be quoted.
         """
         self._detokenizer = model.tokenizer.detokenizer
         if within:
@@ -188,8 +187,8 @@ class ReplyText:
         self._kind = SpanKind.THINKING if _ends_thinking(model, begun) else SpanKind.ANSWER
         self._held = ""
         self._sources = Sources()  # of the held text
-        self._fresh = not within  # nothing of the present span is out yet: leading blank lines may go
-        self.stopped = False  # a stop string has come; nothing follows
+        self._fresh = not within  # nothing of this span was returned yet: leading blank lines are dropped
+        self.stopped = False  # a stop string was found; all later text is dropped
 
     def push(self, token: int) -> list[Span]:
         self._detokenizer.add_token(token)
@@ -197,7 +196,7 @@ class ReplyText:
         return self._take(self._detokenizer.last_segment)
 
     def finish(self) -> list[Span]:
-        """The rest, when no more tokens come."""
+        """The rest of the text, after the last token."""
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
         if not self.stopped and self._held:
@@ -232,7 +231,7 @@ class ReplyText:
         return min(found, key=lambda pair: (pair[0], -len(pair[1]))) if found else None
 
     def _span(self, chars: int) -> list[Span]:
-        """The first characters of the held text, which are held no more."""
+        """The first `chars` characters of the held text, as a span; they are held no longer."""
         if self._fresh and self._opens:
             blank = chars - len(self._held[:chars].lstrip("\n"))
             self._drop(blank)
@@ -249,14 +248,14 @@ class ReplyText:
 
 
 def _lead_in(detokenizer: StreamingDetokenizer, model: LoadedModel) -> None:
-    """Detokenizers drop the space before the first word that they see, so they have to see one before it."""
+    """Feed one word first: detokenizers drop the space before the first word."""
     for token in model.tokenizer.encode("x", add_special_tokens=False):
         detokenizer.add_token(token)
     _ = detokenizer.last_segment
 
 
 def _possible_start(text: str, markers: Sequence[str]) -> int:
-    """Length of the longest end of `text` that a marker could start with."""
+    """Length of the longest suffix of `text` that is a prefix of a marker."""
     longest = 0
     for marker in markers:
         for length in range(min(len(marker) - 1, len(text)), longest, -1):
@@ -272,7 +271,7 @@ def _thinking_markers(model: LoadedModel) -> tuple[str, str]:
 
 
 def _ends_thinking(model: LoadedModel, begun: Sequence[int]) -> bool:
-    """Whether what the prompt has of a reply leaves a thinking span open. Some templates open one themselves."""
+    """Whether the reply's part of the prompt leaves a thinking span open. Some templates open one themselves."""
     tokenizer = model.tokenizer
     if not tokenizer.has_thinking:
         return False
