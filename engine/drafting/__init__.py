@@ -1,1 +1,1 @@
-"""Who drafts how many tokens next, learnt from what rounds take and how often drafts are right."""
+"""Which proposer drafts how many tokens next, learnt from the seconds that rounds take and from accept rates."""

@@ -1,6 +1,6 @@
-"""How often drafted tokens stand, what a draft's own probabilities are worth, and how sharply it should draw.
+"""Accept rates by position, accept rates by the draft's own probabilities, and how sharply a draft should sample.
 
-Learnt from every drafted token that the main model checked. Pure arithmetic.
+Learnt from every verified token. Pure arithmetic.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from engine.api.types import MAX_DRAFT_TOKENS
 
 _BUCKET_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, MAX_DRAFT_TOKENS)  # positions in a draft that share a rate
-_HOPE, _DOUBT = 0.6, 0.0  # how often the first token stands, before anything is known
-_FIRST_PRIOR_TRIALS, _PRIOR_TRIALS = 2.0, 8.0  # a later position is taken to be like the one before it
-_FADING, _ROUND_FADING = 0.995, 0.997  # of older trials: for each new one, and each round
+_HOPE, _DOUBT = 0.6, 0.0  # Beta prior of the first position: its mean while there is credit, and without
+_FIRST_PRIOR_TRIALS, _PRIOR_TRIALS = 2.0, 8.0  # pseudo-counts; later positions: prior mean is the rate before
+_FADING, _ROUND_FADING = 0.995, 0.997  # what older trials are multiplied by at each new one, and at each round
 _RECENT_FADING, _RECENT_PRIOR_TRIALS = 0.92, 2.0
-_DOUBTED_TRIALS = 4.0  # what is left of a rate that has misled
+_DOUBTED_TRIALS = 4.0  # trials that remain of a rate after `doubt`
 
 _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
 _GRADE_MIDDLES = (0.1, 0.27, 0.42, 0.57, 0.72, 0.85, 0.92, 0.96, 0.98, 0.99)
-_GRADE_TRIALS = 4  # what the middle of a grade weighs before anything is known
+_GRADE_TRIALS = 4  # pseudo-count of a grade's middle
 _SLOWEST_LEARNING = 0.01
-_SUREST_LEARNING = 0.0025  # of the surest grade: long drafts are made of it, and its error counts once for each token
+_SUREST_LEARNING = 0.0025  # of the highest grade: long drafts consist of it, so its error counts once a token
 
 
 class _Rate:
-    """A share of trials that may drift: a slow average, and one of late that forgets with every round."""
+    """The accept rate of some positions, which may drift: a long-run average, and one that decays every round."""
 
     def __init__(self) -> None:
         self._right = self._trials = 0.0
@@ -37,7 +37,7 @@ class _Rate:
         self._recent_right, self._recent_trials = self._recent_right + right, self._recent_trials + 1
 
     def end_round(self, share: float) -> None:
-        """What is not tried for long is forgotten, so that it is tried again."""
+        """Decay both averages, so that a position without trials is tried again. `share`: of a round."""
         slowly, fast = _ROUND_FADING**share, _RECENT_FADING**share
         self._right *= slowly
         self._trials *= slowly
@@ -50,7 +50,9 @@ class _Rate:
         self._trials *= kept
 
     def average(self, prior: float, weight: float) -> float:
-        """`prior` is what is thought of it before any trial, as if from `weight` trials."""
+        """Mean of a Beta posterior: (accepted + weight * prior) / (trials + weight). `prior` is the prior mean,
+        `weight` its pseudo-count.
+        """
         return (self._right + weight * prior) / (self._trials + weight)
 
     def recent(self, average: float) -> float:
@@ -58,33 +60,35 @@ class _Rate:
 
 
 class AcceptRates:
-    """The chance that the token at each position of a draft stands, given that those before it do."""
+    """P(accepted) of the token at each position of a draft, given that those before it were accepted."""
 
     def __init__(self) -> None:
         self._buckets = [_Rate() for _ in _BUCKET_ENDS]
 
     def learn(self, drafted: int, accepted: int) -> None:
-        """Of `drafted` tokens the first `accepted` stood. Those after the first that did not teach nothing."""
+        """Of `drafted` tokens the first `accepted` were accepted; the tokens after the first rejected one are no
+        trials.
+        """
         for position in range(1, min(accepted + 1, drafted) + 1):
             self._buckets[bisect_left(_BUCKET_ENDS, position)].learn(position <= accepted)
 
     def end_round(self, share: float = 1.0) -> None:
-        """A round is over, whether it drafted or not: what was seen lately says a little less of the next one.
+        """Decay the rates after every round, drafted or plain.
 
-        `share`: of one that several replies had together, so much is this one's.
+        `share`: this reply's part of a round that several replies had together.
         """
         for bucket in self._buckets:
             bucket.end_round(share)
 
     def doubt(self) -> None:
-        """What was seen until now has misled: it counts for little beside what comes."""
+        """Reduce what was learnt to a few trials: the text has changed."""
         for bucket in self._buckets:
             bucket.doubt()
 
     def by_position(self, *, hopeful: bool, recent: bool = False) -> list[float]:
-        """For positions 1 to MAX_DRAFT_TOKENS, on average or of late.
+        """Accept rates of positions 1 to MAX_DRAFT_TOKENS: long-run ones, or `recent` ones.
 
-        `hopeful` says what is thought of what was never seen.
+        `hopeful`: assume a high rate where nothing was tried; else 0.
         """
         rates: list[float] = []
         average = _HOPE if hopeful else _DOUBT
@@ -96,19 +100,19 @@ class AcceptRates:
 
 @dataclass(frozen=True, slots=True)
 class StopRule:
-    """When a draft is to stop by itself.
+    """When a draft stops by itself.
 
-    `floors[k - 1]` is the chance that all of k tokens stand, below which a further one is not worth its time; `worth`
-    is what a stated probability of each grade has been worth. Without floors it never stops.
+    Stop after k tokens if P(all k accepted) < `floors[k - 1]`; P is the product of `worth[grade]` over their
+    probabilities. `worth`: accept rate by grade of probability. Without floors it never stops.
     """
 
     floors: tuple[float, ...]
     worth: tuple[float, ...]
 
     def goes_on(self, probabilities: Sequence[float], unknown: int = 0) -> bool:
-        """Whether to draft another token after tokens that the draft gave these probabilities.
+        """Whether to draft another token after tokens with these probabilities.
 
-        Behind them are tokens whose probabilities are `unknown` yet: they cannot raise the chance that all stand.
+        `unknown`: further drafted tokens whose probabilities are not read yet. They cannot raise P(all accepted).
         """
         if not self.floors:
             return True
@@ -116,12 +120,12 @@ class StopRule:
         return drafted <= len(self.floors) and self.chance(probabilities) >= self.floors[drafted - 1]
 
     def would_draft(self, probabilities: Sequence[float]) -> int:
-        """Of a draft with these probabilities, how many tokens there would be under this rule."""
+        """Number of tokens that this rule keeps of a draft with these probabilities."""
         goes_on = (self.goes_on(probabilities[:count]) for count in range(1, len(probabilities)))
         return next((count for count, more in enumerate(goes_on, start=1) if not more), len(probabilities))
 
     def chance(self, probabilities: Sequence[float]) -> float:
-        """That tokens with these probabilities all stand."""
+        """P(all accepted) of tokens with these probabilities."""
         chance = 1.0
         for probability in probabilities:
             chance *= self.worth[bisect(_GRADES, probability)]
@@ -129,7 +133,7 @@ class StopRule:
 
 
 class Worth:
-    """What the probabilities that a draft states are worth: they are no honest chances, so each grade is learnt."""
+    """Accept rate by grade of a draft's own probabilities, which are not calibrated."""
 
     def __init__(self) -> None:
         self._right = list(_GRADE_MIDDLES)
@@ -140,7 +144,7 @@ class Worth:
         return tuple(self._right)
 
     def learn(self, probabilities: Sequence[float], accepted: int) -> None:
-        """The tokens with these probabilities were drafted, and the first `accepted` of them stood."""
+        """The tokens with these probabilities were drafted, and the first `accepted` of them accepted."""
         for position, probability in enumerate(probabilities[: accepted + 1]):
             grade = bisect(_GRADES, probability)
             self._trials[grade] += 1
@@ -150,10 +154,11 @@ class Worth:
 
 
 class Sharpness:
-    """How much sharper than its own distribution a draft should draw its guesses; learnt by comparing, at no cost.
+    """By how much to sharpen a draft's distribution before sampling: the level whose tokens equal the verdicts most
+    often.
 
-    A small model is less decided than the main model. At every drafted position it also says what it would have
-    guessed at each other level, so the level that is right most often is known.
+    A small model's distribution is flatter than the main model's. Each drafted token also records what every other
+    level would have drawn, so comparing them costs no forward.
     """
 
     LEVELS = (1.0, 1.6, 2.5, 5.0)
@@ -164,7 +169,7 @@ class Sharpness:
         self._trials = 0
 
     def learn(self, guesses: Sequence[int], truth: int) -> None:
-        """At one position each level would have guessed like this, and `truth` is what the main model drew."""
+        """`guesses` (levels,): the token of each level at one position; `truth`: the verdict there."""
         self._trials += 1
         weight = max(1 / (self._trials + 2), _SLOWEST_LEARNING)
         for level, guess in enumerate(guesses):

@@ -1,9 +1,9 @@
-"""How far a drafter is right on replies of the main model's own, and whether it would be right further read otherwise.
+"""How many tokens of a drafter are accepted on replies of the main model, and whether another reading has more.
 
-A drafter whose layout is misread drafts all the same, and nothing but this shows it: so each is examined once, while
-the engine rests, one forward at a time. How far an honest drafter is right differs too much (1.5 to 6 tokens a pass)
-to tell a misread one by that alone. So it drafts from the same places in other readings as well: with each convention
-that dialects differ in the other way round. Whoever has read it rightly is right further than all of them.
+A drafter whose layout is read wrongly still drafts, only worse. So each drafter is examined once, while the engine is
+idle, one forward at a time. Good drafters differ too much (1.5 to 6 tokens a pass) for a fixed threshold. So other
+readings, each with one convention reversed, draft from the same places; the right reading has more accepted than any of
+them.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ _QUESTIONS = (
 )
 _GREEDY = Sampling(temperature=0)
 _TOKENS = 48  # of each reply
-_LONGEST = 7  # of a draft
-_STRIDE = 2  # from one place to the next
-_LEAST_PLACES = 8  # fewer say too little
-_LEAST_GAIN = 0.1  # of a better reading: tokens a pass, and as a share of those that stood
-_HOPE = 0.7  # of what the reading that is examined has right, after a question: below, another one is dropped
-_ERRORS = 2.5  # and so many standard errors
+_LONGEST = 7  # tokens of a draft
+_STRIDE = 2  # tokens from one place to the next
+_LEAST_PLACES = 8  # with fewer the result is None
+_LEAST_GAIN = 0.1  # that another reading must have: in tokens a pass, and as a share of the accepted ones
+_HOPE = 0.7  # after each question another reading is dropped below this share of the examined one's accepted tokens
+_ERRORS = 2.5  # standard errors that the gain must exceed as well
 
-Changes = tuple[tuple[Any, str, Any], ...]  # of which object, which attribute, to what
+Changes = tuple[tuple[Any, str, Any], ...]  # (object, attribute, value)
 Slices = Generator[None, None, None]
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """`misread` names the convention that, the other way round, has the drafter right further; "": none."""
+    """`per_pass`: tokens a pass; `misread`: the convention with which, reversed, more are accepted; "": none."""
 
     per_pass: float
     misread: str = ""
@@ -64,7 +64,7 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to read a drafter. Its changes last only while it is asked, so replies in between see none of them."""
+    """One way to read a drafter. Its changes are undone after each use, so replies in between do not see them."""
 
     name: str
     draft: LoadedModel
@@ -84,7 +84,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """A prompt and the main model's reply, with the states of `layers` of all tokens but the newest."""
+    """A prompt and the main model's reply (`tokens`), and `states` of `layers` at all of them but the newest."""
 
     tokens: list[int]
     prompt: int
@@ -98,7 +98,7 @@ class _Reply:
 
 
 def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
-    """None where nothing can be told. A forward of the main model, or a draft, is a slice."""
+    """None where there are too few places to compare. A slice is one forward of the main model, or one draft."""
     layers = _layers_of(Reading("", draft), main)
     if layers is None:
         return None
@@ -133,7 +133,7 @@ def _layers_of(reading: Reading, main: LoadedModel) -> tuple[int, ...] | None:
 
 
 def _other_readings(draft: LoadedModel, layers: tuple[int, ...], main_layers: int) -> Iterator[Reading]:
-    """Each with one convention the other way round; a drafter's network knows its own, all may miscount layers."""
+    """One for each convention that the drafter's network can reverse, and two with the layers shifted by one."""
     others: dict[str, Changes] = getattr(draft.network, "other_readings", dict)()
     for name, changes in others.items():
         yield Reading(name, draft, changes)
@@ -166,7 +166,7 @@ def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generat
 
 
 def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[int]) -> Slices:
-    """How many tokens stand of a draft at each place where a whole one could; none of one that cannot be made."""
+    """Add to `accepted` the accepted tokens of a draft at each place; 0 where no draft can be made."""
     with reading.applied():
         proposer = proposer_of(reading.draft, main, PrefixStore(), 0)
     assert isinstance(proposer, StateProposer)
@@ -184,12 +184,12 @@ def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[in
 
 
 def _falls_behind(other: Sequence[int], own: Sequence[int]) -> bool:
-    """So far that it need not be asked any more."""
+    """Whether the other reading has so few accepted tokens that it is dropped."""
     return len(own) >= _LEAST_PLACES and sum(other) < _HOPE * sum(own)
 
 
 def _gain(other: Sequence[int], own: Sequence[int]) -> float:
-    """By how many tokens a pass the other reading is better, from the same places; 0 where that may be chance."""
+    """Mean gain of the other reading in tokens a pass, over the same places; 0 unless it is significant."""
     count = len(own)
     differences = [theirs - ours for theirs, ours in zip(other, own, strict=True)]
     mean = sum(differences) / count

@@ -1,15 +1,12 @@
-"""What a plain pass takes beside a drafted one, from pass to pass of this pair. Pure arithmetic.
+"""Time of a drafted pass relative to a plain one, tracked from pass to pass of this pair. Pure arithmetic.
 
-The log of what a pass took beyond its calibrated price is
+For each pass, y = log(measured / calibrated seconds) is modelled as y = load + excess * drafted + noise
 
-    y = load + excess * drafted + noise
-
-`load` is the same for plain and drafted passes and drifts (other programs, heat, a longer chat); `excess` is what
-drafted passes of this source and depth take beyond plain ones that the calibration does not know. A Kalman filter keeps
-both with their covariance, so only passes of the two kinds that stand near each other in time tell of the excess: after
-a stretch of either kind the drift has made the load uncertain again. So the variance of the excess is right for noise
-that goes on from pass to pass, for plain passes measured before the machine became busy, and for those of replies
-before. It grows with every pass, so that old ones are forgotten.
+`load` is common to plain and drafted passes and drifts (other programs, heat, a longer chat). `excess` is the extra of
+drafted passes of this source and depth, which the calibration lacks. A Kalman filter keeps both with their covariance.
+So `excess` is learnt only from plain and drafted passes that are near in time: after many passes of one kind, drift has
+made the load uncertain again. The variance of `excess` accounts for noise that lasts over passes, for plain passes from
+before the machine became busy, and for those of earlier replies. It grows with every pass, so old ones are forgotten.
 """
 
 from __future__ import annotations
@@ -18,27 +15,27 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-_CALIBRATED, _GUESSED = 0.16, 0.5  # how far calibrated and guessed prices are off, in logs: one standard error
-_NOISE, _LEAST_NOISE, _LEARNING = 0.08, 0.04, 0.1  # of one pass, in logs; learnt from passes that follow each other
-_DRIFT = 0.8  # of the load from pass to pass, in parts of the noise
-_OUTLIER = 3.0  # standard errors: so far off it is something else that ran, or a load of its own from here on
-_DRIFT_PER_S, _MOST_DRIFT = 0.05, 0.5  # of the load while nothing was written, in logs a square root of a second
-_FORGETTING = 0.002  # of the excess, in logs a square root of a pass
-_DEEPER = 0.05  # of the excess between one depth and twice that
-_LEAST_DEPTH_TOKENS = 2048  # up to so many tokens depth hardly matters
-# Few plain passes may all have met something else that ran: added for one, in logs. MEASURED: without it one of 200
-# replies on a busy machine is told a gain that is a loss.
+_CALIBRATED, _GUESSED = 0.16, 0.5  # prior standard error of log prices, calibrated or guessed
+_NOISE, _LEAST_NOISE, _LEARNING = 0.08, 0.04, 0.1  # of one pass, in logs; learnt from passes in a row
+_DRIFT = 0.8  # of the load from pass to pass, as a multiple of the noise
+_OUTLIER = 3.0  # standard errors; beyond, the pass changes no estimate but makes the load uncertain
+_DRIFT_PER_S, _MOST_DRIFT = 0.05, 0.5  # of the load while idle, in logs per square root of a second, and its maximum
+_FORGETTING = 0.002  # of the excess, in logs per square root of a pass
+_DEEPER = 0.05  # standard deviation of the excess between a depth and its double, in logs
+_LEAST_DEPTH_TOKENS = 2048  # depth 0: up to so many tokens, where depth hardly matters
+# Added to the error for one plain pass, in logs: few of them may all be slow because of other programs. MEASURED:
+# without it one of 200 replies on a busy machine is reported a gain that is a loss.
 _BAD_LUCK = 0.15
-_MEMORY_PASSES = 1000.0  # older ones count for less
+_MEMORY_PASSES = 1000.0  # time constant of `plain_passes`
 
 
 @dataclass(slots=True)
 class Baseline:
-    """Of one source at one depth. One for all replies of a pair."""
+    """Filter state of one source at one depth. Shared by all replies of a pair."""
 
-    excess: float = 0.0  # in logs
-    variance: float = _CALIBRATED**2  # of it
-    plain_passes: float = 0.0  # that it rests on; older ones count for less
+    excess: float = 0.0  # log of drafted over plain, beyond the calibration
+    variance: float = _CALIBRATED**2  # of `excess`
+    plain_passes: float = 0.0  # number of plain passes that `excess` rests on; older ones count for less
     _load: float = 0.0
     _load_variance: float = 25.0
     _covariance: float = 0.0
@@ -47,16 +44,16 @@ class Baseline:
 
     @property
     def error(self) -> float:
-        """One standard error of what a drafted pass takes, in plain ones, as a share."""
+        """One standard error of a drafted pass's time in plain passes, as a share."""
         return math.sqrt(self.variance + _BAD_LUCK**2 / (1 + self.plain_passes))
 
     def rest(self, seconds: float) -> None:
-        """Nothing was written for so long."""
+        """Add the load's drift over `seconds` without a pass."""
         self._load_variance += min(_MOST_DRIFT, _DRIFT_PER_S * math.sqrt(max(0.0, seconds))) ** 2
         self._latest = None
 
     def see(self, beyond: float, *, drafted: bool) -> None:
-        """The next pass took this log more than its price."""
+        """Update with the next pass; `beyond` = log(measured / calibrated seconds)."""
         self._learn_noise(beyond, drafted)
         self.plain_passes += (not drafted) - self.plain_passes / _MEMORY_PASSES
         self.variance += _FORGETTING**2
@@ -81,22 +78,22 @@ class Baseline:
         self._latest = (beyond, drafted)
 
     def deeper(self, steps: int) -> Baseline:
-        """What this says of another depth, so many doublings away."""
+        """The state to start from at a depth that is `steps` doublings away: the same, less certain."""
         return replace(self, variance=self.variance + (_DEEPER * steps) ** 2)
 
 
 class Baselines:
-    """Those of a pair, by source and depth; plain passes are seen by all sources of their depth."""
+    """Those of a pair, by source and depth. A plain pass updates all sources at its depth."""
 
     def __init__(self, *, calibrated: bool, error: float = 0.0) -> None:
-        """`error` of the calibration's times, as a share."""
+        """`error`: of the calibration's times, as a share."""
         self._first = Baseline(variance=_CALIBRATED**2 + (2 * error) ** 2 if calibrated else _GUESSED**2)
         self._known: dict[tuple[str, int], Baseline] = {}
         self._seen_at = -math.inf
         self.latest: Baseline | None = None  # of the latest drafted pass
 
     def of(self, source: str, depth: int) -> Baseline:
-        """From the nearest depth where there is none yet; what plain passes alone have told, where it never drafted."""
+        """If there is none yet: that of the nearest depth, or of plain passes where the source has never drafted."""
         if (source, depth) not in self._known:
             near = [at for name, at in self._known if name == source]
             if near:
@@ -107,7 +104,7 @@ class Baselines:
         return self._known[source, depth]
 
     def see(self, source: str, depth: int, beyond: float, began_at: float, ended_at: float) -> None:
-        """A pass of `source` (plain: "") took this log more than its price."""
+        """If there is none yet: that of the nearest depth, or of plain passes if the source has never drafted."""
         if began_at > self._seen_at:
             for each in self._known.values():
                 each.rest(min(began_at - self._seen_at, 1e9))

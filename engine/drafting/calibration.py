@@ -1,6 +1,6 @@
-"""What the forwards of a pair take on this machine: measured in slices while the engine rests, and kept on disk.
+"""Seconds of a pair's forwards on this machine: measured in slices while the engine is idle, and kept on disk.
 
-A slice is one forward, so a request that comes in meanwhile waits no longer than for a round. Measured anew when the
+A slice is one forward, so a request that arrives meanwhile waits no longer than for a round. Measured again when the
 machine, the models or the versions of MLX change.
 """
 
@@ -40,20 +40,20 @@ _log = logging.getLogger(__name__)
 # where tiles of 4 and 8 end.
 WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
 _LEAST_COMPARISONS, _MOST_COMPARISONS = 3, 7
-_SETTLED = 0.02  # an error that is small enough
-_MEDIAN_ERROR = 1.86  # a median's standard error, in median deviations over the root of the count
+_SETTLED = 0.02  # a relative error that is small enough
+_MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = this * MAD / sqrt(count)
 _HOPELESS = 0.8
 _LEAST_S = 1e-9
-_CHAIN_TOKENS = 4  # of a draft that is timed
+_CHAIN_TOKENS = 4  # length of the draft that is timed
 _CONTEXT_TOKENS = 64
-_CONTEXT_STEP = 16  # of it at a time: one forward over all would keep a request waiting for longer than a round
+_CONTEXT_STEP = 16  # tokens of a prefill chunk: a larger one would keep a request waiting longer than a round
 _ROLLBACK_WIDTH = 4
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
-_LIMIT_BYTES = 1 << 16  # of a file
-_METHOD = 2  # what was measured in another way is measured anew
+_LIMIT_BYTES = 1 << 16  # of the file
+_METHOD = 2  # version of the method: files of another one are ignored
 
-Timed = int | str  # a forward over so many tokens, or one of these
+Timed = int | str  # a forward of this width, or the name of a draft or rollback
 _ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "a short draft", "a long draft"
 Slices = Generator[None, None, Calibration]
 
@@ -62,7 +62,7 @@ class Tuner:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._slices: Slices | None = None
-        self._pair: tuple[LoadedModel, LoadedModel | None] | None = None  # while it is measured
+        self._pair: tuple[LoadedModel, LoadedModel | None] | None = None  # being measured
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
         self._path: Path | None = None
@@ -72,7 +72,7 @@ class Tuner:
         return self._slices is not None
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
-        """Make `costs` know this pair: at once from disk, or by and by with `step`."""
+        """Load this pair's calibration into `costs` from disk; where there is none, measure it by calls of `step`."""
         self.stop()
         self._costs, self._about = costs, _about(main)
         self._path = self._file(main, draft)
@@ -88,7 +88,7 @@ class Tuner:
         self._slices = self._pair = None
 
     def measured(self, main: LoadedModel) -> tuple[ForwardTimes, ...]:
-        """What forwards take here: of `main`, which has been measured, then of others that were measured before."""
+        """Forward times of `main`, if it was measured, then those of other models on disk."""
         files = sorted(self._folder.glob("*.json")) if self._folder is not None else []
         found = [times for path in files if (times := _times(_content(path))) is not None]
         by_model = {(times.weight_bytes, times.sparse): times for times in found}
@@ -97,9 +97,9 @@ class Tuner:
         return ForwardTimes(main.info.weight_bytes, main.info.sparse, own), *by_model.values()
 
     def step(self) -> None:
-        """Measure one forward; after the last one the pair is known.
+        """Measure one forward; after the last one `costs` has the calibration.
 
-        A draft that breaks has the main model measured without it: `RoundCosts.refuses` its drafts from then on.
+        If the draft fails, the main model is measured without it, and `RoundCosts.refuses` its drafts.
         """
         if self._slices is None or self._pair is None:
             raise RuntimeError("there is nothing to measure")
@@ -119,7 +119,7 @@ class Tuner:
 
 
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
-    """One forward a slice; the result is the calibration."""
+    """Yields after each forward; the result is the calibration."""
     caches = yield from _after_a_context(main)
     rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
     timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
@@ -140,7 +140,7 @@ def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
 
 
 def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
-    """How far it is right, if it is a drafter; one that cannot draft at all costs no more than that figure."""
+    """How many of a drafter's tokens are accepted; None if it cannot draft."""
     try:
         return (yield from examination(main, draft))
     except Exception:  # noqa: BLE001  of a stranger's drafter
@@ -149,7 +149,7 @@ def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Ex
 
 
 def _rounding(main: LoadedModel) -> Generator[None, None, float]:
-    """The largest difference between log-probabilities of tokens read one by one, and of the same read together."""
+    """Largest |difference| of log-probabilities, in nats, between tokens read one by one and the same read at once."""
     end = _CONTEXT_TOKENS + _ROUNDING_TOKENS
     tokens = mx.array([3 + 7 * token % 89 for token in range(end)])
     alone: mx.array | None = None
@@ -170,7 +170,7 @@ def _rounding(main: LoadedModel) -> Generator[None, None, float]:
 
 
 def _logprobs(model: LoadedModel, caches: CacheSet, tokens: mx.array) -> mx.array:
-    """Of one forward over `tokens`, which then stand."""
+    """(tokens, vocabulary), by one forward over `tokens`, which are committed."""
     logits = caches.forward(tokens.size, lambda: model.network(tokens[None], cache=caches.layers))
     caches.commit(tokens.size)
     logprobs = normalised(logits[0].astype(mx.float32))
@@ -181,11 +181,11 @@ def _logprobs(model: LoadedModel, caches: CacheSet, tokens: mx.array) -> mx.arra
 def _compared(
     one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]
 ) -> Generator[None, None, tuple[dict[Timed, float], float]]:
-    """Seconds of each and of a forward over one token, and by how much one beside another may be off, as a share.
+    """(seconds of each key and of width 1, relative error of their ratios).
 
-    Each is compared with the forwards over one token right before and after it; the median of several counts, and the
-    shortest of the latter. MEASURED: a machine is slower for longer than a forward, and by a half: the shortest of four
-    each was off by 10 %, these by 4 %.
+    ratio = seconds / mean of the two width-1 forwards right before and after it. A key's seconds = median of its ratios
+    * shortest width-1 forward. MEASURED: a machine may be slower by a half for longer than a forward lasts; the
+    shortest of four forwards each was off by 10 %, this by 4 %.
     """
     shares = {key: list[float]() for key in timed}
     yield
@@ -206,10 +206,10 @@ def _compared(
 
 
 def _is_settled(key: Timed, shares: Sequence[float]) -> bool:
-    """A width that saves next to nothing over as many forwards of one token will not be drafted.
+    """Whether a key needs no more measurements.
 
-    Its very first forward says little: on a GPU it may have compiled what it needs. A rollback is short, and its time
-    the least certain of all; little depends on it.
+    A width with almost no saving over as many width-1 forwards is never drafted. Its first forward does not count: a
+    GPU may compile in it. A rollback is short and noisy, and little depends on it.
     """
     if isinstance(key, int) and len(shares) > 1 and min(shares) > _HOPELESS * key:
         return True
@@ -217,9 +217,13 @@ def _is_settled(key: Timed, shares: Sequence[float]) -> bool:
 
 
 def _error(values: Sequence[float]) -> float:
-    """The standard error of the median of three or more as a share of it, by their median deviation.
+    """Relative standard error of the median of three or more values, by their median absolute deviation (MAD).
 
-    Outliers do not touch that. Of few values it is too small: hence the last factor, found by simulation.
+    1.2533 * MAD / 0.6745 / (median * sqrt(n)) * n / (n - 1.7)
+
+    The first factors hold for normal values and large n. For few values the MAD is too small: in a simulation with
+    normal values the result without the last factor is 0.73 (n = 3) to 0.96 (n = 8) of the true error on average; with
+    it 1.7 to 1.2, so rather too large.
     """
     middle, count = median(values), len(values)
     deviation = median(abs(value - middle) for value in values)
@@ -236,8 +240,8 @@ def _timed_drafts(draft: LoadedModel) -> Generator[None, None, dict[Timed, Calla
 
 
 def _split(seconds: Mapping[Timed, float], draft: LoadedModel) -> tuple[float, float]:
-    """What a token of a draft takes, and a draft however short it is: its first forward finds its weights gone from the
-    processor's cache, and waits for nothing that is under way.
+    """(seconds of each drafted token, seconds of a draft besides). The latter are those of its first forward, which
+    loads the weights into the processor's cache and cannot overlap with another one.
     """
     longest = _CHAIN_TOKENS if draft.info.drafter is None else draft.network.tokens
     longer_s = seconds.get(_LONG_DRAFT, seconds[_DRAFT]) - seconds[_DRAFT]
@@ -246,7 +250,7 @@ def _split(seconds: Mapping[Timed, float], draft: LoadedModel) -> tuple[float, f
 
 
 def _chain_s(model: LoadedModel, caches: CacheSet, length: int) -> float:
-    """Of a draft of so many tokens, each started before the one before it is there; it is forgotten again."""
+    """Seconds of a draft of `length` tokens, each queued before the last one is computed; rolled back afterwards."""
     position, token = caches.position, mx.array([1])
     caches.keep_rollback_points()
     started = time.perf_counter()
@@ -268,7 +272,7 @@ def _rehearsal_s(draft: LoadedModel, caches: CacheSet, length: int) -> float:
 
 
 def _rollback_s(model: LoadedModel, caches: CacheSet) -> float:
-    """What forgetting all but the first token of a forward takes beyond keeping it."""
+    """Seconds of committing only the first token of a wide forward."""
     _forward_s(model, caches, _ROLLBACK_WIDTH)
     started = time.perf_counter()
     caches.commit(1)
@@ -287,14 +291,14 @@ def _after_a_context(model: LoadedModel) -> Generator[None, None, CacheSet]:
 
 
 def _step_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
-    """Of a forward, which is forgotten again."""
+    """Seconds of a forward, which is taken back."""
     seconds = _forward_s(model, caches, width)
     caches.commit(0)
     return seconds
 
 
 def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
-    """Opens a step of `caches` for the caller to commit."""
+    """Seconds of a forward. Leaves its step open: the caller commits it."""
     tokens = mx.array([[1 + token % 7 for token in range(width)]])
     started = time.perf_counter()
     logits = caches.forward(width, lambda: model.network(tokens, cache=caches.layers))
@@ -303,7 +307,9 @@ def _forward_s(model: LoadedModel, caches: CacheSet, width: int) -> float:
 
 
 def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
-    """Changes with whatever changes the times, and with the files: rounding and acceptance are of these weights."""
+    """Changes with everything that changes the times, and with the files: rounding and accept rates depend on the
+    weights.
+    """
     models = [model.identity for model in (main, draft) if model is not None]
     return hashlib.sha256(json.dumps([_METHOD, _machine(), models]).encode()).hexdigest()[:32]
 
@@ -315,12 +321,12 @@ def _machine() -> list[str]:
 
 
 def _about(main: LoadedModel) -> dict[str, Any]:
-    """What is written down beside a calibration."""
+    """The model's name, size and kind, written beside its calibration."""
     return {"machine": _machine(), "main_bytes": main.info.weight_bytes, "sparse": main.info.sparse}
 
 
 def _times(kept: dict[str, Any]) -> ForwardTimes | None:
-    """None where it was measured on another machine, or makes no sense."""
+    """None if it was measured on another machine, or is damaged."""
     known = _calibration(kept)
     if known is None or kept.get("machine") != _machine() or type(kept.get("main_bytes")) is not int:
         return None
@@ -328,7 +334,7 @@ def _times(kept: dict[str, Any]) -> ForwardTimes | None:
 
 
 def _content(path: Path | None) -> dict[str, Any]:
-    """Of a file that was written before; nothing where it is missing or damaged."""
+    """Of a calibration file; {} where it is missing or damaged."""
     if path is None:
         return {}
     try:

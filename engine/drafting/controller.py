@@ -1,7 +1,7 @@
-"""Which proposer drafts how many tokens next: as asked, or what promises the most tokens per second. Pure arithmetic.
+"""Which proposer drafts how many tokens next: as requested, or what promises most tokens a second. Pure arithmetic.
 
-`History` is what is known of a loaded pair and outlives a reply: prices of rounds, how often drafts stand, what a
-draft's probabilities are worth. A controller plans the rounds of one reply from it and adds what each round showed.
+`History` is what was learnt of a loaded pair, and outlives a reply: prices of rounds, accept rates, accept rates by
+probability. A controller plans the rounds of one reply from it, and adds the outcome of each round.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from engine.drafting.costs import Calibration, RoundCosts
 from engine.drafting.options import Choice, Option, Record
 from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
-_ADVANTAGE = 1.02  # a change of plan must promise this much
-_FIRST_TOKENS = 4  # a draft may be twice as long as its longest run so far, or as this
-_START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 3.0  # in tokens of plain decoding
+_ADVANTAGE = 1.02  # by this factor another plan must be faster
+_FIRST_TOKENS = 4  # length <= 2 * max(longest accepted run, this)
+_START_CREDIT, _CREDIT_PER_ROUND, _MOST_CREDIT = 0.8, 0.004, 3.0  # in plain tokens
 _LEAST_CREDIT = 0.0
 _PROBE_EVERY_ROUNDS = 3
-# No probe in a reply's first rounds: what it is about is decided in its first words, where a draft is at its worst.
+# No tries in the first rounds of a reply: the text settles in its first words, where accept rates are lowest.
 _START_ROUNDS = 4
 _MOST_ROUNDS_WITHOUT_PLAIN = 96
-_COMPARED_ROUND = 2  # of a reply: plain, behind a drafted one, while few plain passes are known; replies may be short
+_COMPARED_ROUND = 2  # this round of a reply is plain while few plain passes are known: replies may be short
 _TYPICAL_REPLY_TOKENS = 200.0
 
 
 @dataclass(slots=True)
 class History:
-    """What is known of a loaded pair. One for all replies, engine thread only."""
+    """What was learnt of a loaded pair. One for all its replies, engine thread only."""
 
     costs: RoundCosts = field(default_factory=RoundCosts)
-    replies: int = 1  # share each round: it is a round of every one of them
+    replies: int = 1  # that share each round
     rates: defaultdict[tuple[str, int], AcceptRates] = field(default_factory=partial(defaultdict, AcceptRates))
     worth: defaultdict[str, Worth] = field(default_factory=partial(defaultdict, Worth))
     sharpness: defaultdict[str, Sharpness] = field(default_factory=partial(defaultdict, Sharpness))
     records: defaultdict[str, Record] = field(default_factory=partial(defaultdict, Record))
-    credit: float = _START_CREDIT  # what trying out drafts may still cost
-    trusted: bool = False  # drafting has gained all the credit there is, and not lost it since
+    credit: float = _START_CREDIT  # plain tokens that tries of drafts may still cost
+    trusted: bool = False  # the credit has reached its maximum, and not its minimum since
     rounds: int = 0
-    longest: dict[str, int] = field(default_factory=dict)  # run of drafted tokens of a source that stood
-    draft_speed: float = 0.0  # while a draft rests: what drafting would bring, as a multiple of plain speed
-    last_drafted: dict[str, int] = field(default_factory=dict)  # the round in which a source drafted last
-    _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by how many replies
+    longest: dict[str, int] = field(default_factory=dict)  # accepted run, by source
+    draft_speed: float = 0.0  # while parked: predicted speed with drafts, as a multiple of plain speed
+    last_drafted: dict[str, int] = field(default_factory=dict)  # `rounds` when a source last drafted
+    _shared: dict[int, tuple[Calibration, History]] = field(default_factory=dict, repr=False)  # by number of replies
 
     def shared_by(self, replies: int) -> History:
-        """The same for rounds of a batch of so many `replies`: drafts stand as often, but prices are others.
+        """The same for rounds of a batch of `replies`: accept rates are shared, prices are not.
 
-        A price there is what the whole batch takes for a round in which every reply drafts so much.
+        A price there is the seconds of a batch's round in which each reply drafts that many tokens.
         """
         calibration = self.costs.calibration
         if replies == 1:
@@ -63,9 +63,9 @@ class History:
         return self._shared[replies][1]
 
     def promise(self) -> float:
-        """Tokens a second that drafting at the best length brings a reply, as far as prices are known; else 0.
+        """Predicted tokens a second of a reply at the best draft length; 0 without prices.
 
-        What was never seen is hoped for, while there is credit to try it.
+        Sources without trials count as good while there is credit.
         """
         best = 0.0
         for source in self.costs.calibration.draft_s:
@@ -82,7 +82,9 @@ class History:
         return self.records[source]
 
     def doubt(self, source: str) -> None:
-        """Its drafts have gained and then lost all that there was to lose: the text is not what it was; nearly anew."""
+        """The credit went from its maximum to its minimum: the text has changed, so reduce the source's records to a
+        few trials.
+        """
         self.trusted = False
         self.credit = _START_CREDIT
         for (name, _), rates in self.rates.items():
@@ -90,7 +92,7 @@ class History:
                 rates.doubt()
 
     def learn(self, plan: Plan, outcome: Outcome) -> None:
-        """What a drafted round showed about its source."""
+        """Add the outcome of a drafted round to its source's records."""
         self.rates_of(plan.source, plan.grade).learn(outcome.drafted, outcome.accepted)
         self.longest[plan.source] = max(outcome.accepted, self.longest.get(plan.source, _FIRST_TOKENS))
         if outcome.probabilities:
@@ -100,45 +102,45 @@ class History:
 
 
 class Controller(Protocol):
-    """Plans each round of one reply and learns from how it went."""
+    """Plans each round of one reply, and learns from its outcome."""
 
     @property
     def parked(self) -> bool:
-        """Whether drafting would be slower than plain decoding, so that the draft model rests."""
+        """Whether the draft is paused because plain decoding is faster."""
 
     @property
     def draft_speed(self) -> float:
-        """What drafting would bring in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
+        """Predicted speed with drafts in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
 
     @property
     def insists(self) -> bool:
-        """Whether drafts were asked for, and not only where they pay."""
+        """Whether the request fixed the draft, instead of leaving it to the engine."""
 
     def refuses(self, source: str) -> bool:
-        """Whether nothing is to be drafted by `source`, because it could not be measured."""
+        """Whether `source` may not draft, because measuring it failed."""
 
     def share(self, replies: int) -> None:
-        """The rounds from here on are shared by so many replies."""
+        """Rounds from here on are shared by `replies`."""
 
     def wants(self, source: str) -> bool:
-        """Whether to ask `source`, which is not free, for an offer; one that rests need not even read along."""
+        """Whether to ask `source`, which costs time, for an offer; a parked one need not prefill either."""
 
     def may_read(self, offer: Offer) -> bool:
-        """Whether a source that is behind should read on, a chunk now."""
+        """Whether a source with uncached tokens should prefill a chunk now."""
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None: ...
 
     def learn_unused(self, offer: Offer, drafted: int, accepted: int) -> None:
-        """What would have come of an offer that was not taken up, as the tokens emitted since have shown."""
+        """How many tokens of an unused offer would have been accepted, by the tokens emitted since."""
 
     def plan(self, offers: Sequence[Offer]) -> Plan: ...
 
     def observe(self, plan: Plan, outcome: Outcome) -> None:
-        """How the planned round went; a plan that was put off comes back as PLAIN."""
+        """The outcome of the planned round. If the plan was put off, it is PLAIN."""
 
 
 class FixedController:
-    """Always the same number of tokens, from the first source that offers any."""
+    """The same number of tokens every round, from the first source that offers any."""
 
     parked = False
     draft_speed = 0.0
@@ -180,12 +182,12 @@ class FixedController:
 
 
 class AutoController:
-    """The plan with the most expected tokens per second, nothing drafted included.
+    """The plan with the most expected tokens a second, plain decoding included.
 
-    Where drafting seems slower it is parked, and tried again now and then. Tries are paid from a credit, counted in
-    tokens of plain decoding: it starts just below one token a pair, grows by a fraction of a per cent of the time and
-    by what drafting gains, and every drafted round is charged its price. So trying costs no more than the credit, and a
-    draft that pays is back after a few tries. While there is credit, what is not known is hoped for; then, doubted.
+    Where drafting is slower it is parked, and tried again from a credit, counted in plain tokens. The credit starts
+    below one token a pair, and grows by 0.004 a round and by what drafting gains; every drafted round is charged price
+    / plain price - tokens. So tries cost no more than the credit, and a draft that pays again is back after a few.
+    While there is credit, sources without trials count as good; without, as useless.
     """
 
     insists = False
@@ -230,7 +232,7 @@ class AutoController:
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
         self._behind[source] = max(0, self._behind.get(source, 0) - tokens)
-        # What nobody knew the price of is not charged, or nothing would be left for the very first try.
+        # Without a price nothing is charged: else no credit would be left for the first try.
         if self.parked and self._costs.plain_s and source in self._history.last_drafted:
             self._spend(self._costs.reading_s(source, tokens) / self._costs.plain_s)
 
@@ -241,7 +243,7 @@ class AutoController:
         plain_s = self._costs.plain_s
         compares = self._rounds == _COMPARED_ROUND and self._costs.lacks_plain_passes
         if compares or not plain_s or self._since_plain >= _MOST_ROUNDS_WITHOUT_PLAIN:
-            return PLAIN  # what a draft is worth can only be said against a plain round, and one not long ago
+            return PLAIN  # a draft is compared with a recent plain round, so one is needed now
         options = [option for offer in offers if offer.most for option in self._options(offer)]
         chosen = self._choose(options, plain_s)
         free = {offer.source for offer in offers if offer.free}
@@ -267,7 +269,7 @@ class AutoController:
             history.last_drafted[plan.source] = history.rounds
             history.learn(plan, outcome)
             price_s = self._costs.price_s(plan.source, outcome.checked)
-            cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices of one moment
+            cost += price_s / self._costs.plain_s - (outcome.accepted + 1)  # both prices at the same load
             if choice := self._choices.get(plan.source):
                 choice.teach(history.record_of(plan.source), outcome)
         self._spend(cost)
@@ -277,11 +279,11 @@ class AutoController:
             history.doubt(plan.source)
 
     def _spend(self, cost: float) -> None:
-        """In tokens of plain decoding; what is gained is less than nothing."""
+        """Charge `cost` plain tokens; a gain is negative."""
         self._history.credit = max(_LEAST_CREDIT, min(_MOST_CREDIT, self._history.credit - cost))
 
     def _choose(self, options: Sequence[Option], plain_s: float) -> Option | None:
-        """The fastest, if it is faster than plain decoding; the source of the round before needs less of a lead."""
+        """The fastest option if it beats plain decoding, with a margin for a change of plan."""
 
         def lead(option: Option) -> float:
             return option.rate * (_ADVANTAGE if _kind(option.plan) == self._present else 1.0)
@@ -293,7 +295,7 @@ class AutoController:
         return chosen
 
     def _try(self, options: Sequence[Option], plain_s: float) -> Option | None:
-        """Of a source that has rested for a while the best plan, if the credit covers what it may cost."""
+        """The fastest option of the sources that are due for a try, if the credit covers its cost."""
         due = [option for option in options if self._may_try(option.plan.source)]
         best = max(due, key=lambda option: option.rate, default=None)
         if best is None or best.seconds / plain_s - 1 > self._history.credit:
@@ -307,21 +309,21 @@ class AutoController:
         return self._rounds >= _START_ROUNDS and rested >= rest and history.credit > self._cost_before_a_try(source)
 
     def _cost_before_a_try(self, source: str) -> float:
-        """Of reading what it is behind and of the shortest draft after that; reading for no draft is waste."""
+        """Cost in plain tokens of prefilling its uncached tokens and drafting one; prefill alone is waste."""
         plain_s, behind = self._costs.plain_s, self._behind.get(source, 0)
         if not plain_s or not behind:
             return 0.0
         return (self._costs.reading_s(source, behind) + self._costs.price_s(source, 1)) / plain_s - 1
 
     def _expected_saving_s(self, offer: Offer) -> float:
-        """What drafting should save over the rest of the reply, taken to be as long as what is there already."""
+        """Seconds that drafting should save in the rest of the reply, assumed to be as long as the reply so far."""
         plain_s = self._costs.plain_s
         expected = max(_TYPICAL_REPLY_TOKENS, self._tokens)
         could = replace(offer, most=MAX_DRAFT_TOKENS, tells_probabilities=False)
         return expected * max(0.0, plain_s - 1 / self._options(could)[0].rate) if plain_s else 0.0
 
     def _options(self, offer: Offer) -> list[Option]:
-        """The length that promises most; and the same source stopping by itself, if it can."""
+        """The best fixed length; and a draft of the same source that stops by itself, if it has probabilities."""
         history = self._history
         longest = history.longest.get(offer.source, _FIRST_TOKENS)
         most = min(offer.most, self._only or min(self._costs.longest_priced(offer.source), 2 * longest))
@@ -343,7 +345,7 @@ class AutoController:
 
 
 def _kind(plan: Plan) -> tuple[str, bool]:
-    """The source, and whether it stops by itself."""
+    """(source, whether the draft stops by itself)."""
     return plan.source, plan.stop is not None and bool(plan.stop.floors)
 
 

@@ -1,4 +1,4 @@
-"""What rounds of a loaded pair take on this machine, in seconds: measured at rest, corrected by what rounds took.
+"""Prices of rounds: seconds on this machine, calibrated while idle, corrected by the rounds since.
 
 One price for each (source, drafted tokens), so that plans can be compared. Pure arithmetic: no MLX, no clock.
 """
@@ -15,43 +15,44 @@ from engine.api.types import MAX_DRAFT_TOKENS
 from engine.drafting.baseline import Baselines, depth_of
 
 MAX_WIDTH = MAX_DRAFT_TOKENS + 1
-_PADDING_GAIN = 0.97  # a forward is padded only where that takes at most so much of the time
+_PADDING_GAIN = 0.97  # a forward is padded only if that takes at most this share of the time
 _RECENT = 7
-_READING_TOKENS = 64  # reading fewer takes as long
-_GUESSED_TOKEN = 0.13  # before anything is measured: a drafted token and checking it, as a share of a plain round
-_CALIBRATION_MEETINGS = 2.0  # with plain rounds: the calibration weighs as much as so many of them
+_READING_TOKENS = 64  # prefilling fewer takes as long
+_GUESSED_TOKEN = 0.13  # without a calibration: cost of a drafted token and of verifying it, as a share of a plain round
+_CALIBRATION_MEETINGS = 2.0  # weight of the calibration, in comparisons with plain rounds
 _SLOWEST_LEARNING = 0.05
-# What rounds of a length are seen to take says so much of each length next to it; and is worth so much less for each
-# later meeting of its source: else a length that looks dear by bad luck is not drafted, and so never looks cheaper.
+# The excess of a length also counts for the lengths beside it, times _LIKENESS for each token of distance. It is
+# multiplied by _FADING at each later comparison of its source: else a length that looked slow by chance is never
+# drafted again, and never corrected.
 _LIKENESS, _FADING, _MOST_MEETINGS = 0.3, 0.97, 20
-_ROUGH_ERROR = 0.1  # of a drafted pass, in plain ones
-_MOST_TOKENS_SEEN = 30  # of older ones is learnt no slower
-# One round corrects a price by no more than this; one that was measured by less: a round of four times its time says
-# that something else ran meanwhile.
+_ROUGH_ERROR = 0.1  # of a drafted pass in plain passes, as a share
+_MOST_TOKENS_SEEN = 30  # the weight of a new round never falls below that after so many tokens
+# Largest correction by one round, in logs, without and with a calibration: a round of four times its price shows that
+# something else ran meanwhile.
 _LARGEST_STEP, _LARGEST_CORRECTION = math.log(1.5), math.log(1.2)
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Seconds measured on this machine for this pair: a forward over so many tokens, a token of each source, and what a
-    draft of it takes however short it is.
+    """Seconds measured on this machine for this pair: `verify_s` of a forward by width, `draft_s` of a drafted token by
+    source, `round_s` of a draft besides its tokens by source.
 
-    `rollback_s` is what forgetting a part of a forward costs, where the caches fold tokens together.
+    `rollback_s`: of a partial commit, where a cache folds tokens into one state.
     """
 
     verify_s: Mapping[int, float] = field(default_factory=dict)
     draft_s: Mapping[str, float] = field(default_factory=dict)
     rollback_s: float = 0.0
     round_s: Mapping[str, float] = field(default_factory=dict)
-    rounding: float = 0.0  # by how much a logit differs between a wide forward and narrow ones
-    per_pass: float | None = None  # of a drafter, on replies of its main model
-    misread: str = ""  # what of it seems to be read the wrong way round
-    error: float = 0.0  # of one of its times beside another, as a share
+    rounding: float = 0.0  # largest difference of log-probabilities between wide and narrow forwards, in nats
+    per_pass: float | None = None  # tokens a pass of a drafter, on replies of its main model
+    misread: str = ""  # the convention of a drafter that seems to be read wrongly
+    error: float = 0.0  # relative standard error of a ratio of its times
 
     def shared_by(self, replies: int) -> Calibration:
-        """Of a batch: a forward over so many tokens of each reply, and a draft for each.
+        """Of a batch: a forward over that many tokens of each reply, and one draft for each.
 
-        A forward over rows is taken to last as long as one over as many tokens of one text.
+        A forward over rows is assumed to take as long as one over as many tokens of one text.
         """
         verify_s = {width: _continued(self.verify_s, width * replies) for width in self.verify_s}
         drafts = (
@@ -61,24 +62,27 @@ class Calibration:
         return Calibration(verify_s, draft_s, self.rollback_s, round_s, error=self.error)
 
 
-Kind = tuple[str, int, int]  # of a round: its source, drafted tokens, depth
+Kind = tuple[str, int, int]  # of a round: source, drafted tokens, depth
 
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What rounds have taken, in plain rounds; 0: not known."""
+    """The time of several rounds, in plain rounds; 0: not known."""
 
     plain_rounds: float = 0.0
     error: float = 0.0  # one standard error, as a share
-    plain_passes: float = 0.0  # that this rests on
+    plain_passes: float = 0.0  # number of plain passes that it rests on
 
 
 class RoundCosts:
-    """Prices of this pair's rounds. Outlives a reply.
+    """Prices of this pair's rounds, in seconds. Outlives a reply.
 
-    A price is the calibrated time, times how much slower everything is just now (a long chat, a hot or busy machine),
-    times what rounds of this length have taken beyond their calibration. Without a calibration every drafted token adds
-    the same share of a plain round, learnt from the rounds seen.
+    price(source, n) = now * exp(excess(source, n)) * (forward(n + 1) + round_s(source) + n * draft_s(source))
+
+    `forward`, `round_s` and `draft_s` are calibrated; a plain round is forward(1). `now` is the median of measured /
+    predicted over the latest rounds: a long chat, a hot or busy machine. `excess` is the log of what drafted rounds
+    took beyond plain ones measured next to them. Without a calibration the last factor is 1 + n * share, where `share`
+    is learnt from rounds; then only ratios of prices mean anything until `now` is known.
     """
 
     def __init__(self, calibration: Calibration | None = None) -> None:
@@ -90,51 +94,51 @@ class RoundCosts:
 
     @calibration.setter
     def calibration(self, calibration: Calibration) -> None:
-        """Forgets the rounds seen before, for they were compared with another calibration."""
+        """Drops all rounds seen: they were compared with another calibration."""
         self._calibration = calibration
         self._forward_s = _forward_times(calibration.verify_s)
         self.baselines = Baselines(calibrated=self.calibrated, error=calibration.error)
         self._padded = _padded_widths(self._forward_s, calibration)
-        # The latest rounds: source, drafted tokens, log of what they took beyond the price known then.
+        # the latest rounds: (source, drafted tokens, log(measured / predicted))
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
-        self._now = 1.0  # how much more than its price a round takes just now
-        self._beyond: dict[str, _Excess] = {}  # by source
-        self._token_share: dict[str, tuple[float, int]] = {}  # without a calibration: of a plain round, tokens seen
-        self._drafted: dict[str, int] = {}  # tokens so far, by source
-        self._reading: dict[str, float] = {}  # seconds a token of what a source has to read first
+        self._now = 1.0  # median of measured / predicted
+        self._beyond: dict[str, _Excess] = {}  # excess by source
+        self._token_share: dict[str, tuple[float, int]] = {}  # by source: (share a drafted token, tokens seen)
+        self._drafted: dict[str, int] = {}  # tokens drafted so far, by source
+        self._reading: dict[str, float] = {}  # seconds of prefill for each token, by source
 
     @property
     def calibrated(self) -> bool:
         return bool(self._calibration.verify_s)
 
     def refuses(self, source: str) -> bool:
-        """Whether what was measured has no price of this draft, for it could not be measured."""
+        """Whether the calibration lacks this source, because measuring it failed."""
         return self.calibrated and source not in self._calibration.draft_s
 
     def padded(self, width: int) -> int:
-        """The width at which a forward over `width` tokens is fastest: `width` itself, or a little more."""
+        """The fastest width for a forward over `width` tokens: `width`, or a little more."""
         return self._padded[width] if width < len(self._padded) else width
 
     @property
     def plain_s(self) -> float:
-        """A plain round, as things are now; 0 while unknown."""
+        """Price of a plain round at present, in seconds; 0 while unknown."""
         return self.price_s("", 0)
 
     def price_s(self, source: str, length: int) -> float:
-        """A round in which `source` drafts `length` tokens; 0 while nothing is known."""
+        """Price of a round in which `source` drafts `length` tokens, in seconds; 0 while unknown."""
         if not self._recent and not self.calibrated:
             return 0.0
         return self._now * self._expected_s(source, length)
 
     def prices_s(self, source: str, longest: int) -> list[float]:
-        """The same for lengths of 0 to `longest`."""
+        """Prices for lengths of 0 to `longest`, in seconds."""
         return [self._now * self._expected_s(source, length) for length in range(longest + 1)]
 
     def in_plain_rounds(self, rounds: Mapping[Kind, int], reading_s: float = 0.0) -> Took:
-        """What so many rounds take, in plain rounds; `reading_s` is what drafts have read meanwhile.
+        """The time of these rounds, and of `reading_s` of draft prefill, in plain rounds.
 
-        A drafted round takes its calibrated price beside a plain one's, times what the baseline says of its source and
-        depth; never less than a plain round.
+        drafted round = max(1, calibrated price / calibrated plain price * exp(baseline excess of its source and
+        depth)).
         """
         plain_s, error, passes = self._calibrated_s("", 0), 0.0, 0.0
         if not self._recent and not self.calibrated:
@@ -154,24 +158,24 @@ class RoundCosts:
 
     @property
     def lacks_plain_passes(self) -> bool:
-        """Whether what drafted passes take beside plain ones is known so roughly that a plain one is worth its time."""
+        """Whether the error of drafted passes is so large that a plain pass is worth its time."""
         latest = self.baselines.latest
         return latest is not None and latest.error > _ROUGH_ERROR
 
     def observe_pass(self, kind: Kind, began_at: float, ended_at: float) -> None:
-        """A pass of a reply, from the token before it to its last one, all that belongs to it included."""
+        """A pass of a reply, from its last token before (`began_at`) to its own last token (`ended_at`), in seconds."""
         source, drafted, depth = kind
         beyond = math.log(max(ended_at - began_at, 1e-9) / self._calibrated_s(source, drafted))
         self.baselines.see(source if drafted else "", depth, beyond, began_at, ended_at)
 
     def longest_priced(self, source: str) -> int:
-        """Drafts of up to so many tokens have a price that can be relied on."""
+        """The longest draft with a reliable price, in tokens."""
         if self.calibrated:
             return MAX_DRAFT_TOKENS
         return min(MAX_DRAFT_TOKENS, 1 + self._drafted.get(source, 0))
 
     def observe(self, source: str, drafted: int, seconds: float) -> None:
-        """A round of this kind took `seconds`, all that belongs to it included."""
+        """A round with `drafted` tokens of `source` took `seconds`, with its bookkeeping."""
         self._drafted[source] = self._drafted.get(source, 0) + drafted
         ratio = math.log(max(seconds, 1e-9) / self._expected_s(source, drafted))
         before = [seen for seen in self._recent if bool(seen[1]) != bool(drafted)]
@@ -196,44 +200,44 @@ class RoundCosts:
         return self._forward_s[self.padded(length + 1)] + draft_s
 
     def _learn(self, source: str, drafted: int, excess: float) -> None:
-        """Beside plain rounds just before or after, rounds of this length took more than their price, by this log.
+        """`excess`: log(measured / predicted) of a drafted round, minus that of plain rounds next to it.
 
-        Only where plain and drafted rounds meet: else a busy machine could not be told from a length that costs more.
+        Learnt only where plain and drafted rounds meet: else a busy machine could not be told from an expensive length.
         """
         largest = _LARGEST_CORRECTION if self.calibrated else _LARGEST_STEP
         excess = max(-largest, min(largest, excess))
         if not self.calibrated:
             share, tokens = self._token_share.get(source, (_GUESSED_TOKEN, 0))
             seen = ((1 + drafted * share) * math.exp(excess) - 1) / drafted
-            # The guess counts as a token: a draft's very first round also pays for what is done once.
+            # the guess weighs as one token: a draft's first round includes one-time costs
             share += drafted / (tokens + drafted + 1) * (max(0.0, seen) - share)
             self._token_share[source] = (share, min(tokens + drafted, _MOST_TOKENS_SEEN))
             return
         self._beyond.setdefault(source, _Excess()).learn(drafted, excess)
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
-        """The lowest price counts: one that is too high would never be corrected, for nobody would read again."""
+        """Keeps the lowest price: one that is too high would stop the prefill, and never be corrected."""
         price_s = seconds / max(tokens, _READING_TOKENS)
         self._reading[source] = min(price_s, self._reading.get(source, price_s))
 
     def reading_s(self, source: str, tokens: int) -> float:
-        """What `source` takes to read so many tokens of the chat; 0 while unknown."""
+        """Seconds of `source` to prefill `tokens` of the chat; 0 while unknown."""
         return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
 
 
 class _Excess:
-    """What rounds of a source took beyond their calibrated price, where they met plain ones: logs, by their length."""
+    """log(measured / predicted) of a source's rounds beyond that of neighbouring plain rounds, by length."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[float, int, int]] = {}  # the log, meetings, and which the latest was, of all
-        self._count = 0  # meetings of all lengths
-        self._known: dict[int, float] = {}  # what `of` has answered since the latest meeting
+        self._seen: dict[int, tuple[float, int, int]] = {}  # by length: (log, comparisons, latest one)
+        self._count = 0  # comparisons of all lengths
+        self._known: dict[int, float] = {}  # results of `of` since the latest comparison
 
     def meetings(self, length: int) -> int:
         return self._seen[length][1] if length in self._seen else 0
 
     def of(self, length: int) -> float:
-        """Of this length, and of those near it."""
+        """Weighted mean over this length and those near it."""
         if length not in self._known:
             total = weights = 0.0
             for seen, (log, meetings, latest) in self._seen.items():
@@ -244,7 +248,7 @@ class _Excess:
         return self._known[length]
 
     def learn(self, length: int, excess: float) -> None:
-        """A round of this length took more than its price by this log."""
+        """Another comparison of this length gave this log."""
         expected, meetings = self.of(length), self.meetings(length)
         log = self._seen[length][0] if meetings else expected
         weight = max(1 / (meetings + 1 + _CALIBRATION_MEETINGS), _SLOWEST_LEARNING)
@@ -254,7 +258,7 @@ class _Excess:
 
 
 class Account:
-    """What the own rounds of one reply have taken, in plain rounds. Each is priced as its own draft is."""
+    """The time of a reply's unshared rounds, in plain rounds. Each round has the prices of the draft loaded then."""
 
     def __init__(self, costs: RoundCosts) -> None:
         self._costs = costs
@@ -267,11 +271,11 @@ class Account:
         return kind
 
     def time(self, kind: Kind, began_at: float, ended_at: float) -> None:
-        """Of a round that took what such rounds take, from the token before it to its last one."""
+        """Of a typical round, from the last token before it to its own last token."""
         self._costs.observe_pass(kind, began_at, ended_at)
 
     def total(self, reading_s: float) -> Took:
-        """`reading_s` is what the present draft has read in this reply."""
+        """`reading_s`: seconds that the present draft has prefilled in this reply."""
         now, before = self._costs.in_plain_rounds(self._rounds, reading_s), self._before
         if not now.plain_rounds and self._rounds:
             return Took()
@@ -282,7 +286,7 @@ class Account:
         return Took(total, error, now.plain_passes if now.error else before.plain_passes)
 
     def change_draft(self, costs: RoundCosts, reading_s: float) -> None:
-        """What is counted from here on has the prices `costs`."""
+        """Use the prices `costs` for the rounds from here on."""
         total = self.total(reading_s)
         if total.plain_rounds:
             self._before = total
@@ -291,7 +295,7 @@ class Account:
 
 
 def _forward_times(verify_s: Mapping[int, float]) -> tuple[float, ...]:
-    """Seconds by width, 0 to MAX_WIDTH; widths that were not measured lie on lines between those that were."""
+    """Seconds by width, 0 to MAX_WIDTH; linear between measured widths."""
     if not verify_s:
         return ()
     widths = sorted(verify_s)
@@ -307,9 +311,9 @@ def _interpolated(seconds: Mapping[int, float], widths: list[int], width: int) -
 
 
 def _continued(seconds: Mapping[int, float], width: int) -> float:
-    """The same, also far beyond the widest that was measured: as steep as from half of that on, and never cheaper.
+    """The same, also beyond the widest that was measured, with the slope from half of that width on, and never falling.
 
-    The last two lie side by side: the line through them is made of noise, or of the step between two tiles.
+    The last two widths are neighbours: the slope between them is noise, or a step between two tiles.
     """
     widths = sorted(seconds)
     widest = widths[-1]
@@ -321,7 +325,7 @@ def _continued(seconds: Mapping[int, float], width: int) -> float:
 
 
 def _padded_widths(forward_s: tuple[float, ...], calibration: Calibration) -> tuple[int, ...]:
-    """Nothing is padded for a difference that may well be the calibration's error: the cheapest of many looks lucky."""
+    """No padding for a difference within the calibration's error: the minimum of many noisy times is too low."""
     padded, gain = [], _PADDING_GAIN - 2 * calibration.error
     for width in range(len(forward_s)):
         best = min(range(width, len(forward_s)), key=lambda wider: forward_s[wider])

@@ -1,6 +1,6 @@
 """The kinds of drafters: for each the network that its folder is loaded into, and the proposer that drafts with it.
 
-A new kind is a file beside `proposers/dflash.py`, what its config says in `models/drafters.py`, and a row here.
+A new kind is a file beside `proposers/dflash.py`, its config in `models/drafters.py`, and a row here.
 """
 
 from __future__ import annotations
@@ -50,17 +50,19 @@ from engine.models.mtp_families import FAMILIES
 from engine.models.watch import Question, never
 from engine.prefix.memory import PrefixStore
 
-_MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # of quantizing without biases, by groups and bits
+_MODES = {(32, 4): "mxfp4", (16, 4): "nvfp4", (32, 8): "mxfp8"}  # modes without biases, by (group size, bits)
 
 
 class DrafterProposer(Proposer, Protocol):
     def begin(self, turn_end: int, tokens: Sequence[int], chat: TokenSequence | None) -> None:
-        """Says, before anything else, what the prompt is, and where in it the turn ends that the reply answers."""
+        """First call: the prompt's tokens, the position where the turn before the reply ends, and the main model's
+        sequence.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`network` makes one without weights; `proposer` drafts with it for one reply."""
+    """`network` builds a network without weights; `proposer` drafts with it for one reply."""
 
     network: Callable[[Any, ModelAccess], Any]
     proposer: Callable[[LoadedModel, LoadedModel, PrefixStore], DrafterProposer]
@@ -81,7 +83,7 @@ KINDS: dict[DrafterKind, Kind] = {
 
 
 def loading_any_draft(folder: Path | str, main: LoadedModel, aborted: Question = never) -> Slices:
-    """Whatever is in `folder`: a model whose tokens can be mapped, or a drafter that was made for `main`."""
+    """Load what is in `folder`: a draft model whose tokens can be mapped, or a drafter made for `main`."""
     path = Path(folder).absolute()
     info, own = inspect_model(path), path.resolve() == Path(main.info.folder).resolve()
     config = inspect_drafter(path) if info.drafter is not None or own else None
@@ -99,18 +101,17 @@ def proposer_of(
     tokens: Sequence[int] = (),
     chat: TokenSequence | None = None,
 ) -> Proposer:
-    """Who drafts with `draft` for one reply of `main`, whose `tokens` are all that there is so far, now and later.
+    """The proposer of `draft` for one reply of `main`; `tokens` is the reply's list, now and later.
 
-    `chat` is the sequence of them in the main model, whose rows can spare it a reading.
-
-    One that cannot begin costs the reply no more than one that fails later.
+    `chat`: the main model's sequence; with its cache less need be prefilled again. A proposer that cannot begin
+    proposes nothing, like one that fails later.
     """
     if draft.info.drafter is None:
         return DraftModelProposer(draft, store, turn_end, chat)
     try:
         proposer = KINDS[draft.info.drafter.kind].proposer(draft, main, store)
         proposer.begin(turn_end, tokens, chat)
-    except Exception as error:  # noqa: BLE001  of a stranger's drafter
+    except Exception as error:  # noqa: BLE001  a third-party drafter may raise anything
         return Broken(draft.source, error)
     return proposer
 
@@ -155,7 +156,7 @@ def _loading_drafter(path: Path, config: DrafterConfig, main: LoadedModel, abort
 
 
 def _check_states(main: LoadedModel, layers: Sequence[int], path: Path) -> None:
-    """What the configs do not tell: whether the network has these layers, and shows what they return."""
+    """Checks what the configs do not say: whether the network has these layers, and returns their states."""
     deepest, there = max(layers, default=-1) + 1, len(main.network.layers)
     if deepest > there:
         raise DrafterDoesNotFit(str(path), "layers", deepest, there)
@@ -166,9 +167,9 @@ def _check_states(main: LoadedModel, layers: Sequence[int], path: Path) -> None:
 
 
 def _fill(network: nn.Module, path: Path) -> None:
-    """With the weights of the folder. A copy of the main model's embedding, say, is left where it is.
+    """Load the folder's weights into `network`. A copy of the main model's embedding, say, is not read.
 
-    Raises DrafterUnsupported for any other tensor without a place, before weights are read.
+    Raises DrafterUnsupported for any other unknown tensor, before weights are read.
     """
     weights = {}
     for file in sorted(path.glob(WEIGHTS)):
@@ -199,7 +200,7 @@ def _plain(name: str) -> str:
 
 def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
     def chosen(name: str, module: Any) -> bool | dict[str, Any]:
-        """By the arrays alone: a config names its exceptions (other bits, another mode) by the main model's names."""
+        """By the shapes alone: a config names its exceptions (other bits, another mode) by the main model's names."""
         scales = weights.get(f"{name}.scales")
         if scales is None or not hasattr(module, "to_quantized"):
             return False
@@ -212,7 +213,7 @@ def _quantize_like(network: nn.Module, weights: dict[str, mx.array]) -> None:
 
 
 def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:
-    """Its rows of a token are those of its layers' keys and values. States of the main model wait to be read."""
+    """Bytes of a token's keys and values in its layers, and of main model states that are not read yet."""
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     windows: int = getattr(network, "window_bytes", 0)
     state_bytes = network.reads_width * main.embed(mx.array([0], dtype=mx.uint32)).dtype.size
@@ -221,5 +222,5 @@ def _memory_need(network: nn.Module, main: ModelAccess) -> MemoryNeed:
 
 
 def _identity(drafter: str, main: str) -> str:
-    """Its rows are of this main model's states."""
+    """Its cache holds rows computed from this main model's states."""
     return hashlib.blake2b(f"{drafter} {main}".encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""What could be planned with an offer, and which way of choosing a length has brought more. Pure arithmetic."""
+"""The plans that an offer allows, and which way to choose a length has been fastest. Pure arithmetic."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from operator import mul
 from engine.drafting.acceptance import AcceptRates, StopRule
 from engine.drafting.plans import Outcome, Plan
 
-_FADING = 0.985  # of older rounds in a policy's record, each drafted round
-_PRIOR_ROUNDS = 12.0  # what is expected of a policy weighs as much as so many rounds of its record
-_STEADY_LEAD = 1.02  # of its rate, counts: a length changes with the latest rounds where that brings clearly more
-_STOPPING_LEAD = 0.99  # of its rate, counts: a draft stops by itself where that brings clearly more
+_FADING = 0.985  # older rounds of a record are multiplied by this, each drafted round
+_PRIOR_ROUNDS = 12.0  # weight of the expected rate, in rounds of the record
+_STEADY_LEAD = 1.02  # RECENT must beat STEADY by 2 %
+_STOPPING_LEAD = 0.99  # a draft that stops by itself must beat a fixed length by 1 %
 _HIGHEST_FLOOR, _NEARLY_SURE = 0.95, 0.8
 
 
@@ -28,7 +28,7 @@ class Policy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A plan with what it should bring and cost."""
+    """A plan with its expected tokens and seconds."""
 
     plan: Plan
     tokens: float
@@ -40,28 +40,30 @@ class Option:
 
 
 class Record:
-    """The tokens of a source's drafted rounds, and what they would have cost under each policy. Older ones fade."""
+    """Tokens of a source's drafted rounds, and the seconds that they would have taken under each policy. Older ones
+    decay.
+    """
 
     def __init__(self) -> None:
-        self._sums = dict.fromkeys(Policy, (0.0, 0.0))  # tokens and seconds
+        self._sums = dict.fromkeys(Policy, (0.0, 0.0))  # (tokens, seconds)
 
     def learn(self, policy: Policy, tokens: float, seconds: float) -> None:
         old_tokens, old_seconds = self._sums[policy]
         self._sums[policy] = _FADING * old_tokens + tokens, _FADING * old_seconds + seconds
 
     def rate(self, policy: Policy, expected: Option) -> float:
-        """Tokens per second; before there are any, those of the option."""
+        """(tokens + 12 * expected tokens) / (seconds + 12 * expected seconds), in tokens a second."""
         tokens, seconds = self._sums[policy]
         return (tokens + _PRIOR_ROUNDS * expected.tokens) / (seconds + _PRIOR_ROUNDS * expected.seconds)
 
 
 class Choice:
-    """What each policy makes of one offer. They are compared by their records, for each looks best by its own rates."""
+    """What each policy would plan for one offer. Compared by their records: by its own rates each looks best."""
 
     def __init__(
         self, plan: Plan, rates: AcceptRates, seconds: Sequence[float], *, hopeful: bool, error: float = 0.0
     ) -> None:
-        """`plan` lacks a length; `seconds` are the prices of rounds that draft 0, 1, … tokens, each with this error."""
+        """`plan` has no length yet; `seconds[n]`: price of a round that drafts n tokens, with the relative `error`."""
         self._seconds, self._error = seconds, error
         self._tokens: dict[Policy, list[float]] = {}
         self._fixed: dict[Policy, Option] = {}
@@ -83,7 +85,7 @@ class Choice:
         return Option(plan, self._tokens[best][length], self._seconds[length])
 
     def stopping(self, record: Record, worth: tuple[float, ...], plain_s: float) -> Option:
-        """The draft stops by itself, where that is expected to bring more than to go on."""
+        """A plan that stops where another token is not expected to pay."""
         best = self._best(record)
         fixed = self._fixed[best]
         lead = record.rate(Policy.STOPPING, self._fixed[Policy.STEADY]) / self._record_rate(record, best)
@@ -93,10 +95,10 @@ class Choice:
         return Option(plan, _STOPPING_LEAD * lead * fixed.tokens, fixed.seconds)
 
     def teach(self, record: Record, outcome: Outcome) -> None:
-        """What the tokens of a round that drafted would have cost under each policy.
+        """Add to each policy's record the accepted tokens of a drafted round, and the seconds they would have taken.
 
-        One that drafts less than was right takes more such rounds for them: compared round by round, it would seem to
-        have brought little just where everything was easy.
+        A policy with shorter drafts needs several rounds for the same tokens. Counted a round each, it would look slow
+        exactly where everything is accepted.
         """
         drafts = {policy: min(option.plan.length, outcome.drafted) for policy, option in self._fixed.items()}
         if self.rule.worth and outcome.probabilities:
@@ -115,7 +117,7 @@ class Choice:
 
 
 def _best_length(tokens: Sequence[float], seconds: Sequence[float], error: float) -> int:
-    """The length of the highest rate; or more nearly sure tokens, if the rates differ by no more than the `error`."""
+    """The length of the highest rate; or more, nearly sure tokens if the rates differ by less than `error`."""
     rates = [brought / price for brought, price in zip(tokens, seconds, strict=True)]
     best = max(range(1, len(seconds)), key=lambda length: rates[length])
     as_good = (length for length in range(best, len(seconds)) if rates[length] >= (1 - error) * rates[best])
@@ -125,23 +127,23 @@ def _best_length(tokens: Sequence[float], seconds: Sequence[float], error: float
 def stop_floors(
     tokens: Sequence[float], seconds: Sequence[float], rate: float, error: float = 0.0
 ) -> tuple[float, ...]:
-    """For drafts of 1, 2, … tokens: the chance that all stand, below which no longer draft is worth its time.
+    """floors[k - 1]: P(all k accepted) below which no longer draft pays, for drafts of k = 1, 2, … tokens.
 
-    `tokens` and `seconds` are what rounds of each length bring on average and cost, from length 0 on; `rate` is the
-    tokens per second to beat. With costs that rise in steps a draft so goes on to the end of its step. Nearly sure
-    tokens stop for no price that may well be an `error` of the seconds, a share: a round less is certain.
+    `tokens[n]` and `seconds[n]`: expected tokens and price of a round that drafts n; `rate`: tokens a second to beat.
+    Where costs rise in steps, a draft goes on to the end of its step. Nearly sure tokens are not stopped for a
+    difference within the relative `error` of the prices: one round fewer is certain.
     """
 
     def price_of_more(shorter: int, longer: int, error_s: float = 0.0) -> float:
-        """Seconds a token."""
+        """Seconds for each further token."""
         return (seconds[longer] - seconds[shorter] - error_s) / max(tokens[longer] - tokens[shorter], 1e-9)
 
     floors = []
-    ends = [len(tokens) - 1]  # the lengths at which going on from the length at hand is cheapest, the nearest last
+    ends = [len(tokens) - 1]  # lengths where going on is cheapest, the nearest last
     for drafted in range(len(tokens) - 2, 0, -1):
         while len(ends) > 1 and price_of_more(drafted, ends[-1]) >= price_of_more(ends[-1], ends[-2]):
             ends.pop()
-        stands = tokens[drafted] - tokens[drafted - 1]  # the chance that these tokens all stand, on average
+        stands = tokens[drafted] - tokens[drafted - 1]  # P(all accepted), on average
         floor = rate * price_of_more(drafted, ends[-1]) * stands
         if floor > _NEARLY_SURE:
             error_s = 2 * error * seconds[ends[-1]]

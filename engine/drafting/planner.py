@@ -1,4 +1,4 @@
-"""Drafting for one reply: its proposers, what the controller makes of their offers, and why it drafts or not."""
+"""Drafting for one reply: asks its proposers for offers, has the controller plan, and reports why it drafts or not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Unused:
-    """An offer that was not taken up, with the tokens that it would have drafted at `position`."""
+    """An offer that was not used, with the tokens that it would have drafted at `position`."""
 
     offer: Offer
     foreseen: list[int]
@@ -34,23 +34,23 @@ class _Unused:
 
 
 class Drafting:
-    """Between two rounds: `plan`, then `propose` within the round if the plan drafts, then `observe`."""
+    """Between two rounds: `plan`; within the round, if the plan drafts, `propose`; then `observe`."""
 
     def __init__(self, proposers: Sequence[Proposer], controller: Controller) -> None:
         self.state = DraftingState.NO_DRAFT
         self.source = ""  # of the latest draft
-        self.reading_s = 0.0  # what proposers have read of the chat in this reply
+        self.reading_s = 0.0  # seconds of draft prefill in this reply
         self._proposers = {proposer.name: Guarded(proposer) for proposer in proposers}
         self._controller = controller
         self._unused: list[_Unused] = []
 
     def steer(self, controller: Controller) -> None:
-        """Have another one plan from here on. What the proposers have read of the chat stays."""
+        """Plan by another controller from here on. The proposers keep their caches."""
         self._controller = controller
 
     @property
     def insists(self) -> bool:
-        """Whether drafts of a draft model or a drafter were asked for, and one can still make them.
+        """Whether a draft model or a drafter was requested and can still draft.
 
         Lookups alone do not count: they may find nothing.
         """
@@ -59,13 +59,13 @@ class Drafting:
 
     @property
     def draft_speed(self) -> float:
-        """What drafting would bring in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
+        """Predicted speed with drafts in rounds like the latest, as a multiple of plain speed; 0 while unknown."""
         return self._controller.draft_speed
 
     def plan(self, tokens: Sequence[int], room: int, replies: int = 1) -> Plan:
-        """Who drafts how many tokens next, at most `room`; `replies` share the forward that checks them.
+        """Which proposer drafts how many tokens next, at most `room`; `replies` share the forward that verifies them.
 
-        The first token of a reply must not come here.
+        Not called for the first token of a reply.
         """
         self._controller.share(replies)
         offers = [
@@ -84,13 +84,13 @@ class Drafting:
         return plan
 
     def propose(self, plan: Plan, tokens: Sequence[int], sampler: Sampler, *, wait: bool = False) -> Draft:
-        """`wait` where others draft on the device as well, so that each is told of its own failure."""
+        """`wait` for the device where other proposers use it too, so that each gets its own failure."""
         return self._proposers[plan.source].propose(tokens, plan, sampler, wait=wait)
 
     def observe(self, plan: Plan, done: Round, *, reads_on: bool = False) -> None:
-        """`plan` is what the round was planned as; PLAIN where that was put off.
+        """`plan`: of the round; PLAIN if it was put off.
 
-        With `reads_on` the proposer that drafted starts its next forward at once, while this round's text goes out.
+        `reads_on`: the proposer that drafted starts its next forward now, while this round's text is posted.
         """
         started = time.perf_counter()
         if plan.source:
@@ -104,12 +104,14 @@ class Drafting:
         self._controller.observe(plan if done.proposed else PLAIN, _outcome(done, seconds))
 
     def settle(self) -> None:
-        """Leave nothing in flight: others are about to use the device, and would hear of what fails of it."""
+        """Wait for all proposers' forwards in flight: else their failure would be raised in the next user of the
+        device.
+        """
         for proposer in self._proposers.values():
             proposer.settle()
 
     def close(self, tokens: Sequence[int]) -> None:
-        """`tokens` is all that the reply has come to; who keeps hidden states takes in those of the last rounds."""
+        """`tokens`: the whole reply. Proposers that keep hidden states read those of the last rounds."""
         for proposer in self._proposers.values():
             if proposer.layers:
                 proposer.offer(tokens)
@@ -117,28 +119,30 @@ class Drafting:
 
     @property
     def reads_next_token(self) -> bool:
-        """Whether somebody's row of a token depends on the token after it.
+        """Whether a proposer's row for a token depends on the token after it.
 
-        Where a chat parts from what was read, such a row goes, and the state that it was made of is needed once more.
+        Where a chat departs from the cached one, the last row is dropped, and its hidden state is needed once more.
         """
         return any(proposer.reads_next_token for proposer in self._proposers.values())
 
     def keep_hidden_states(self, sequence: TokenSequence) -> None:
-        """Have the hidden states kept that a proposer drafts from, if one does; without them it does not draft."""
+        """Record the hidden states that proposers draft from, if any does; one whose states cannot be recorded is
+        failed.
+        """
         of_states = [proposer for proposer in self._proposers.values() if proposer.layers]
         layers = [layer for proposer in of_states for layer in proposer.layers]
         if layers:
-            sequence.discard_in_flight()  # a step that was opened before leaves no states: all would be read for it
+            sequence.discard_in_flight()  # a step started before has recorded no states
         try:
             sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
-        except Exception as refusal:  # noqa: BLE001  whatever a network makes of it, the reply can do without drafts
+        except Exception as refusal:  # noqa: BLE001  a network may raise anything; the reply can do without drafts
             foreseen = isinstance(refusal, NoHiddenStates)
             _log.info("%s cannot draft: %s", of_states[0].name, refusal, exc_info=None if foreseen else refusal)
             for proposer in of_states:
                 proposer.failed = True
 
     def pass_hidden_states(self, sequence: TokenSequence) -> None:
-        """Give each proposer the states of its own layers kept since the last time."""
+        """Give each proposer the states of its own layers since the last call."""
         if sequence.hidden_states is None:
             return
         position, states = sequence.hidden_states.take()
@@ -155,12 +159,12 @@ class Drafting:
             start = end
 
     def catch_up(self, sequence: TokenSequence) -> bool:
-        """Have a proposer read a chunk of what it is behind, where drafts were asked for; False where none is."""
+        """Have a proposer prefill a chunk of its uncached tokens, if the request fixed the draft; False if none did."""
         behind = self._behind(sequence)
         return any(self._read(*each, sequence.tokens).behind < each[1].behind for each in behind)
 
     def has_to_catch_up(self, sequence: TokenSequence) -> bool:
-        """Whether there is something to read for `catch_up`."""
+        """Whether `catch_up` would prefill anything."""
         return bool(self._behind(sequence))
 
     def _behind(self, sequence: TokenSequence) -> list[tuple[Guarded, Offer]]:
@@ -177,8 +181,8 @@ class Drafting:
         return offer if 0 <= offer.most <= room else replace(offer, most=max(0, min(offer.most, room)))
 
     def _read(self, proposer: Guarded, offer: Offer, tokens: Sequence[int]) -> Offer:
-        """Have a proposer that is behind read a chunk; what it offers then."""
-        proposer.wait()  # a round in flight is not the reader's to pay
+        """Have a proposer prefill a chunk; its next offer."""
+        proposer.wait()  # a forward already in flight is not part of the time
         started = time.perf_counter()
         proposer.read_on()
         seconds = time.perf_counter() - started
@@ -188,7 +192,7 @@ class Drafting:
         return now
 
     def _score_unused(self, tokens: Sequence[int]) -> None:
-        """Offers that were not taken up teach what the tokens emitted since then show of them."""
+        """Teach the controller how many tokens of unused offers would have been accepted."""
         for unused in list(self._unused):
             since = tokens[unused.position :]
             accepted = common_prefix(unused.foreseen, since)
@@ -197,7 +201,7 @@ class Drafting:
                 self._unused.remove(unused)
 
     def _state(self, offering: set[str]) -> DraftingState:
-        """A code for the person: about the loaded draft where there is one."""
+        """About the loaded draft, where there is one."""
         draft = next((proposer for proposer in self._proposers.values() if not proposer.free), None)
         if draft is None:
             return DraftingState.ACTIVE if self.source else DraftingState.NO_DRAFT

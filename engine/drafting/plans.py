@@ -1,4 +1,4 @@
-"""What a proposer can draft, what is decided for one round, and what came of it."""
+"""What a proposer can draft, the plan of one round, and its outcome."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from engine.drafting.acceptance import StopRule
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A proposer could draft up to `most` tokens now; `grade` tells its good occasions from its poor ones.
+    """A proposer could draft up to `most` tokens now; accept rates are kept by its `grade`.
 
-    One that is `behind` has to read so many tokens first.
+    `behind`: tokens that it has to prefill first.
     """
 
     source: str
     most: int
     grade: int = 0
-    tells_probabilities: bool = False  # so it can stop by itself where it is not sure enough
+    tells_probabilities: bool = False  # so a draft can stop by itself
     behind: int = 0
-    free: bool = False  # drafting takes no time of the device, so there is nothing to let rest
+    free: bool = False  # takes no time of the device, so it is never parked
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is decided for one round: who drafts, how many tokens at most, when it stops by itself, how sharply."""
+    """The plan of one round: proposer, most tokens, when the draft stops by itself, level of sharpness."""
 
     source: str = ""
     length: int = 0
@@ -39,10 +39,10 @@ PLAIN = Plan()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a plan; `seconds` is None where the round did not take what such rounds take.
+    """The outcome of a plan; `seconds` is None for a round that is not typical.
 
-    `probabilities` are what the draft gave its tokens, `guesses` what each level of sharpness would have drafted,
-    `truths` what the main model said there. `proposed` tokens were checked, also those behind a reply's end.
+    Of the drafted tokens: `probabilities` by the draft, `guesses` of each level of sharpness, `truths` of the main
+    model. `proposed`: all verified tokens, also those after the reply's end.
     """
 
     drafted: int = 0
@@ -55,5 +55,5 @@ class Outcome:
 
     @property
     def checked(self) -> int:
-        """Drafted tokens that the round took its time for."""
+        """Verified tokens: those that `seconds` paid for."""
         return max(self.proposed, self.drafted)

@@ -1,5 +1,5 @@
-"""What a draft may bring that was never loaded here: by what forwards take on this machine, and by how often it is said
-to be right. An estimate, and only where something was measured. Pure.
+"""Predicted speed-up of a draft that was never loaded here: from measured forward times and published accept rates.
+Pure.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from engine.api.types import MAX_DRAFT_TOKENS, ForwardTimes
 from engine.drafting.costs import Calibration, RoundCosts
 
-_ROUND_SHARE = 0.05  # of a plain step: what a drafted round takes beside its forwards
-_LIKE = 2.0  # a model of up to so many times the size is like another
+_ROUND_SHARE = 0.05  # time of a drafted round besides its forwards, as a share of a plain step
+_LIKE = 2.0  # models within this factor of the size are comparable
 _DRAFT = "draft"
 
 
 def times_like(measured: Sequence[ForwardTimes], weight_bytes: int, *, sparse: bool) -> ForwardTimes | None:
-    """Of the model that is nearest in size, if it is of about that size and of the same sort."""
+    """Those of the measured model nearest in size, if it is comparable and equally sparse or dense."""
     alike = [(abs(math.log(each.weight_bytes / weight_bytes)), each) for each in measured if each.sparse == sparse]
     distance, nearest = min(alike, key=lambda pair: pair[0], default=(math.inf, None))
     return nearest if distance <= math.log(_LIKE) else None
@@ -25,10 +25,10 @@ def times_like(measured: Sequence[ForwardTimes], weight_bytes: int, *, sparse: b
 def estimated_gain(
     times: ForwardTimes, draft_share: float, acceptance: float, *, by_block: bool = False
 ) -> float | None:
-    """Over plain decoding, at the best draft length; at least 1, for a draft that does not pay rests.
+    """Plain seconds over drafted seconds a token, at the best draft length; at least 1, since a slower draft is parked.
 
-    `draft_share`: what a forward of the draft takes, of a plain step; one is made for each token, or for each round
-    (`by_block`). `acceptance`: how often a drafted token stands. None where too little was measured, or told.
+    `draft_share`: a forward of the draft over a plain step; one for each token, or one a round (`by_block`).
+    `acceptance`: accept rate of a drafted token. None where too little was measured or published.
     """
     widths = [width for width, _ in times.by_width if width <= MAX_DRAFT_TOKENS + 1]
     widest = max(widths, default=0)
@@ -45,8 +45,8 @@ def estimated_gain(
 
 
 def acceptance_of(tokens_per_pass: float, drafted: int) -> float:
-    """How often a drafted token stands where so many are drafted a round and so many come of it, the main model's own
-    included. `drafted` 0: not told, and taken to be as many as there could be, so that less is believed.
+    """The accept rate a token that gives `tokens_per_pass` with so many drafted a round, the main model's token
+    included. `drafted` 0: not published; the maximum is assumed, which gives the lowest rate.
     """
     if not drafted:
         return 1 - 1 / tokens_per_pass

@@ -1,11 +1,11 @@
-"""Gemma 4 assistants: a few layers that attend over the main model's own keys and values, and draft a token at a time.
+"""Gemma 4 assistants: a few layers that attend to the main model's keys and values, and draft a token at a time.
 
-They have no keys and values of their own. Each layer reads those of the main model's last layer of its type, which are
-made here once more, of the states that go into those two layers: a cache of the main model's gives its rows away only
-while a forward runs, and these rows are kept, taken back and stored as every other drafter's are.
+They have no keys and values of their own. Each layer attends to those of the main model's last layer of its type. These
+are computed here a second time, from the hidden states that go into that layer: a main model's cache shows its rows
+only during a forward, while these rows are kept, rolled back and stored like any drafter's.
 
-A step is fed the embedding of the newest token and the state before it, the main model's first and its own from then
-on. All steps of a draft stand at one position, that of the main model's newest state: no row is added while it drafts.
+A step is fed the embedding of the newest token and the state before it: the main model's at first, then its own. All
+steps of a draft use one position, that of the main model's newest state: drafting adds no row.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _CACHES = {_FULL: KVCache, _SLIDING: RotatingKVCache}
 
 
 class AssistantDrafter(nn.Module):
-    """The network of a folder, with what it borrows of its main model."""
+    """The network of a folder; it uses the main model's embedding, head and projections."""
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
 
     def __init__(self, config: AssistantConfig, main: ModelAccess) -> None:
-        """Raises NoAccess where the main model has no layers whose keys and values these can read."""
+        """Raises NoAccess where the main model has no layers whose keys and values fit."""
         super().__init__()
         self._config, self._main = config, main
         self._types = tuple(sorted(set(config.layer_types)))
         self._sources = tuple(_last_layer(main, kind) for kind in self._types)
-        self._ahead = 0  # of the newest state, to where a draft stands
+        self._ahead = 0  # from the newest state to the draft's position, in tokens
         self._state_first = False
         check_read_numbers(dict(config.text_config), inspect.signature(ModelArgs).parameters)
         sizes = ModelArgs.from_dict(dict(config.text_config))
@@ -58,7 +58,7 @@ class AssistantDrafter(nn.Module):
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """What goes into those layers is what the ones before them return."""
+        """The layers whose outputs are the inputs of those two."""
         return *(layer - 1 for layer in self._sources), BODY
 
     @property
@@ -67,12 +67,12 @@ class AssistantDrafter(nn.Module):
 
     @property
     def row_bytes(self) -> int:
-        """Of the keys and values of one token, where none is forgotten."""
+        """Bytes of the keys and values of one token, outside windows."""
         return sum(_bytes(rows) for kind, rows in self._one_row().items() if kind == _FULL)
 
     @property
     def window_bytes(self) -> int:
-        """Of the keys and values of a full window."""
+        """Bytes of the keys and values of a full window."""
         window: int = max(getattr(cache, "max_size", 0) for cache in self.make_cache())
         return window * sum(_bytes(rows) for kind, rows in self._one_row().items() if kind == _SLIDING)
 
@@ -81,13 +81,15 @@ class AssistantDrafter(nn.Module):
         return [made[layer] for layer in self._sources]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Names as here. Raises ValueError where a drafted token would be none of the main model's."""
+        """Renames tensors to the names used here. Raises ValueError if a drafted token would be outside the main
+        model's vocabulary.
+        """
         if self._config.clusters and "masked_embedding.token_ordering" in weights:
             self.masked_embedding.check(weights["masked_embedding.token_ordering"])
         return weights
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        """Returns its state at the last of `tokens` alone."""
+        """Returns its state (1, width) at the last of `tokens`."""
         *inputs, newest = mx.split(states, len(self.reads), axis=-1)
 
         def run() -> mx.array:
@@ -108,7 +110,7 @@ class AssistantDrafter(nn.Module):
         return self.lm_head(state) if self._config.own_head else self.embed_tokens.as_linear(state)
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that implementations differ in: which attribute of what would be otherwise."""
+        """Conventions that implementations differ in: the attribute to change for each."""
         return {
             "position": ((self, "_ahead", 1 - self._ahead),),
             "order of the join": ((self, "_state_first", not self._state_first),),
@@ -127,7 +129,7 @@ class AssistantDrafter(nn.Module):
         return self.norm(rows)[0]
 
     def _one_row(self) -> dict[str, tuple[mx.array, mx.array]]:
-        """Keys and values of one token, by type; looks at shapes, nothing is computed."""
+        """Keys and values of one token, by type of layer; for their shapes, never computed."""
         caches, states = self.make_cache(), self._main.embed(mx.array([0]))
         for layer, cache in zip(self._sources, caches, strict=True):
             self._main.keep_rows(layer, states, cache)
@@ -135,7 +137,7 @@ class AssistantDrafter(nn.Module):
         return dict(zip(self._types, ((keys[..., :1, :], values[..., :1, :]) for keys, values in kept), strict=True))
 
     def _check_heads(self) -> None:
-        """Another family's layers may be as wide, and their keys are not."""
+        """Raises NoAccess if sizes of heads differ: layers of another family may have the same width."""
         rows = self._one_row()
         for kind, layer in zip(self._config.layer_types, self.layers, strict=True):
             keys, _ = rows[kind]
@@ -145,16 +147,16 @@ class AssistantDrafter(nn.Module):
 
 
 class _Clusters(nn.Module):
-    """A head that looks at the tokens of the likeliest clusters only; all others cannot be drafted."""
+    """A head that computes logits for the tokens of the likeliest clusters only; all others are -inf."""
 
     def __init__(self, width: int, vocabulary: int, clusters: int, likeliest: int) -> None:
         super().__init__()
         self._clusters, self._likeliest, self._vocabulary = clusters, likeliest, vocabulary
         self.centroids = nn.Linear(width, clusters, bias=False)
-        self.token_ordering = mx.zeros((vocabulary,), dtype=mx.int32)  # the tokens, cluster by cluster
+        self.token_ordering = mx.zeros((vocabulary,), dtype=mx.int32)  # (vocabulary,), cluster by cluster
 
     def check(self, ordering: mx.array) -> None:
-        """Raises ValueError: an index out of range reads memory that is nobody's."""
+        """Raises ValueError: the device would read out of bounds."""
         whole = ordering.size == self._vocabulary and mx.issubdtype(ordering.dtype, mx.integer)
         if not whole or not mx.all((ordering >= 0) & (ordering < self._vocabulary)).item():
             raise ValueError("token_ordering does not name tokens")
@@ -169,7 +171,7 @@ class _Clusters(nn.Module):
 
 
 def _last_layer(main: ModelAccess, kind: str) -> int:
-    """The last layer of the main model that keeps rows of that kind."""
+    """The last layer of the main model whose cache has rows of that kind."""
     caches = main.make_caches()
     found = [layer for layer, cache in enumerate(caches) if type(cache) is _CACHES[kind]]
     if not found or found[-1] == 0:
@@ -182,7 +184,7 @@ def _bytes(rows: tuple[mx.array, mx.array]) -> int:
 
 
 def _keys_and_values(cache: Any) -> tuple[mx.array, mx.array]:
-    """What the newest token attends over; a step of several tokens sees more of a window."""
+    """What the newest token attends to; a step of several tokens returns more of a window."""
     keys, values = cache.keys_and_values()
     most = getattr(cache, "max_size", keys.shape[2])
     return keys[..., -most:, :], values[..., -most:, :]

@@ -1,4 +1,4 @@
-"""The protocols of drafting methods. A new method is one new file beside this one."""
+"""The protocols of drafting methods. A new method is a new file in this folder."""
 
 from __future__ import annotations
 
@@ -18,60 +18,61 @@ _log = logging.getLogger(__name__)
 
 
 class Proposer(Protocol):
-    """Drafts for one reply. It sees committed tokens only; whatever it proposes, the text stays the main model's.
+    """Drafts for one reply. Sees committed tokens only; the text stays the main model's whatever it proposes. Engine
+    thread.
 
-    Raising is allowed: the reply then goes on plainly.
+    It may raise: the reply then goes on without it.
     """
 
     name: str
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        """How much could be drafted after `tokens` right now. Takes no forward; the first one may take a kept cache."""
+        """How many tokens could be drafted after `tokens` now. Runs no forward; the first call may take a cache."""
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        """Up to `plan.length` tokens that may follow `tokens`, fewer where `plan.stop` says so.
+        """Up to `plan.length` tokens that may follow `tokens`, fewer by `plan.stop`.
 
-        They need not be evaluated: the verifying forward can be queued behind them.
+        They need not be evaluated: the verifying forward can be queued after them.
         """
 
     def commit(self, emitted: Sequence[int]) -> None:
-        """`emitted` were appended to the tokens of the last `propose`; the rest of the draft was rejected."""
+        """`emitted` was appended to the tokens of the last `propose`; the rest of the draft was rejected."""
 
     def close(self) -> None:
-        """The reply is over; what is worth keeping for the next turn may be kept."""
+        """The reply has ended; put caches into the store for the next turn."""
 
 
 @runtime_checkable
 class StateProposer(Proposer, Protocol):
-    """A proposer that drafts from the main model's hidden states behind `layers`."""
+    """A proposer that drafts from the main model's hidden states after `layers`."""
 
     layers: tuple[int, ...]
 
     def receive_states(self, position: int, states: mx.array) -> None:
-        """The states (tokens, layers × width) of committed tokens, the first of them at `position`, before each offer.
+        """Hidden states (tokens, layers × width) of the committed tokens from `position` on; called before each offer.
 
-        Tokens whose states were not kept (read before this reply, for one) are missing: positions leap.
+        States that were not recorded (prefilled before this reply, for one) are missing: positions may skip.
         """
 
 
 @runtime_checkable
 class ForesightedProposer(Proposer, Protocol):
-    """A proposer whose tokens are known without any work of the device: it also learns from offers not taken up."""
+    """A proposer whose draft needs no work of the device, so accept rates are learnt from its unused offers too."""
 
     def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
-        """What `propose` would draft after `tokens`."""
+        """The tokens that `propose` would draft after `tokens`."""
 
 
 @runtime_checkable
 class ReadingProposer(Proposer, Protocol):
-    """A proposer that has to read the chat before it can draft. Its offers say how far it is behind."""
+    """A proposer that has to prefill the chat before it can draft. `Offer.behind` says how many tokens."""
 
     def read_on(self) -> None:
-        """At most one prefill chunk. Called only if that is thought to be worth its time."""
+        """Prefill at most one chunk. Called only if the controller thinks it worth its time."""
 
 
 class Broken:
-    """In place of a proposer that could not begin: whoever asks for an offer hears why."""
+    """In place of a proposer that could not begin: its offer raises the error."""
 
     def __init__(self, name: str, error: Exception) -> None:
         self.name = name
@@ -89,11 +90,11 @@ class Broken:
 
 
 class Guarded:
-    """A proposer that may fail without harm: after its first error it proposes nothing and says so."""
+    """A proposer that may fail without harm: after its first error, which is logged, it offers nothing."""
 
     def __init__(self, proposer: Proposer) -> None:
         self._proposer = proposer
-        # Once each: to look a protocol up takes a tenth of a millisecond.
+        # looked up once: a protocol check takes a tenth of a millisecond
         self._foresighted = proposer if isinstance(proposer, ForesightedProposer) else None
         self._reading = proposer if isinstance(proposer, ReadingProposer) else None
         self._of_states = proposer if isinstance(proposer, StateProposer) else None
@@ -102,7 +103,7 @@ class Guarded:
         self.reads_next_token = bool(getattr(proposer, "reads_next_token", False))
         self.free = self._foresighted is not None
         self.failed = False
-        self._ahead = False  # it reads on, and nobody has waited for that
+        self._ahead = False  # a forward of `read_on` may be in flight
 
     def offer(self, tokens: Sequence[int]) -> Offer:
         offer = None if self.failed else self._try(lambda: self._proposer.offer(tokens))
@@ -114,13 +115,13 @@ class Guarded:
             self._try(self._reading.read_on)
 
     def wait(self) -> None:
-        """For what is in flight; that a draft failed on the device may show here."""
+        """Wait for what is in flight; a failure of it on the device may be raised here."""
         self._ahead = False
         if not self.failed:
             self._try(mx.synchronize)
 
     def settle(self) -> None:
-        """Wait for what was begun ahead: others come, who would hear of a failure instead."""
+        """Wait for a forward started ahead, so that its failure is not raised in another user of the device."""
         if self._ahead:
             self.wait()
 
@@ -136,12 +137,12 @@ class Guarded:
             self._try(lambda: proposer.receive_states(position, states))
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, *, wait: bool = False) -> Draft:
-        """`wait` for the device: what fails there is heard by whoever waits next, another proposer perhaps."""
+        """`wait` for the device: else its failure would be raised in the next user of it, another proposer perhaps."""
         drafted = None if self.failed else self._try(lambda: self._drafted(tokens, plan, sampler, wait))
         return NO_DRAFT if drafted is None else drafted
 
     def _drafted(self, tokens: Sequence[int], plan: Plan, sampler: Sampler, wait: bool) -> Draft:
-        self._ahead = False  # what it drafts goes on from there
+        self._ahead = False  # the draft continues from that forward
         draft = self._proposer.propose(tokens, plan, sampler)
         if draft.tokens.ndim != 1 or (draft.parents is None and draft.tokens.size > plan.length):
             raise ValueError(f"a draft of the shape {draft.tokens.shape}, and {plan.length} tokens were planned")
@@ -166,23 +167,23 @@ class Guarded:
     def _try(self, act: Callable[[], T]) -> T | None:
         try:
             return act()
-        except Exception as error:  # noqa: BLE001  drafting is an offer: no error of it may cost the reply
+        except Exception as error:  # noqa: BLE001  drafting is optional: no error of it may end the reply
             self.fail(error)
             return None
 
 
 def begun(draft: Draft) -> Draft:
-    """The same, its tokens handed to the device, which is not waited for.
+    """`draft` with its tokens started on the device, not waited for.
 
-    What cannot be computed raises here, on the proposer's account. Left to the forward that checks the draft, it would
-    raise there as the main model's own failure, with the draft's tokens in the reply's caches.
+    Raises here what cannot be computed. In the verifying forward it would count as the main model's failure, and the
+    draft's tokens would already be in the reply's caches.
     """
     mx.async_eval(draft.tokens)
     return draft
 
 
 def joined(drafts: Sequence[Draft], *, with_probabilities: bool) -> Draft:
-    """One draft of several of one token each."""
+    """One draft of several with one token each."""
     logprobs = [draft.logprobs for draft in drafts if draft.logprobs is not None]
     probabilities = [draft.probabilities for draft in drafts if draft.probabilities is not None]
     guesses = [draft.guesses for draft in drafts if draft.guesses is not None]
@@ -195,7 +196,7 @@ def joined(drafts: Sequence[Draft], *, with_probabilities: bool) -> Draft:
 
 
 def shortened(draft: Draft, plan: Plan) -> Draft:
-    """As far as the plan's stop rule would have let it go; waits for the device where there is one."""
+    """The tokens that the plan's stop rule keeps; waits for the device where there is a rule."""
     if plan.stop is None or not plan.stop.floors or draft.probabilities is None:
         return draft
     kept = plan.stop.would_draft(draft.probabilities.tolist())  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""Drafting token by token: the loop that all such drafts share, and the proposer of heads that feed on themselves.
+"""Drafting token by token: the loop that all such drafts share, and the proposer of heads that feed on their own
+states.
 
-A head reads a row for each token: the main model's state there, and the token after it. While it drafts, its own state
-stands in for the main model's; rows that it makes go again with the draft, and real ones take their place next round.
+A head has one row a token: the main model's state there, and the next token. While drafting, its own state replaces the
+main model's. Rows made so are rolled back after the draft; the next round adds rows of the real states.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ _REHEARSED_ROWS = 64
 def draft_chain(
     first: mx.array, step: Step, position: int, plan: Plan, sampler: Sampler, ends: Collection[int] = ()
 ) -> Draft:
-    """The tokens from `position` on: the first by the logits `first` (1, vocabulary), each next one by a `step`.
+    """The draft from `position` on: the first token by the logits `first` (1, vocabulary), each next one by a `step`.
 
-    Stops behind one of `ends`, and where the plan's stop rule says so.
+    Stops after one of `ends`, and by the plan's stop rule.
     """
     logits, drafts = first, list[Draft]()
-    seen: list[float] = []  # probabilities of the tokens that were waited for
+    seen: list[float] = []  # probabilities that were read on the host
     while len(drafts) < plan.length:
         if drafts:
             logits = step(drafts[-1].tokens)
@@ -57,12 +58,12 @@ def draft_chain(
 
 
 def _unseen(plan: Plan, seen: Tokens[float]) -> int:
-    """How many tokens may be under way before the next one is waited for, so that the device always has work.
+    """How many drafted tokens may be queued before the oldest is waited for, so that the device always has work.
 
-    A draft that may well stop at the next token waits for it; on a GPU, where waiting costs more, no draft does.
+    Where a stop after the next token is likely, it is waited for; on a GPU, where waiting costs more, never.
     """
     if plan.stop is None or not plan.stop.floors:
-        return _UNSEEN_TOKENS  # nobody asks but for an end
+        return _UNSEEN_TOKENS  # only end tokens are looked for
     return int(mx.default_device() == mx.gpu or (bool(seen) and plan.stop.chance(seen) > _SURE))
 
 
@@ -75,17 +76,17 @@ class Head(Reader, Protocol):
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """The layers of the main model whose states it reads."""
+        """The layers of the main model whose states it is fed."""
 
     @property
     def reads_width(self) -> int:
-        """Of a row of those states."""
+        """Width of a row of those states."""
 
     def logits(self, state: mx.array) -> mx.array:
-        """What follows its own `state` (n, width), over the main model's vocabulary."""
+        """Logits (n, vocabulary of the main model) after its own `state` (n, width)."""
 
     def step(self, token: mx.array, state: mx.array, caches: CacheSet) -> mx.array:
-        """Its state (1, width) at the drafted `token` (1,), from the one before it. Commits a row, if it makes one."""
+        """Its state (1, width) at the drafted `token` (1,), from the state before. Commits a row, if it adds one."""
 
 
 class ChainProposer(FeatureProposer):
@@ -93,7 +94,7 @@ class ChainProposer(FeatureProposer):
         self._head: Head = drafter.network
         self._ends = main.ends
         super().__init__(drafter, main, store, self._head.reads)
-        self._room = main.info.context_tokens  # heads go as far as the main model does
+        self._room = main.info.context_tokens  # in tokens: heads go as far as the main model does
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
         self._context.follow(tokens)
@@ -105,7 +106,7 @@ class ChainProposer(FeatureProposer):
 
 
 class _Chain:
-    """One draft of a head. What it fed itself is taken back at the end."""
+    """One draft of a head. Its rows are rolled back at the end."""
 
     def __init__(self, head: Head, state: mx.array, caches: CacheSet) -> None:
         self._head, self._state, self._caches = head, state, caches
@@ -116,7 +117,7 @@ class _Chain:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if not self._caches.width:  # a step that broke has left the caches in doubt, and the proposer with it
+        if not self._caches.width:  # if a step failed, the caches are not used again
             self._caches.roll_back(self._position)
 
     def step(self, token: mx.array) -> mx.array:
@@ -125,7 +126,7 @@ class _Chain:
 
 
 def rehearsed(head: Head, length: int, caches: CacheSet) -> mx.array:
-    """A draft of `length` tokens that nobody reads, to be timed."""
+    """A draft of `length` tokens, only timed."""
     if not caches.position:
         head.read(mx.zeros((_REHEARSED_ROWS,), mx.uint32), mx.zeros((_REHEARSED_ROWS, head.reads_width)), caches)
     state = head.read(mx.zeros((1,), mx.uint32), mx.zeros((1, head.reads_width)), caches)

@@ -1,11 +1,12 @@
 """DFlash and its successors: a block of tokens in one forward, from the main model's hidden states.
 
-The network reads the states of all tokens before the newest: keys and values are projections of them, so a row once
-made never changes. A block is the newest token and masks behind it; its rows see the whole context and one another.
+The network is fed the main model's states of all tokens but the newest: keys and values are projections of them, so
+rows never change. A block is the newest token and masks after it; its rows attend to the whole context and to one
+another.
 
 - DFlash: each row of the block drafts its own token.
-- DSpark: a low-rank table adds to each row what the token before it makes likely, and a head tells how sure it is.
-- DFlash2: a convolution along the block, and of each row's likeliest tokens the one that best follows the one before.
+- DSpark: a low-rank table adds logits by the token before, and a head gives its confidence.
+- DFlash2: a convolution along the block; of each row's top candidates it takes the one that fits the token before best.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _REHEARSAL_TOKENS = 64
 
 
 class Attention(Projections):
-    """Queries of the block alone; keys and values of the context, from the cache, and of the block."""
+    """Queries of the block; keys and values of the context, from the cache, and of the block."""
 
     def __init__(self, sizes: Backbone, window: int, *, causal: bool, sinks: bool = False) -> None:
         super().__init__(sizes, sizes.width, norms=True)
@@ -65,11 +66,11 @@ class Attention(Projections):
         return self._mixed(queries, keys, values, self._mask(rows, seen), sinks)
 
     def other_order(self) -> tuple[Any, str, Any]:
-        """The change that hides what is behind a row of the block, or shows it."""
+        """The change that makes the block's attention causal, or not."""
         return self, "_causal", not self._causal
 
     def _mask(self, rows: int, seen: int) -> mx.array | None:
-        """Each row sees what is nearer than the window, and of its block all or what is before it."""
+        """Each row attends within the window, and in its block to all rows, or if causal to those before."""
         if self._causal:
             return create_causal_mask(rows, offset=seen, window_size=self._window or None)
         if not self._window or seen + rows <= self._window:
@@ -78,7 +79,7 @@ class Attention(Projections):
 
 
 class Convolution(nn.Module):
-    """Around a part of a layer: mixes each row with those before it in the block, by weights that the row tells."""
+    """Around a part of a layer: mixes each row with those before it in the block, by weights from the row."""
 
     def __init__(self, width: int, taps: int, group: int) -> None:
         super().__init__()
@@ -122,7 +123,7 @@ class Layer(Residuals):
 
 
 class MarkovHead(nn.Module):
-    """What a token makes likely right behind it, as a low-rank table."""
+    """Logits by the token before, as a low-rank table."""
 
     def __init__(self, vocabulary: int, drafted: int, rank: int, width: int, *, gated: bool) -> None:
         super().__init__()
@@ -149,7 +150,7 @@ class ConfidenceHead(nn.Module):
 
 
 class CandidateSelector(nn.Module):
-    """Of a row's likeliest tokens, how well each follows on the token before it."""
+    """Scores of a row's candidate tokens, given the token before."""
 
     def __init__(self, config: BlockConfig) -> None:
         super().__init__()
@@ -160,7 +161,7 @@ class CandidateSelector(nn.Module):
         self.hidden_projection = nn.Linear(config.backbone.width, rank, bias=False)
 
     def __call__(self, logits: mx.array, before: mx.array, state: mx.array) -> mx.array:
-        """`logits` (1, vocabulary) of the candidates alone; -inf for all others."""
+        """`logits` (1, vocabulary) of the candidates; -inf for all others."""
         candidates = mx.argpartition(-logits, kth=self._candidates - 1, axis=-1)[:, : self._candidates]
         follows = self.predecessor_codebook(before) * self.hidden_projection(state)
         edges = (follows[:, None] * self.successor_codebook(candidates)).sum(axis=-1)
@@ -169,7 +170,7 @@ class CandidateSelector(nn.Module):
 
 
 class BlockDrafter(nn.Module):
-    """The network of a folder, with what it borrows of its main model."""
+    """The network of a folder; it uses the main model's embedding and head."""
 
     reads_next_token = False
 
@@ -199,17 +200,17 @@ class BlockDrafter(nn.Module):
 
     @property
     def tokens(self) -> int:
-        """How many a block drafts at most."""
+        """The most tokens that a block drafts."""
         return self._config.tokens
 
     @property
     def reads_width(self) -> int:
-        """Of a row of the main model's states that it reads."""
+        """Width of a row of the main model's states."""
         return len(self._config.info.layers) * self._config.info.main_width
 
     @property
     def row_bytes(self) -> int:
-        """Of the keys and values of one token."""
+        """Bytes of the keys and values of one token."""
         sizes = self._config.backbone
         return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.fc.weight.dtype.size)
 
@@ -217,7 +218,7 @@ class BlockDrafter(nn.Module):
         return [KVCache() for _ in self.layers]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Raises ValueError where a drafted token would be none of the main model's."""
+        """Raises ValueError if a drafted token would be outside the main model's vocabulary."""
         if self._config.draft_vocabulary and "d2t" in weights:
             check_offsets(weights["d2t"], self._config.info.vocabulary_rows)
         return weights
@@ -235,7 +236,7 @@ class BlockDrafter(nn.Module):
         return read
 
     def block(self, newest: mx.array, caches: CacheSet) -> mx.array:
-        """The states (tokens, width) that draft what follows `newest` (1,). The caches stay as they are."""
+        """The states (tokens, width) that draft what follows `newest` (1,). The caches do not change."""
         config = self._config
         masks = mx.full((config.block_rows - 1,), config.mask_token, dtype=mx.uint32)
         rows = self._main.embed(mx.concatenate([newest.astype(mx.uint32), masks]))[None]
@@ -246,7 +247,7 @@ class BlockDrafter(nn.Module):
         return self.norm(rows)[0, 0 if config.anchor_first else 1 :]
 
     def base_logits(self, states: mx.array) -> mx.array:
-        """What each row drafts by itself, scaled and capped as its own config says, whatever the main model does."""
+        """Each row's own logits, scaled and capped by the drafter's config, not the main model's."""
         config = self._config
         logits = self.lm_head(states) if config.draft_vocabulary else self._main.projected(states)
         if config.output_scale != 1:
@@ -254,7 +255,7 @@ class BlockDrafter(nn.Module):
         return mx.tanh(logits / config.softcap) * config.softcap if config.softcap else logits
 
     def step_logits(self, base: mx.array, before: mx.array, state: mx.array) -> mx.array:
-        """(1, vocabulary), with what the token `before` (1,) it makes likely; `state` (1, width) is the row's."""
+        """Logits (1, vocabulary) of a row with `state` (1, width), given the token `before` (1,)."""
         if self._config.markov_rank:
             base = base + self.markov_head(before, state)
         if self._config.selector_rank:
@@ -263,7 +264,7 @@ class BlockDrafter(nn.Module):
         return widened(base, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else base
 
     def confidence(self, states: mx.array, before: mx.array) -> mx.array | None:
-        """How sure the drafter is of each token (n,), if it can tell; `before` (n,) are the tokens before them."""
+        """The drafter's confidence in each token (n,), if it has such a head; `before` (n,): the tokens before them."""
         if not self._config.confidence:
             return None
         with_markov = self._config.markov_rank and self._config.confidence_with_markov
@@ -271,7 +272,7 @@ class BlockDrafter(nn.Module):
         return self.confidence_head(mx.concatenate(parts, axis=-1))
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that dialects differ in: which attribute of what would be otherwise."""
+        """Conventions that dialects differ in: the attribute to change for each."""
         config = self._config
         return {
             "rotation": rotated_otherwise(self._rope),
@@ -280,7 +281,7 @@ class BlockDrafter(nn.Module):
         }
 
     def rehearse(self, length: int, caches: CacheSet) -> mx.array:
-        """A draft of `length` tokens that nobody reads, to be timed."""
+        """A draft of `length` tokens, only timed."""
         if not caches.position:
             states = mx.zeros((_REHEARSAL_TOKENS, self.reads_width))
             self.read(mx.zeros((_REHEARSAL_TOKENS,), mx.uint32), states, caches)
@@ -300,7 +301,7 @@ class BlockProposer(FeatureProposer):
         self._longest = self._network.tokens
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        """A whole block is computed, as it was trained, and `plan.length` tokens of it are drawn."""
+        """Computes a whole block, as in training, and samples `plan.length` tokens of it."""
         self._context.follow(tokens)
         self._context.read()
         newest = before = mx.array(list(tokens[-1:]), dtype=mx.uint32)

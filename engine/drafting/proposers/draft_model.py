@@ -1,8 +1,8 @@
-"""Drafting with a small model, which reads the chat lazily.
+"""Drafting with a small model, which prefills the chat lazily.
 
-It reads nothing before the first token, then catches up chunk by chunk while the reply goes on plainly.
-Its sequence is of its own tokens: where its vocabulary is another than the main model's, `Translation` says what they
-are, and which of the main model's tokens it drafts.
+It prefills nothing before the first token, then catches up chunk by chunk while the reply is decoded plainly. Its
+sequence has its own tokens: if its vocabulary differs, `Translation` maps the main model's tokens to them, and its
+logits back.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from engine.prefix.memory import PrefixStore
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-# So few tokens are read by the first forward of a draft, at the price of logits that nobody wants: what a round or two
-# of others wrote is so read when it is needed, and not round after round for a draft that is not made.
+# The first forward of a draft prefills up to so many tokens, at the price of logits that are not used. So tokens of a
+# few plain rounds are prefilled when a draft needs them, not round after round for drafts that are not made.
 _TAIL_TOKENS = 16
 
 
@@ -40,9 +40,9 @@ class DraftModelProposer:
         self._store = store
         self._turn_end, self._chat = turn_end, chat
         self._sequence: Sequence | None = None
-        self._taken_in: int  # tokens of the main model that it holds
-        self._logits: mx.array  # behind the last token that was read
-        self._before_tail: int  # the position before that forward
+        self._taken_in: int  # tokens of the main model that its sequence has
+        self._logits: mx.array  # after the last cached token
+        self._before_tail: int  # position before that forward
 
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
@@ -52,7 +52,9 @@ class DraftModelProposer:
         return Offer(self.name, most, tells_probabilities=True, behind=behind)
 
     def read_on(self) -> None:
-        """A chunk; or, of the last tokens, what the next draft starts with: started, but not waited for."""
+        """Prefill a chunk; or start the forward over the last tokens that the next draft begins with, without waiting
+        for it.
+        """
         sequence = self._following
         if self._is_behind(sequence):
             sequence.prefill_chunk()
@@ -61,7 +63,7 @@ class DraftModelProposer:
             mx.async_eval(self._logits)
 
     def propose(self, tokens: Tokens[int], plan: Plan, sampler: Sampler) -> Draft:
-        """Stops early behind an end token, and where the plan's stop rule says so."""
+        """Stops after an end token, and by the plan's stop rule."""
         sequence = self._follow(tokens)
         self._read_tail(sequence)
 
@@ -73,7 +75,7 @@ class DraftModelProposer:
         return draft_chain(self._logits, step, len(tokens), plan, sampler, self._ends)
 
     def commit(self, emitted: Tokens[int]) -> None:
-        """The draft has read all that it drafted but the last token; what was rejected goes."""
+        """The draft has cached all that it drafted but the last token; rejected rows are dropped."""
         sequence = self._following
         accepted = len(list(takewhile(self._is_single, emitted[:-1])))
         sequence.caches.roll_back(min(sequence.caches.position, len(sequence.tokens) + accepted))
@@ -82,7 +84,7 @@ class DraftModelProposer:
 
     def close(self) -> None:
         if self._sequence is not None:
-            caches = self._sequence.caches  # roll back to where any next turn goes on
+            caches = self._sequence.caches  # to where any next turn may continue
             caches.roll_back(caches.position if self._sequence.unread else self._before_tail)
             self._sequence.belong_to(self._chat)
             self._store.put(self._sequence)
@@ -90,12 +92,12 @@ class DraftModelProposer:
 
     @staticmethod
     def _is_behind(sequence: Sequence) -> bool:
-        """Whether more is unread than a draft reads itself; it stops at no place where a checkpoint is to be kept."""
+        """Whether more is uncached than a draft prefills itself. It would not stop where a checkpoint is to be kept."""
         stops = sequence.caches.position < sequence.turn_end and needs_checkpoints(sequence.caches)
         return sequence.unread > (1 if stops else _TAIL_TOKENS)
 
     def _read_tail(self, sequence: Sequence) -> None:
-        """The last tokens, in one forward, unless that has been done already. Steps from there on can be taken back."""
+        """The last tokens, in one forward, unless it is done already. Rows from there on can be rolled back."""
         if unread := sequence.unread:
             self._before_tail = sequence.caches.position
             sequence.caches.keep_rollback_points()
@@ -109,7 +111,7 @@ class DraftModelProposer:
         return self._sequence
 
     def _follow(self, tokens: Tokens[int]) -> Sequence:
-        """Take in what was committed since the last look, plain rounds included."""
+        """Add what was committed since the last call, plain rounds included."""
         if self._sequence is None:
             self._sequence = self._store.take(self._model, self._own(tokens), may_copy=True)
             self._sequence.turn_end = len(self._own(tokens[: self._turn_end]))
@@ -119,11 +121,11 @@ class DraftModelProposer:
         return self._sequence
 
     def _own(self, tokens: Tokens[int]) -> list[int]:
-        """Tokens of the main model as the draft's own."""
+        """Tokens of the main model as the draft's."""
         return list(tokens) if self._translation is None else self._translation.tokens.spell(tokens)
 
     def _is_single(self, token: int) -> bool:
-        """Whether it is one token to both."""
+        """Whether it is one token in both vocabularies."""
         return self._translation is None or token in self._translation.tokens.single
 
     def _for_main(self, logits: mx.array) -> mx.array:

@@ -1,9 +1,9 @@
-"""EAGLE-3: a layer or a few that read three layers of the main model, and draft a token at a time.
+"""EAGLE-3: one layer or a few, fed the states of three layers of the main model, that draft a token at a time.
 
-A row is made of the main model's states at a token, in one vector, and of the embedding of the token after it. The
-first layer attends over both; what it adds to is the state alone.
+A row combines the main model's states at a token, fused into one vector, with the embedding of the next token. The
+first layer attends over both; its residual is the state alone.
 
-Many were trained on chats much shorter than the main model's (2048 tokens): each row attends over as many as that.
+Many were trained on chats much shorter than the main model's (2048 tokens), so a row attends to as many rows at most.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from engine.drafting.proposers.layers import Projections, Residuals, check_offse
 from engine.models.access import ModelAccess
 from engine.models.drafters import EagleConfig, default_eagle_layers
 
-_FIRST_LAYER = "midlayer."  # as the authors call it
+_FIRST_LAYER = "midlayer."  # the authors' name for it
 
 
 class Attention(Projections):
@@ -33,7 +33,7 @@ class Attention(Projections):
 
 
 class Layer(Residuals):
-    """The first reads embeddings beside the states; the others are ordinary."""
+    """The first layer is fed embeddings beside the states; the others are ordinary."""
 
     def __init__(self, config: EagleConfig, index: int) -> None:
         sizes, first = config.backbone, index == 0
@@ -58,7 +58,7 @@ class Layer(Residuals):
 
 
 class EagleDrafter(nn.Module):
-    """The network of a folder, with what it borrows of its main model."""
+    """The network of a folder; it uses the main model's embedding."""
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
@@ -95,7 +95,7 @@ class EagleDrafter(nn.Module):
 
     @property
     def row_bytes(self) -> int:
-        """Of the keys and values of one token."""
+        """Bytes of the keys and values of one token."""
         sizes = self._config.backbone
         return 2 * sizes.layers * sizes.kv_heads * sizes.head_width * int(self.fc.weight.dtype.size)
 
@@ -103,7 +103,9 @@ class EagleDrafter(nn.Module):
         return [KVCache() for _ in self.layers]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Names as here. Raises ValueError where a drafted token would be none of the main model's."""
+        """Renames tensors to the names used here. Raises ValueError if a drafted token would be outside the main
+        model's vocabulary.
+        """
         named = {name.replace(_FIRST_LAYER, "layers.0."): weight for name, weight in weights.items()}
         if self._config.draft_vocabulary and "d2t" in named:
             check_offsets(named["d2t"], self._config.info.vocabulary_rows)
@@ -124,7 +126,7 @@ class EagleDrafter(nn.Module):
         return widened(logits, self.d2t, config.info.vocabulary_rows) if config.draft_vocabulary else logits
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that dialects differ in: which attribute of what would be otherwise."""
+        """Conventions that implementations differ in: the attribute to change for each."""
         config = self._config
         return {
             "rotation": rotated_otherwise(self._rope),
@@ -136,7 +138,7 @@ class EagleDrafter(nn.Module):
         return rehearsed(self, length, caches)
 
     def _fused(self, states: mx.array) -> mx.array:
-        """Of what was read of the main model (n, layers × width), one state a row."""
+        """The main model's states (n, layers × width) fused into one a row (n, width)."""
         config = self._config
         if config.norms_of_layers:
             parts = mx.split(states, len(self._reads), axis=-1)

@@ -1,7 +1,7 @@
-"""What drafters of every kind keep of a chat: a row for each token whose hidden state in the main model they have read.
+"""The cache of a drafter that is fed hidden states: one row for each token whose state in the main model it has read.
 
-The states come from the main model's own forwards. Where some are missing (the drafter came later, or memory was short)
-the chat's are made again, a chunk at a time, if the controller thinks it worth its time.
+The states come from the main model's own forwards. Missing ones (the drafter was loaded later, or memory was short) are
+computed again a chunk at a time, if the controller thinks it worth its time.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from engine.prefix.memory import PrefixStore
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-MOST_WAITING_BYTES = 256 << 20  # of states that wait to be read, in all replies: the first token waits for no reading
+MOST_WAITING_BYTES = 256 << 20  # of states not read yet, in all replies: the first token waits for no draft prefill
 _MOST_WAITING_PARTS = 256
-_SPREAD = 0x9E3779B1  # odd, so that no two tokens have the same product in 32 bits
+_SPREAD = 0x9E3779B1  # odd, so x * this mod 2**32 differs for every x
 
 
 class Reader(Protocol):
-    """The network of a drafter, as far as reading goes."""
+    """A drafter's network, as far as its prefill goes."""
 
-    reads_next_token: bool  # a row is made of a token's state and of the token after it; else of the state alone
+    reads_next_token: bool  # a row is computed from a token's state and the next token; else from the state alone
 
     def read(self, tokens: mx.array, states: mx.array, caches: CacheSet) -> mx.array:
-        """Add a row for each of `states` (n, layers × width); `tokens` (n,) come right after them. Commits them.
+        """Add a row for each of `states` (n, layers × width); `tokens` (n,) are the ones right after. Commits them.
 
-        Returns its own states (n, width), or the last alone: that is what a draft begins with.
+        Returns its own states (n, width) or the last one (1, width): a draft begins with that.
         """
 
 
 class Context:
-    """Of one reply. Row i holds the main model's state at token i; all but the newest token have one."""
+    """For one reply. Row i is computed from the main model's state at token i; the newest token has no state yet."""
 
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: Tokens[int]) -> None:
         self._drafter = drafter
@@ -49,17 +49,17 @@ class Context:
         self._main = main
         self._layers = layers
         self._store = store
-        self.turn_end = 0  # the main model's sequence's, so that what both have is kept or taken alike
+        self.turn_end = 0  # of the main model's sequence, so that both keep checkpoints at the same token
         self._tokens: Tokens[int] = ()
         self._chat: Sequence | None = None  # the main model's, of the same reply
         self._sequence: Sequence | None = None  # over the tokens that its rows depend on
         self._waiting: list[tuple[int, mx.array]] = []  # (position, states), in order
         self._waiting_bytes = 0
         store.readers.add(self)
-        self._again: tuple[Sequence, HiddenStates] | None = None  # reads the chat anew, for states that are missing
-        self._known_on_disk = -1, 0  # (rows held, what the disk has of the main model's caches up to there)
-        self.last_state: mx.array | None = None  # of the last row that was read, if it was read in this reply
-        self._last_read: tuple[int, mx.array] | None = None  # the main model's state that it was made of, and where
+        self._again: tuple[Sequence, HiddenStates] | None = None  # computes missing states by prefilling the chat again
+        self._known_on_disk = -1, 0  # (rows cached, position up to which the disk has the main model's caches)
+        self.last_state: mx.array | None = None  # of the last row, if it was computed in this reply
+        self._last_read: tuple[int, mx.array] | None = None  # (position, main model's state) of the last row
 
     @property
     def caches(self) -> CacheSet:
@@ -67,23 +67,24 @@ class Context:
 
     @property
     def waiting_bytes(self) -> int:
-        """Of states that wait to be read."""
+        """Of states not read yet."""
         return self._waiting_bytes
 
     def begin(self, turn_end: int, tokens: Tokens[int], chat: Sequence | None = None) -> None:
-        """Before anything else: of which chat the first states will be, so that not all of a prompt's have to wait.
+        """Before the first states of the prompt, so that they can be read and need not all wait.
 
-        `chat` is the main model's sequence: with its rows, what is missing at a chat's end is read without the rest.
+        `chat`: the main model's sequence; from its cache, missing states at the end of a chat are computed without the
+        rest.
         """
         self.turn_end, self._tokens, self._chat = turn_end, tokens, chat
 
     def follow(self, tokens: Tokens[int]) -> None:
-        """Take in what was committed since the last look."""
+        """Add what was committed since the last call."""
         self._tokens = tokens
         if self._sequence is None:
             rows, read_from = self._rows(tokens), self._waiting[0][0] if self._waiting else None
-            # Of a chat that the main model has read from its start, no rows are taken that another chat may need. What
-            # it did not read it took of some chat, however little they share: the rows go with that.
+            # If we have all states from token 0, start empty, and leave the kept rows to other chats. Otherwise the
+            # main model took its cache from a kept chat: take at least as many rows from the store.
             fresh, least = read_from == 0, read_from or 0
             self._sequence = Sequence(self._drafter, rows) if fresh else self._store.take(self._drafter, rows, least)
             self._sequence.turn_end = len(self._rows(tokens[: self.turn_end]))
@@ -91,7 +92,7 @@ class Context:
         self._sequence.tokens.extend(self._rows(tokens)[len(self._sequence.tokens) :])
 
     def _recall_last_state(self, sequence: Sequence) -> None:
-        """A chat that parts where its last reply ended loses the last row, whose state no forward will make again."""
+        """If the chat departs right where the last reply ended, its last row was dropped; restore the state for it."""
         kept, sequence.last_state = sequence.last_state, None
         if kept is not None and self._waiting and self._waiting[0][0] == kept[0] + 1:
             self._waiting.insert(0, kept)
@@ -102,19 +103,19 @@ class Context:
         self._limit_waiting(states.nbytes)
 
     def _limit_waiting(self, more_bytes: int) -> None:
-        """Of the states that wait, so many have just come."""
+        """States of `more_bytes` were added to the waiting ones."""
         self._waiting_bytes += more_bytes
         if self._too_much_waits() or len(self._waiting) > _MOST_WAITING_PARTS:
             self._take_in()
 
     def _too_much_waits(self) -> bool:
-        """In all replies together; memory is admitted for so much once."""
+        """Over all replies: memory is reserved for that limit once."""
         return sum(reader.waiting_bytes for reader in self._store.readers) > _most_waiting_bytes()
 
     def _take_in(self) -> None:
-        """Read what waits, though nobody drafts: a row takes less room than the states that it is made of.
+        """Read the waiting states now: a row takes less memory than the states it is computed from.
 
-        What cannot be read yet and is too much is forgotten: it is missing then, and made again where that pays.
+        If those that cannot be read yet exceed the limit, they are dropped, and computed again where that pays.
         """
         if self._sequence is None and self._tokens:
             self.follow(self._tokens)
@@ -127,14 +128,14 @@ class Context:
         mx.eval([held for _, held in self._waiting])
 
     def missing(self) -> int:
-        """How many tokens the main model has to read again before a draft can be made; 0: none."""
+        """Tokens that the main model has to prefill again before a draft can be made; 0: none."""
         end = self._gap_end(len(self._tokens) - 1)
         if end is None:
             return 0
         return end - (self._spared() if self._again is None else self._again[0].caches.position)
 
     def read_again(self) -> None:
-        """A chunk of what is missing."""
+        """Prefill a chunk of the tokens whose states are missing."""
         self._again = self._again or self._begun_again()
         sequence, kept = self._again
         sequence.prefill_chunk()
@@ -145,13 +146,15 @@ class Context:
             self._again = None
 
     def _spared(self) -> int:
-        """Up to where the main model need not read again: its caches of that are at hand, and no states are lacking."""
+        """Position from which the main model can prefill again: it has a cache up to there, and no states before are
+        missing.
+        """
         held = self.caches.position
         by_chat = self._spared_by_chat(held)
         return by_chat if by_chat == held else max(by_chat, self._on_disk(held))
 
     def _spared_by_chat(self, held: int) -> int:
-        """The same by what the reply has in use. While it is in a batch that is nothing."""
+        """The same by the reply's own cache; 0 while the reply is in a batch."""
         chat = self._chat
         if chat is None or held > chat.caches.position:
             return 0
@@ -160,7 +163,7 @@ class Context:
         return max((at for at in chat.checkpoints if at <= held), default=0)
 
     def _on_disk(self, held: int) -> int:
-        """The same by the disk; it is asked once for each place."""
+        """The same by the disk, which is asked once for each `held`."""
         if self._known_on_disk[0] != held:
             self._known_on_disk = held, self._store.on_disk(self._main, list(self._tokens[: held + 1]))
         return self._known_on_disk[1]
@@ -178,7 +181,7 @@ class Context:
         return sequence, kept
 
     def read(self) -> None:
-        """Make a row of every state that waits, up to the first that is missing."""
+        """Compute rows of all waiting states, up to the first that is missing."""
         tokens, waiting = self._tokens, _joined(self._waiting)
         held, end = self.caches.position, len(tokens) - 1
         while waiting and waiting[0][0] <= held:
@@ -195,24 +198,24 @@ class Context:
                 held = stop
                 if held == self.turn_end:
                     self._following.keep_checkpoint()
-            if position + states.shape[0] > end:  # of the newest token: its row may need the one behind it
+            if position + states.shape[0] > end:  # the newest token's row may depend on the next token
                 waiting.insert(0, (end, states[max(0, end - position) :]))
                 break
         self._waiting = waiting
         self._waiting_bytes = sum(states.nbytes for _, states in waiting)
 
     def _part_end(self, start: int, last: int) -> int:
-        """How far to read in one go: a chunk, or to the end of the turn where that is to be remembered."""
+        """End of the next forward: a chunk, or the end of the turn where a checkpoint is needed there."""
         stop = min(start + PREFILL_CHUNK_TOKENS, last)
         return self.turn_end if start < self.turn_end < stop and needs_checkpoints(self.caches) else stop
 
     def close(self) -> None:
-        """Keep what is known of the chat for its next turn, with the states that came after the last draft."""
+        """Put the cache into the store for the next turn, including the states after the last draft."""
         if self._sequence is not None:
             self.read()
             if self._last_read is not None:
                 position, state = self._last_read
-                self._sequence.last_state = position, state * 1  # a slice would keep all of them
+                self._sequence.last_state = position, state * 1  # a copy: a slice would keep the whole array alive
             if self._chat is not None:
                 self._chat.states_to = self.caches.position
             self._sequence.belong_to(self._chat)
@@ -227,16 +230,16 @@ class Context:
         return self._sequence
 
     def _rows(self, tokens: Tokens[int]) -> list[int]:
-        """What two chats must share for their rows to be the same: row i of some kinds depends on token i + 1.
+        """Tokens that identify the rows: those of `reads_next_token` depend on token i + 1.
 
-        The first row of those depends on the first two tokens, so it goes by both.
+        The first row then depends on the first two tokens, which are combined into one number.
         """
         if not self._reader.reads_next_token:
             return list(tokens)
         return [_as_one(*tokens[:2]), *tokens[2:]] if len(tokens) > 1 else []
 
     def _gap_end(self, end: int) -> int | None:
-        """Up to where states are missing that no row holds and that do not wait; None when there is no gap."""
+        """End of the first gap in the states, neither read nor waiting; None: no gap."""
         held = self.caches.position
         for position, states in self._waiting:
             if position > held:
@@ -251,7 +254,7 @@ class Context:
 
 
 class FeatureProposer:
-    """What proposers that draft from a context share: what they read and offer. `propose` is theirs."""
+    """Base of proposers that are fed hidden states: prefill and offers. Subclasses add `propose`."""
 
     def __init__(self, drafter: LoadedModel, main: LoadedModel, store: PrefixStore, layers: tuple[int, ...]) -> None:
         self.name = drafter.source
@@ -263,7 +266,7 @@ class FeatureProposer:
         self._missing = 0
 
     def begin(self, turn_end: int, tokens: Tokens[int] = (), chat: Sequence | None = None) -> None:
-        """Says of which chat the states will be, and where the turn ends that the reply answers."""
+        """The prompt's tokens, the position where the turn before the reply ends, and the main model's sequence."""
         self._context.begin(turn_end, tokens, chat)
 
     def receive_states(self, position: int, states: mx.array) -> None:
@@ -277,29 +280,29 @@ class FeatureProposer:
         return Offer(self.name, most, tells_probabilities=True, behind=missing)
 
     def read_on(self) -> None:
-        """Only what was missing at the last offer: the states of a round that has just ended are still to come."""
+        """Only states missing at the last offer: those of a round that has just ended are still to come."""
         if self._missing:
             self._context.read_again()
 
     def commit(self, emitted: Tokens[int]) -> None:
-        """A draft leaves no trace; the next offer takes in what was emitted."""
+        """Drafting changes no cache; the next offer adds what was emitted."""
 
     def close(self) -> None:
         self._context.close()
 
 
 def _most_waiting_bytes() -> int:
-    """None where memory is short: before a reply ends for it, states are read, or made again later."""
+    """0 where memory is short: states are then read at once, or computed again later."""
     return 0 if is_short() else MOST_WAITING_BYTES
 
 
 def _as_one(first: int, second: int) -> int:
-    """Two tokens as a number of 32 bits, another one for each `first`. Kept rows go by it, so it has to stay."""
+    """Two tokens as a number of 32 bits, unique for `first` given `second`. Kept on disk: must not change."""
     return ((first + 1) * _SPREAD + second) % (1 << 32)
 
 
 def _joined(parts: list[tuple[int, mx.array]]) -> list[tuple[int, mx.array]]:
-    """The same states, with those that follow on one another as one array."""
+    """The same states, consecutive ones joined into one array."""
     runs: list[tuple[int, list[mx.array]]] = []
     for position, states in parts:
         if runs and position == runs[-1][0] + sum(held.shape[0] for held in runs[-1][1]):

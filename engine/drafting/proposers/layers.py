@@ -1,7 +1,7 @@
-"""What the transformer layers of drafters have in common: projections, and what becomes of them in a layer.
+"""Transformer layers of drafters: projections, norms and residuals.
 
-Most are as Qwen's or Llama's. Gemma 4's have norms before and behind both of their parts, a scalar, and GELU; nothing
-divides their scores; their values have a norm without weights, and may be the very projection that keys are made of.
+Most are as Qwen's or Llama's. Gemma 4's have norms before and after both parts, a scalar, and GELU; scores are not
+scaled; values have a norm without weights, and may share the keys' projection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Part = Callable[[mx.array], mx.array]
 
 
 class Projections(nn.Module):
-    """Queries, keys and values of rows (1, n, read_width), by head; `norms`: those of queries and keys."""
+    """Queries, keys and values of rows (1, n, read_width), by head; `norms`: of queries and keys."""
 
     def __init__(self, sizes: Backbone, read_width: int, *, norms: bool) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class MLP(nn.Module):
 
 
 class Residuals(nn.Module):
-    """The norms of a layer, its MLP, and what each part is added to. One name is of another norm in Gemma 4's."""
+    """The norms of a layer, its MLP, and the residual of each part. One tensor name is a different norm in Gemma 4."""
 
     def __init__(self, sizes: Backbone) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class Residuals(nn.Module):
         return rows + (self.post_attention_layernorm(mixed) if self._is_gemma else mixed)
 
     def _fed(self, rows: mx.array, mlp: Part | None = None) -> mx.array:
-        """`mlp` in place of the MLP by itself."""
+        """`mlp`: in place of the MLP."""
         mlp = mlp or self.mlp
         if not self._is_gemma:
             return rows + mlp(self.post_attention_layernorm(rows))
@@ -96,22 +96,24 @@ class Residuals(nn.Module):
 
 
 def rotated_otherwise(*ropes: Any) -> tuple[tuple[Any, str, Any], ...]:
-    """The change that turns pairs of neighbours in place of halves, or the other way round."""
+    """The change that rotates neighbouring pairs instead of halves, or the other way round."""
     return tuple((rope, "traditional", not rope.traditional) for rope in ropes if hasattr(rope, "traditional"))
 
 
-# A drafter's own, smaller vocabulary: where each of its tokens stands in the main model's.
+# For a drafter's own, smaller vocabulary: its tokens' ids in the main model's.
 
 
 def widened(logits: mx.array, offsets: mx.array, vocabulary: int) -> mx.array:
-    """`logits` (n, drafted) over the main model's vocabulary, where each token is `offsets` (drafted,) further on."""
+    """`logits` (n, drafted) over the main model's vocabulary: token i becomes i + `offsets[i]`."""
     places = (mx.arange(offsets.size) + offsets)[None]
     wide = mx.full((logits.shape[0], vocabulary), -mx.inf, logits.dtype)
     return mx.put_along_axis(wide, mx.broadcast_to(places, logits.shape), logits, axis=-1)
 
 
 def check_offsets(offsets: mx.array, vocabulary: int) -> None:
-    """Raises ValueError where a drafted token would be none of the main model's: a device would write elsewhere."""
+    """Raises ValueError if a drafted token would be outside the main model's vocabulary: the device would write out of
+    bounds.
+    """
     if not mx.issubdtype(offsets.dtype, mx.integer):
         raise ValueError(f"d2t holds {offsets.dtype}")
     places = mx.arange(offsets.size) + offsets

@@ -1,4 +1,4 @@
-"""Drafting without a model: what followed the last time this chat said the same. A miss costs nothing."""
+"""Prompt lookup: drafts what followed the last occurrence of the latest tokens. Takes no time of the device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Offer, Plan
 
-_SHORTEST_MATCH = 3  # pairs of tokens recur all the time in a chat, and mean nothing
+_SHORTEST_MATCH = 3  # shorter runs recur all the time, and predict nothing
 _LONGEST_MATCH = 32
 
 
@@ -25,14 +25,14 @@ class LookupProposer:
     name = "lookup"
 
     def __init__(self, ends: frozenset[int] = frozenset()) -> None:
-        """Nothing is drafted behind one of `ends`, for the reply ends there."""
+        """Drafts stop after one of `ends`."""
         self._ends_reply = ends
-        self._ends: dict[tuple[int, ...], int] = {}  # run -> index right behind its latest occurrence
+        self._ends: dict[tuple[int, ...], int] = {}  # run -> index right after its latest occurrence
         self._indexed = 0
         self._found = 0
 
     def offer(self, tokens: Sequence[int]) -> Offer:
-        """The longer the match, the more tokens: a long match is a copy being made."""
+        """The longer the match, the more tokens: a long match is a copy in progress."""
         self._index(tokens)
         self._found, match = self._find(tokens)
         most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
@@ -48,13 +48,13 @@ class LookupProposer:
         self._ends.clear()
 
     def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
-        """What followed the match that was found. Where that reaches the end of the text, it goes round: a loop."""
+        """The tokens after the match; at the end of the text they repeat from the match on."""
         following = list(islice(cycle(tokens[self._found : self._found + most]), most))
         end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
         return following[: end + 1]
 
     def _find(self, tokens: Sequence[int]) -> tuple[int, int]:
-        """Where the longest earlier run equal to the last tokens ends, and its length (0: none)."""
+        """(end of the longest earlier run equal to the last tokens, its length); length 0: none."""
         end = self._ends.get(tuple(tokens[-_SHORTEST_MATCH:]), 0)
         if not end:
             return 0, 0
@@ -64,7 +64,7 @@ class LookupProposer:
         return end, match
 
     def _index(self, tokens: Sequence[int]) -> None:
-        """Learn all runs up to the last tokens; theirs is left out, for it has no continuation yet."""
+        """Index all runs before the last tokens; the last run has no continuation yet."""
         for end in range(max(self._indexed, _SHORTEST_MATCH), len(tokens)):
             self._ends[tuple(tokens[end - _SHORTEST_MATCH : end])] = end
         self._indexed = max(self._indexed, len(tokens))

@@ -1,7 +1,7 @@
-"""MTP: the head that a main model was trained with, which predicts one token further, and from its own states on.
+"""MTP: the head that a main model was trained with. It predicts one token further, and more from its own states.
 
-Its layer is the main model's own family's, built by mlx-lm for a model of one layer; names of tensors, and how experts
-and projections are laid out, are translated by that family's own loader. The families are in `models/mtp_families.py`.
+Its layer is of the main model's family, built by mlx-lm as a model of one layer. The family's own loader renames its
+tensors, and converts experts and projections. The families are in `models/mtp_families.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EPS_NAMES = ("rms_norm_eps", "layer_norm_epsilon", "layernorm_epsilon")
 
 
 class MtpDrafter(nn.Module):
-    """The head of a main model, with what it borrows of it."""
+    """The head of a main model; it uses the main model's embedding and head."""
 
     reads_next_token = True
     tokens = REHEARSED_TOKENS
@@ -62,18 +62,18 @@ class MtpDrafter(nn.Module):
 
     @property
     def row_bytes(self) -> int:
-        """Of what the layer keeps of one token; looks at shapes, nothing is computed."""
+        """Bytes of one token's rows; from shapes, nothing is computed."""
         caches = self.make_cache()
         self._rows(mx.zeros((1, self.reads_width)), caches)
         kept = (array for leaf in leaves(caches) for array in arrays_in(leaf.state))
         return sum(array.nbytes // array.shape[-2] for array in kept)
 
     def make_cache(self) -> list[Any]:
-        """Of a layer that slides all rows are kept: drafts are taken back further than a window's rows reach."""
+        """A sliding layer keeps all its rows: a draft is rolled back further than a window's rows reach."""
         return [KVCache()] if self._window else self._one.make_cache()[: len(self.layers)]
 
     def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Names as here, experts and projections as mlx-lm has them, norms as they are multiplied by."""
+        """A sliding layer keeps all its rows: a draft is rolled back further than its window."""
         named = self._named(weights)
         layer = {name: weight for name, weight in named.items() if name.startswith("layers.")}
         rest = {name: weight for name, weight in named.items() if name not in layer}
@@ -110,7 +110,7 @@ class MtpDrafter(nn.Module):
         return self.lm_head(state) if self._config.own_head else self._main.logits(state)
 
     def other_readings(self) -> dict[str, tuple[tuple[Any, str, Any], ...]]:
-        """Conventions that folders differ in: which attribute of what would be otherwise."""
+        """Conventions that folders differ in: the attribute to change for each."""
         modules = [module for _, module in self.named_modules()]
         norms = [module for name, module in self.named_modules() if name.endswith("norm") and "weight" in module]
         family = self._family
@@ -144,12 +144,12 @@ class MtpDrafter(nn.Module):
 
 
 def _keeps_rows(layer: Any) -> bool:
-    """Where attention and experts are layers of their own, only the former has a cache."""
+    """Whether the layer has a cache: where attention and experts are separate layers, only attention has one."""
     return bool(getattr(layer, "block_type", "*") == "*")
 
 
 class _OneLayer:
-    """A main model of the head's one layer (in a few families two), the only part that is ever used or computed."""
+    """A main model with the head's one layer (in a few families two), the only part that is used."""
 
     def __init__(self, config: MtpConfig) -> None:
         text = copy.deepcopy(dict(config.text_config)) | {"model_type": config.family}
@@ -165,14 +165,14 @@ class _OneLayer:
         return make_prompt_cache(self._network)
 
     def translated(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
-        """Tensors of the layer, as the family publishes them, as its layer has them."""
+        """Tensors of the layer, renamed from the published names to the layer's."""
         before = f"{self._path}."
         found = self._network.sanitize({before + name: weight for name, weight in weights.items()})
         return {name.removeprefix(before): weight for name, weight in found.items()}
 
 
 def _with_experts_together(weights: dict[str, mx.array]) -> dict[str, mx.array]:
-    """`experts.<n>.gate_proj.weight` of all experts as one array, in their order; two joined in one array are split."""
+    """Stack `experts.<n>.gate_proj.weight` of all experts in one array; split arrays that join two projections."""
     together: dict[str, dict[int, mx.array]] = {}
     for name, weight in weights.items():
         if match := _EXPERT.fullmatch(name):
