@@ -1,1 +1,1 @@
-"""Models on this machine and how they get here: ModelStore. No MLX; HTTP is imported on its own threads only."""
+"""Models on this machine, and their download: ModelStore. No MLX; HTTP is imported on its own threads only."""

@@ -1,6 +1,6 @@
-"""The curated main models and the drafters that go with them: reading catalog.json, and choosing from it for a machine.
+"""The curated main models and their drafts: reads catalog.json, and selects pairs for a machine.
 
-The file is data that comes with the program. Nothing here asks a hub.
+The file is data that comes with the program. No hub is asked.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from engine.models.model_files import MIB, FileError, read_object
 from engine.models.names import stem
 
 CATALOG_LIMIT_BYTES = 1 * MIB
-PAIR_CONTEXT_TOKENS = 8192  # of a chat that a recommended pair must have room for
+PAIR_CONTEXT_TOKENS = 8192  # of a chat that must fit beside a recommended pair
 CLASSIC = "classic"  # a smaller chat model of the same vocabulary
-# A chat model of up to this share of the main model's parameters is worth its time as a draft on most machines.
+# A chat model of up to this share of the main model's parameters pays as a draft on most machines.
 RECOMMENDED_SHARE = 1 / 5
 _MOST_PAIRS = 4
 _USUAL_BITS = 4.0
-TYPICAL_OF_KIND = "typical"  # of an estimate: by how far other drafts of the kind are right
+TYPICAL_OF_KIND = "typical"  # of an estimate: by published accept rates of other drafts of the kind
 _BLOCKS = (DrafterKind.DFLASH, DrafterKind.DFLASH2, DrafterKind.DSPARK)  # drafted in one forward
 _EASY = ("code", "math")
-_LEAST_GAIN = 1.1  # below, no pair is recommended for its speed
+_LEAST_GAIN = 1.1  # below this speed-up no pair is recommended for its speed
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class CatalogModel:
     languages: tuple[str, ...]
     licence: str
     released: str  # "2026-08"
-    source: str  # where the repository's name was seen
-    told_bytes: int = 0  # of the download, where a page tells it
-    active_parameters: int = 0  # that a token needs, of a model made of experts; 0: all
+    source: str  # page where the repository's name was found
+    told_bytes: int = 0  # of the download, if published
+    active_parameters: int = 0  # used by a token, in a mixture of experts; 0: all
     caches: CacheSizes | None = None
 
     @property
@@ -66,7 +66,7 @@ class CatalogModel:
         return self.told_bytes or estimated_weight_bytes(self.parameters, self.bits)
 
     def info(self) -> ModelInfo:
-        """As much as is known of it without its files: for memory_fit."""
+        """What is known of it without its files, for memory_fit."""
         return ModelInfo(
             folder="",
             name=self.name,
@@ -85,42 +85,42 @@ class CatalogModel:
 
 @dataclass(frozen=True, slots=True)
 class CatalogGain:
-    """What somebody has measured and published."""
+    """A published measurement."""
 
     main: str  # repository
     machine: str
-    times: float  # tokens per second with the drafter, over those without
+    times: float  # tokens a second with the drafter, divided by those without
     on: str  # "chat", "code", "math", "mixed"
     source: str
 
     @property
     def expected_times(self) -> float:
-        """In a chat: code and maths are easier to foresee, and gain about twice as much."""
+        """The speed-up in a chat: code and maths are easier to draft, and gain about twice as much."""
         return 1 + (self.times - 1) / 2 if self.on in _EASY else self.times
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogAcceptance:
-    """How far a draft was right, as somebody has published it."""
+    """A published accept rate of a draft."""
 
-    main: str  # repository; "": any that it drafts for
-    tokens_per_pass: float  # of the main model, its own token included
-    drafted: int  # a pass; 0: not told
-    on: str  # as of a gain
+    main: str  # repository; "": any main model
+    tokens_per_pass: float  # the main model's own token included
+    drafted: int  # tokens a pass; 0: not published
+    on: str  # as in CatalogGain
     source: str
 
     @property
     def share(self) -> float:
-        """How often a drafted token stands."""
+        """The accept rate of a drafted token."""
         return acceptance_of(self.tokens_per_pass, self.drafted)
 
 
 @dataclass(frozen=True, slots=True)
 class PredictedGain:
-    """An estimate of what a draft brings on this machine."""
+    """The predicted speed-up of a draft on this machine."""
 
     times: float  # at least 1
-    on: str  # as of a gain, or TYPICAL_OF_KIND
+    on: str  # as in CatalogGain, or TYPICAL_OF_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class CatalogDraft:
     gains: tuple[CatalogGain, ...]
     acceptances: tuple[CatalogAcceptance, ...] = ()
     told_bytes: int = 0
-    active_parameters: int = 0  # without an embedding, of which a token reads a row; 0: about all
+    active_parameters: int = 0  # without the embedding, of which a token reads one row; 0: about all
 
     @property
     def name(self) -> str:
@@ -145,7 +145,7 @@ class CatalogDraft:
         return self.told_bytes or estimated_weight_bytes(self.parameters, self.bits)
 
     def gain_for(self, main: str) -> CatalogGain | None:
-        """The one measured in chats, else the lowest: no promise that a chat does not keep."""
+        """The one measured in chats, else the lowest, so that a chat does not disappoint."""
         told = [gain for gain in self.gains if gain.main == main]
         chats = [gain for gain in told if gain.on == "chat"]
         return min(chats or told, key=lambda gain: gain.times, default=None)
@@ -157,7 +157,7 @@ class CatalogDraft:
         return min(chats or told, key=lambda each: each.share, default=None)
 
     def lowest_acceptance(self) -> CatalogAcceptance | None:
-        """With any main model, where it is not easily right."""
+        """With any main model, without code and maths."""
         told = [each for each in self.acceptances if each.on not in _EASY]
         return min(told, key=lambda each: each.share, default=None)
 
@@ -187,22 +187,22 @@ class Catalog:
         return next((model for model in self.models if model.repository == repository), None)
 
     def drafts_for(self, main: str) -> tuple[CatalogDraft, ...]:
-        """Those with the best published gain first; then those made for it, then small chat models.
+        """Those with the highest published speed-up first; then those made for it, then small chat models.
 
-        Of what nobody has measured with it, what gained with another conversion or size comes first.
+        Without a measurement with this main model, the one with another conversion or size of it is used.
         """
         fitting = [draft for draft in self.drafts if main in draft.mains]
         return tuple(sorted(fitting, key=lambda draft: _order(draft, main)))
 
     def listed_as(self, repository: str) -> str:
-        """The catalog's conversion of the same model, where this one does not stand there itself."""
+        """The catalog's conversion of the same model, if this one is not in the catalog itself."""
         alike = (model.repository for model in self.models if stem(model.name) == stem(repository.rpartition("/")[2]))
         return repository if self.model(repository) is not None else next(alike, repository)
 
     def predicted(self, main: str, draft: str, measured: Sequence[ForwardTimes]) -> PredictedGain | None:
-        """What the draft may bring here; None where nothing is known of the two, or of models like the main model.
+        """Predicted speed-up here; None if nothing is known of the two, or of models like the main model.
 
-        A draft of which nobody has published anything is taken to be as often right as others of its kind.
+        A draft without a published accept rate is assumed to have that of its kind.
         """
         model = self.model(main)
         drafter = next((each for each in self.drafts if each.repository == draft and main in each.mains), None)
@@ -218,13 +218,13 @@ class Catalog:
         return PredictedGain(gain, TYPICAL_OF_KIND if told is None else told.on) if gain is not None else None
 
     def _typical_acceptance(self, kind: DrafterKind | None) -> float | None:
-        """The lower median of the drafts of a kind, each at its lowest, code and maths apart."""
+        """The lower median of the lowest accept rates of a kind's drafts, without code and maths."""
         lowest = [draft.lowest_acceptance() for draft in self.drafts if draft.kind is kind]
         shares = [told.share for told in lowest if told is not None]
         return median_low(shares) if shares else None
 
     def pairs_for(self, memory_bytes: int, language: str) -> tuple[CatalogPair, ...]:
-        """The best pair of each line of models that has room in `memory_bytes`, for people who write `language`."""
+        """The best pair of each series of models that fits into `memory_bytes`, for users who write `language`."""
         pairs = [pair for model in self.models if (pair := self._pair(model, memory_bytes, language)) is not None]
         best: dict[str, CatalogPair] = {}
         for pair in sorted(pairs, key=_rank):
@@ -244,7 +244,7 @@ class Catalog:
 
 
 def load_catalog(path: Path | str) -> Catalog:
-    """Raises ValueError for a file that is not there or not as it should be."""
+    """Raises ValueError for a missing or invalid file."""
     try:
         content: dict[str, Any] = read_object(Path(path), CATALOG_LIMIT_BYTES)
         models = tuple(_model(row) for row in content["models"])
@@ -255,7 +255,7 @@ def load_catalog(path: Path | str) -> Catalog:
 
 
 def _step_bytes(model: CatalogModel | CatalogDraft) -> float:
-    """Of its weights, what a token needs."""
+    """Bytes of its weights that a token uses."""
     return model.download_bytes * (model.active_parameters or model.parameters) / model.parameters
 
 
@@ -274,15 +274,15 @@ def _fit(main: CatalogModel, draft: CatalogDraft, memory_bytes: int) -> MemoryFi
 
 
 def _line(model: CatalogModel) -> str:
-    """ "Qwen" of "Qwen3.8", "Gemma" of "Gemma 4"."""
+    """The series of a model: "Qwen" of "Qwen3.8", "Gemma" of "Gemma 4"."""
     found = re.match(r"[A-Za-z]+", model.family)
     return found[0] if found else model.family
 
 
 def _rank(pair: CatalogPair) -> tuple[bool, float]:
-    """What fits well first. Then it counts as much for a model to be twice as large, a year newer, or twice as fast.
+    """Pairs that fit well first; then twice the size, a year newer and twice the speed count the same.
 
-    One made of experts counts as large as the mean of what it has and what a token needs.
+    The size of a mixture of experts is the geometric mean of all parameters and those of a token.
     """
     main, gain = pair.main, pair.gain.expected_times if pair.gain is not None else 1.0
     year = int(main.released[:4]) + int(main.released[5:7]) / 12
@@ -329,7 +329,7 @@ def _draft(row: dict[str, Any]) -> CatalogDraft:
 
 
 def _acceptance(row: dict[str, Any]) -> CatalogAcceptance:
-    """Told as tokens a pass, or as the share of the drafted tokens that stood."""
+    """Given as tokens a pass, or as the accept rate of drafted tokens."""
     drafted = int(row.get("drafted", 0))
     tokens = float(row["tokens_per_pass"]) if "tokens_per_pass" in row else 1 + float(row["accepted"]) * (drafted or 1)
     main = _repository(row["main"]) if "main" in row else ""

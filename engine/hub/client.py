@@ -1,6 +1,6 @@
-"""HTTP with a hub: whom to ask, what an answer means, and which failures are worth another try.
+"""HTTP with a hub: requests, the meaning of answers, and which failures are tried again.
 
-The token goes to the hub's own origin and nowhere else. No cookies, no telemetry, no files: bytes are writer.py's.
+The token is sent to the hub's own origin only. No cookies, no telemetry, no files: writer.py writes those.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import httpcore2
     import httpx2
 
-_ANSWER_LIMIT_BYTES = 4 * MIB  # a page of a thousand files has a tenth of it
+_ANSWER_LIMIT_BYTES = 4 * MIB  # a page with a thousand files is a tenth of it
 _PIECE_BYTES = 256 * KIB  # of a file
 _MAX_PAGES = 100
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
@@ -61,9 +61,9 @@ T = TypeVar("T")
 class Hub:
     endpoint: str = PUBLIC_HUB
     token: str | None = field(default=None, repr=False)
-    token_in_clear: bool = False  # also over plain http to another machine: the person has said yes
+    token_in_clear: bool = False  # also over plain http to another machine: the user has agreed
     mirrors: tuple[str, ...] = ()
-    proxy: str = field(default="", repr=False)  # its address may hold a password
+    proxy: str = field(default="", repr=False)  # its address may contain a password
     offline: bool = False
 
     @classmethod
@@ -78,7 +78,7 @@ class Hub:
         )
 
     def places(self) -> list[Hub]:
-        """The hub itself, and then its mirrors, which are somebody else's and never told the token."""
+        """The hub itself, then its mirrors: those are run by others, and never sent the token."""
         return [self, *(replace(self, endpoint=mirror, token=None, mirrors=()) for mirror in self.mirrors)]
 
 
@@ -87,7 +87,7 @@ class _NotJson(Exception):
 
 
 class HubClient:
-    """One line to a hub, for one download with all its threads, one search or one page. `about` is in its errors."""
+    """One client, for one download with all its threads, one search or one page. `about` is in its errors."""
 
     def __init__(
         self, hub: Hub, about: str, stop: StopSignal, patience: Patience, retries: Retries | None = None
@@ -106,7 +106,7 @@ class HubClient:
         self._http.close()
 
     def list_files(self, revision: str) -> tuple[str, list[RemoteFile]]:
-        """The commit that `revision` means now, and its files."""
+        """The commit of `revision`, and its files."""
         info, _ = self.ask(f"api/models/{self._names[0]}/revision/{quote(revision, safe='')}")
         commit = self.commit_of(info)
         return commit, choose_files(self.repository, self.entries(commit))
@@ -118,7 +118,7 @@ class HubClient:
         return commit
 
     def entries(self, commit: str) -> Iterator[object]:
-        """What the repository holds at that commit, page after page; none is kept."""
+        """The entries of the repository at that commit, page by page; none is kept."""
         url: str | None = self._url(f"api/models/{self._names[0]}/tree/{commit}?recursive=true&expand=false")
         for _ in range(_MAX_PAGES):
             if url is None:
@@ -134,13 +134,13 @@ class HubClient:
     def ask(self, path: str) -> tuple[object, str | None]:
         """An answer in JSON, and the path of its next page.
 
-        A mirror may hand on the address of the hub that it mirrors; its path is asked for here, too.
+        A mirror may return an address of the hub that it mirrors; the path is asked for at the mirror.
         """
         answer, following = self._json(self._url(path))
         return answer, _path_of(following)
 
     def ask_list(self, path: str) -> tuple[list[object], str | None]:
-        """The same of a hub that may have no such list at all. Raises HubCannotSearch."""
+        """The same of a hub that may have no such list. Raises HubCannotSearch."""
         try:
             answer, following = self._patiently(self._url(path))
         except (_NotJson, RepositoryNotFound) as error:
@@ -162,7 +162,7 @@ class HubClient:
         return self._patience.file_tries
 
     def head_of(self, commit: str, name: str, most_bytes: int) -> bytes:
-        """The beginning of a small file; nothing where there is none, or none for us: of a gated model, say."""
+        """The beginning of a small file; empty if there is none, or no access (a gated model)."""
 
         def read() -> bytes:
             data = bytearray()
@@ -188,10 +188,10 @@ class HubClient:
             yield response
 
     def body_of(self, response: httpx2.Response) -> Iterator[bytes]:
-        """What the file's answer holds, as it comes over the line.
+        """The body of a file's answer, as it arrives.
 
-        Where the length is told, all but the first piece is read from the connection itself: a parser of HTTP would
-        copy every byte three times more. The connection is not used again then.
+        If its length is known, all but the first piece is read from the connection itself: an HTTP parser would copy
+        every byte three more times. The connection is not reused then.
         """
         pieces = self._pieces(response, response.iter_raw())
         length = response.headers.get("Content-Length", "")
@@ -199,13 +199,13 @@ class HubClient:
             yield from pieces
             return
         left = int(length)
-        for piece in pieces:  # the first is all that came together with the headers
+        for piece in pieces:  # the first piece is what arrived together with the headers
             left -= len(piece)
             yield piece
             if left:
                 break
         rest = self._rest(response.extensions["network_stream"], left)
-        yield from self._pieces(response, rest, anew=True)  # how long the first took says nothing about the line
+        yield from self._pieces(response, rest, anew=True)  # the time until the first piece does not count as speed
 
     @staticmethod
     def _pieces(response: httpx2.Response, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
@@ -219,27 +219,27 @@ class HubClient:
             yield piece
 
     def _read(self, connection: httpcore2.NetworkStream, most_bytes: int) -> bytes:
-        """What is there already, as one piece: TLS gives 16 KiB at a time, and each piece costs its writer as much."""
+        """What has arrived, as one piece: TLS returns 16 KiB at a time, and each piece costs its writer as much."""
         import httpcore2
 
         record = 16 * KIB if connection.get_extra_info("ssl_object") else MIB
         pieces = [connection.read(min(most_bytes, record), timeout=self._patience.read_s)]
         total = len(pieces[0])
-        with suppress(httpcore2.NetworkError, httpcore2.TimeoutException):  # which the next call meets again
+        with suppress(httpcore2.NetworkError, httpcore2.TimeoutException):  # raised again by the next call
             while pieces[-1] and total < min(most_bytes, _PIECE_BYTES) and connection.get_extra_info("is_readable"):
                 pieces.append(connection.read(min(most_bytes - total, record), timeout=self._patience.read_s))
                 total += len(pieces[-1])
         return b"".join(pieces)
 
     def persist(self, attempt: Callable[[], T], progress: Callable[[], int], tries: int) -> T:
-        """Repeats an attempt that raises TryAgain, until it fails too often in a row without any progress."""
+        """Repeats an attempt that raises TryAgain, until `tries` in a row fail without any progress."""
         best, failures, silent = progress(), 0, 0
         while True:
             self._stop.check()
             try:
                 return attempt()
             except TryAgain as error:
-                self._stop.check()  # then it was us who ended the line
+                self._stop.check()  # then we closed the connection
                 if progress() > best:
                     best, failures, silent = progress(), 0, 0
                 failures, silent = failures + 1, silent + (error.reason is HubSilence.TIMED_OUT)
@@ -266,13 +266,13 @@ class HubClient:
             http = httpx2.Client(
                 headers={"User-Agent": "hunch", "Accept-Encoding": "identity"},
                 timeout=self._timeout(of_file=False),
-                follow_redirects=True,  # which drops Authorization when the origin changes
+                follow_redirects=True,  # drops Authorization when the origin changes
                 max_redirects=5,
-                proxy=self._hub.proxy or None,  # else what the environment says
+                proxy=self._hub.proxy or None,  # None: as in the environment
                 mounts=dict.fromkeys(_LOOPBACK),  # never through a proxy
                 verify=True if platform.system() == "Darwin" else trusted(),
             )
-        except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its address is none, or of no known kind
+        except (ValueError, ImportError, httpx2.InvalidURL) as error:  # its address is invalid, or of an unknown kind
             raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.PROXY) from error
         except OSError as error:
             raise unreachable(self.repository, self._hub.endpoint, error, HubSilence.CERTIFICATE) from error
@@ -289,7 +289,7 @@ class HubClient:
         return f"{self._hub.endpoint.rstrip('/')}/{path}"
 
     def _json(self, url: str) -> tuple[object, httpx2.URL | None]:
-        """The answer, and where the next page is."""
+        """The answer, and the address of the next page."""
         try:
             return self._patiently(url)
         except _NotJson as error:
@@ -319,7 +319,7 @@ class HubClient:
 
     @contextmanager
     def _get(self, url: str, headers: Mapping[str, str], file: str = "") -> Iterator[httpx2.Response]:
-        """Raises TryAgain, Stopped or a DownloadError, whatever goes wrong on the line, also while the body is read."""
+        """Raises TryAgain, Stopped or a DownloadError for any failure of the connection, also in the body."""
         import httpcore2
         import httpx2
 
@@ -337,13 +337,13 @@ class HubClient:
         except httpx2.UnsupportedProtocol as error:
             raise HubMisbehaved(self.repository, f"a redirect to {str(error)[:200]}") from error
         except (httpx2.TransportError, httpcore2.NetworkError, httpcore2.TimeoutException) as error:
-            self._stop.check()  # then it was us who shut the line
+            self._stop.check()  # then we closed the connection
             raise TryAgain(f"{type(error).__name__}: {error}", reason=self._reason(error)) from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise HubMisbehaved(self.repository, f"{type(error).__name__}: {str(error)[:200]}") from error
 
     def _reason(self, error: Exception) -> HubSilence:
-        """Through a proxy, that is the only one to be called or to refuse."""
+        """Through a proxy, only the proxy can be unreachable or refuse."""
         reason = reason_of(error)
         by_proxy = bool(self._hub.proxy) and not self._is_here()
         return HubSilence.PROXY if by_proxy and reason in BEFORE_ANY_ANSWER else reason
@@ -359,7 +359,7 @@ class HubClient:
         return {"Authorization": f"Bearer {token}"}
 
     def _is_private_line(self) -> bool:
-        """Nobody between here and there can read along."""
+        """Whether nobody on the way to the hub can read the connection."""
         return self._hub.endpoint.startswith("https:") or self._is_here()
 
     def _is_here(self) -> bool:
@@ -389,7 +389,7 @@ class HubClient:
 
 
 def from_any(places: list[Hub], ask: Callable[[Hub], T]) -> T:
-    """From the hub, or where it cannot be reached from the first mirror that can."""
+    """From the hub, or if it cannot be reached from the first mirror that can."""
     for hub in places[:-1]:
         with suppress(HubUnreachable, HubCannotSearch):
             return ask(hub)

@@ -1,4 +1,4 @@
-"""Connections to a hub that a stop can leave while they are being made, and whose answers have to make progress."""
+"""Connections to a hub that a stop can abandon while they are being made, and whose answers must make progress."""
 
 from __future__ import annotations
 
@@ -16,32 +16,30 @@ import httpx2
 
 from engine.hub.stop import LEAST_BYTES_PER_S, Stopped, StopSignal
 
-_LOOK_S = 0.05  # how soon a stop is noticed
+_LOOK_S = 0.05  # delay until a stop is noticed
 
 
-# Lines that bring nothing on: each byte that comes begins a timeout anew, so a few a minute, or headers without end,
-# would be waited for without end.
-#
-# What counts as progress is what a reader says that it got of an answer. Only the time that is spent waiting counts;
-# a reader that takes its time, as a limit wants it to, is no slow line.
+# Slow connections: each byte that arrives restarts a timeout, so a few bytes a minute, or endless headers, would be
+# waited for without end. Progress is what a reader reports of an answer's body. Only time spent waiting counts: a
+# reader that is slow itself, because of a limit, does not make a connection slow.
 
 
-_MOST_BESIDE = 1 << 20  # bytes besides those of answers: headers, answers that announce another, what redirects say
+_MOST_BESIDE = 1 << 20  # bytes besides bodies: headers, 1xx answers, redirects
 
 
 class PacedStream(httpcore2.NetworkStream):
-    """After the first bytes of an answer, at least so much of it has to come within the time of a timeout."""
+    """After the first bytes of an answer, a minimum of its body has to arrive within each timeout."""
 
     def __init__(self, line: httpcore2.NetworkStream) -> None:
         self._line = line
         self.begin()
 
     def begin(self) -> None:
-        """What was waited for until now is forgotten."""
+        """Reset the time waited so far."""
         self._waited_s, self._bytes, self._progress = 0.0, 0, 0
 
     def progress(self, count_bytes: int) -> None:
-        """So many bytes of an answer have been read."""
+        """So many bytes of an answer's body were read."""
         self._progress += count_bytes
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
@@ -75,7 +73,7 @@ class PacedStream(httpcore2.NetworkStream):
 
 
 def progressing(line: PacedStream, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
-    """`pieces` of an answer that come over `line`; `anew`: what was waited for before does not count."""
+    """`pieces` of an answer from `stream`; `anew`: reset the time waited before."""
     if anew:
         line.begin()
     for piece in pieces:
@@ -84,16 +82,18 @@ def progressing(line: PacedStream, pieces: Iterable[bytes], *, anew: bool = Fals
 
 
 def make_leavable(http: httpx2.Client, stop: StopSignal) -> None:
-    """WORKAROUND: only httpcore2 takes a backend; httpx2 hands none on, and makes the lines to proxies itself."""
+    """WORKAROUND: only httpcore2 takes a network backend; httpx2 does not pass one on, and makes connections to proxies
+    itself.
+    """
     for transport in (http._transport, *http._mounts.values()):  # noqa: SLF001  they have no public name
         if isinstance(transport, httpx2.HTTPTransport):
             transport._pool._network_backend = LeavableConnections(stop)  # noqa: SLF001
 
 
 class LeavableConnections(httpcore2.SyncBackend):
-    """Nothing ends the system's search for a name, nor every attempt to connect; so each has a thread of its own.
+    """Name lookup and connecting cannot be stopped, so each runs on a thread of its own.
 
-    After a stop nobody waits for that thread: it ends when the system answers, and what it has opened is closed.
+    After a stop the thread is abandoned: it ends when the system answers, and closes what it has opened.
     """
 
     def __init__(self, stop: StopSignal) -> None:
@@ -141,8 +141,8 @@ def _close(coming: Future[httpcore2.NetworkStream]) -> None:
 
 @functools.cache
 def trusted() -> ssl.SSLContext:
-    """Reading all certificates takes 50 ms; a search or a page is a client of its own.
+    """Reading all certificates takes 50 ms, and each search or page has a client of its own.
 
-    On a Mac nothing is read, and a context is locked while a handshake waits for its server: there each has its own.
+    On a Mac nothing is read, but a context is locked during a handshake: there each client has its own.
     """
     return httpx2.create_ssl_context()

@@ -1,6 +1,6 @@
-"""One download from question to installed folder: list, check, fetch in parallel, publish in one step; its progress.
+"""One download from request to installed folder: list, check, fetch in parallel, publish in one step; its progress.
 
-Until then everything is under `.downloads/<organisation>--<name>/` beside the models, where the next try finds it.
+Until then everything is in `.downloads/<organisation>--<name>/` beside the models, where the next try finds it.
 """
 
 from __future__ import annotations
@@ -56,23 +56,23 @@ from engine.hub.writer import fetch_file, is_right, part_path
 from engine.models.inspect import check_config, read_config
 from engine.models.model_files import MIB
 
-# Counts a download's bytes from all its threads and tells about them, seldom enough to be drawn.
+# Counts a download's bytes from all its threads and reports them, rarely enough to be displayed.
 
 
 INTERVAL_S = 0.1
 STALL_INTERVAL_S = 1.0
 SPEED_OVER_S = 3.0
 TIME_LEFT_OVER_S = 15.0
-_STOPPED_S = 5.0  # whoever looks every second was stopped, or read files meanwhile: that says nothing about the line
-_SPEED_AFTER_S = 1.0  # of bytes that come: before that nobody knows how fast they come …
-_SURE_AFTER_S = 2.0  # … or how long the rest will take
+_STOPPED_S = 5.0  # a longer gap between calls: the download was stopped or reading files, so it does not count as speed
+_SPEED_AFTER_S = 1.0  # of bytes that arrive, until a speed is reported …
+_SURE_AFTER_S = 2.0  # … and until the remaining time is reported
 _FILES_SHOWN = 100
 
 
 class Rate:
-    """Bytes a second, over the last so many seconds: a burst weighs no more than the time it took.
+    """Bytes a second over the last `over_s` seconds: a burst weighs no more than its time.
 
-    Measured from when the first bytes were here. Nobody knows how long those took: they say nothing about the speed.
+    Measured from the arrival of the first bytes; how long those took is not known.
     """
 
     def __init__(self, over_s: float) -> None:
@@ -92,11 +92,11 @@ class Rate:
 
     @property
     def per_second(self) -> float:
-        """0 while nobody can tell."""
+        """0 while unknown."""
         return self._bytes / self._seconds if self._seen_s >= _SPEED_AFTER_S else 0.0
 
     def seconds_for(self, count_bytes: int) -> float | None:
-        """None while nobody can tell."""
+        """None while unknown."""
         if self._seen_s < _SURE_AFTER_S or self.per_second < LEAST_BYTES_PER_S:
             return None
         return max(0, count_bytes) / self.per_second
@@ -115,7 +115,7 @@ class _Count:
         self._fresh_bytes += count_bytes if fresh else 0
 
     def look(self, passed_s: float) -> bool:
-        """Brings the rates up to date; whether anything came over the line since the last look."""
+        """Update the rates; returns whether any byte arrived since the last call."""
         fresh_bytes, self._fresh_bytes = self._fresh_bytes, 0
         for rate in (self._speed, self._long) if passed_s < _STOPPED_S else ():
             rate.add(fresh_bytes, passed_s)
@@ -131,7 +131,7 @@ class _Count:
 
 
 class Meter:
-    """`add` and `tick` tell at most every INTERVAL_S; `tick` also when nothing came, so that a stall is seen as one."""
+    """`add` and `tick` report at most every INTERVAL_S; `tick` also if nothing arrived, so that a stall is shown."""
 
     def __init__(self, download: DownloadId, repository: str, emit: Callable[[DownloadProgress], None]) -> None:
         self._lock = threading.Lock()
@@ -143,14 +143,14 @@ class Meter:
         self.retry: Callable[[], Retry | None] = lambda: None
 
     def start(self, files: Iterable[RemoteFile]) -> None:
-        """Once for each place that is asked: what is here already is then told anew."""
+        """Once for each hub or mirror that is asked: what is on disk already is counted again."""
         with self._lock:
             self._files = {file.name: _Count(file.size_bytes) for file in files}
             self._all = _Count(sum(file.total_bytes for file in self._files.values()))
             self._tell(time.monotonic())
 
     def add(self, name: str, count_bytes: int, fresh: bool) -> None:
-        """`fresh`: they came over the line; others were here already and say nothing about its speed."""
+        """`fresh`: they arrived over the network; others were on disk already and do not count as speed."""
         with self._lock:
             for count in (self._all, self._files.setdefault(name, _Count())):
                 count.add(count_bytes, fresh)
@@ -172,7 +172,7 @@ class Meter:
         came = self._all.look(passed_s)
         for file in self._files.values():
             file.look(passed_s)
-        retry = None if came else self.retry()  # one file may wait while the others come
+        retry = None if came else self.retry()  # one file may wait while the others arrive
         self._told_bytes, self._told_at, self._told_retry = self._all.done_bytes, now, retry is not None
         self._emit(
             DownloadProgress(
@@ -198,7 +198,7 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What all downloads have together: lines to hubs at one time, and bytes a second."""
+    """Shared by all downloads: simultaneous connections to hubs, and bytes a second."""
 
     slots: threading.Semaphore
     throttle: Throttle
@@ -213,19 +213,19 @@ class Tuning:
 
 
 class Download:
-    """Runs on its own thread; raises Stopped, a DownloadError, or the ModelError that its config.json amounts to."""
+    """Runs on its own thread; raises Stopped, a DownloadError, or the ModelError that its config.json causes."""
 
     def __init__(self, root: Path, repository: str, revision: str, hub: Hub, tuning: Tuning) -> None:
         self.repository, self.revision = repository, revision
         self.stop = StopSignal()
         self.retries = Retries(self.stop)
         self.total_bytes = 0
-        self.changed = False  # the installed model is another one than before
-        self.hub = hub  # whoever sets another one: it is asked from the next try on
+        self.changed = False  # the installed model differs from the one before
+        self.hub = hub  # may be replaced: used from the next try on
         self._asked = hub
         self._root, self._tuning = root, tuning
-        self._ahead: Ahead | None = None  # None: nobody knows yet what is to come
-        self._begun = ""  # the commit that what has arrived is of
+        self._ahead: Ahead | None = None  # None: not known yet
+        self._begun = ""  # the commit of the files that have arrived
 
     @property
     def target(self) -> Path:
@@ -257,9 +257,9 @@ class Download:
         return self.target
 
     def _check_way(self) -> None:
-        """Before anything is fetched: no file of somebody's lies where a folder is to be.
+        """Before any download: no file is where a folder is needed.
 
-        A link in the place of the model itself may lead anywhere: it is replaced, and what it leads to stays.
+        A link in the model's place may lead anywhere: the link is replaced, and its target stays.
         """
         target = () if self.target.is_symlink() else (self.target,)
         for path in (self._root, self.staging.parent, self.target.parent, *target):
@@ -271,7 +271,7 @@ class Download:
         return self.staging / FILES
 
     def _record(self, promised_bytes: int = 0) -> None:
-        """For a later try, for whoever lists what is unfinished, and for others who need room on the disk."""
+        """For a later try, for lists of unfinished downloads, and for others that need room on the disk."""
         known = {"repository": self.repository, "commit": self._begun, "total_bytes": self.total_bytes}
         write_json(self.staging / RECORD, {**known, "promised_bytes": promised_bytes})
 
@@ -281,7 +281,7 @@ class Download:
             self.stop.request(StopKind.HUB_CHANGED)
 
     def _install_from_newest(self, meter: Meter, shares: Shares) -> None:
-        """As long as it goes well from the hub that was asked first; one that was lost is not waited for in vain."""
+        """Restart whenever the hub setting changes during the download."""
         while True:
             self._asked = self.hub
             try:
@@ -293,7 +293,7 @@ class Download:
                 self.stop.begin_again()
 
     def _install_from_any(self, places: list[Hub], meter: Meter, shares: Shares) -> None:
-        """From the hub, or where it cannot be reached from the first mirror that can; what has arrived counts."""
+        """From the hub, or if it cannot be reached from the first mirror that can; what has arrived is used."""
         patience = self._tuning.patience
         for hub in places[:-1]:
             with suppress(HubUnreachable):
@@ -304,7 +304,7 @@ class Download:
         self._install(places[-1], last, meter, shares)
 
     def _install(self, hub: Hub, patience: Patience, meter: Meter, shares: Shares) -> None:
-        (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it is there, all the rest is right
+        (self._folder / MANIFEST).unlink(missing_ok=True)  # written last: while it exists, all other files are right
         client = HubClient(hub, self.repository, self.stop, patience, self.retries)
         try:
             commit, files = self._listed(client)
@@ -327,28 +327,30 @@ class Download:
         self.changed = True
 
     def _listed(self, client: HubClient) -> tuple[str, list[RemoteFile]]:
-        """A later try goes on with the commit of the first one, while the hub has it: parts of two fit no model."""
+        """A later try continues with the commit of the first one, while the hub has it: files of two commits do not
+        fit.
+        """
         if self._begun and not is_commit(self.revision):
             with suppress(RepositoryNotFound):
                 return client.list_files(self._begun)
         return client.list_files(self.revision)
 
     def _take_over(self, file: RemoteFile, meter: Meter) -> bool:
-        """A file of the installed model that is right, under a second name; a copy has to be looked at again."""
+        """A hard link to a right file of the installed model; a copy is verified again."""
         new = self._folder / file.name
         new.unlink(missing_ok=True)
         try:
             new.hardlink_to(self.target / file.name)
             return True
         except FileNotFoundError:
-            pass  # the model is deleted meanwhile
+            pass  # the model is being deleted
         except OSError:  # a file system without hard links
             self._copy(self.target / file.name, new)
         meter.add(file.name, -file.size_bytes, False)
         return False
 
     def _copy(self, source: Path, target: Path) -> None:
-        """Gigabytes may take a minute: a stop is heard meanwhile."""
+        """Gigabytes may take a minute: a stop is noticed meanwhile."""
         with source.open("rb") as former, target.open("wb") as copy:
             while piece := former.read(MIB):
                 self.stop.check()
@@ -377,7 +379,7 @@ class Download:
             fetch_file(client, commit, file, self._folder, self.stop, report, line)
 
         self._in_parallel(fetch, [file for file in missing if not file.is_weights], meter)
-        self._check_config()  # before gigabytes are fetched in vain
+        self._check_config()  # before gigabytes are downloaded for nothing
         self._in_parallel(fetch, [file for file in missing if file.is_weights], meter)
 
     def _check_config(self) -> None:

@@ -1,6 +1,6 @@
-"""Which models are on this machine: our folder, the starter pair, folders that were added, other programs' models.
+"""The models on this machine: our folder, the starter pair, added folders, other programs' models.
 
-Only reads. Models that cannot serve are listed with the reason. What was read of a folder is kept until it changes.
+Only reads. Unusable models are listed with the reason. Results are cached by folder until it changes.
 """
 
 from __future__ import annotations
@@ -36,24 +36,22 @@ from engine.models.model_files import (
 )
 from engine.models.names import is_drafter_folder
 
-MAX_ENTRIES = 2_000  # of one folder: nobody's home folder gets searched
+MAX_ENTRIES = 2_000  # of one folder: no home folder is searched whole
 _log = logging.getLogger(__name__)
 
 NEIGHBOURS = (ModelSource.HUB_CACHE, ModelSource.LM_STUDIO, ModelSource.OMLX)
 
 
-# What was read of models before, so that a scan opens only files that are new or have changed.
-#
-# A folder is known by the names, sizes, times and inodes of its files. Only good answers are kept: what was wrong
-# with a model is looked at again.
+# Cached results of earlier scans, so that a scan opens only files that are new or have changed. The key is the names,
+# sizes, times and inodes of a folder's files. Errors are not cached: such models are read again.
 
 
-_READING = 3  # goes up whenever inspect_model reads more out of the same files
+_READING = 3  # version of inspect_model's results: increment it when more is read out of the same files
 
 
 @dataclass(frozen=True, slots=True)
 class FolderFiles:
-    """What a folder's listing tells without any file being opened."""
+    """What a folder's listing says without opening a file."""
 
     identity: str
     size_bytes: int
@@ -66,7 +64,7 @@ class FolderFiles:
 
 
 class Inspected:
-    """Used by one thread."""
+    """Cache of ModelInfos. Used by one thread."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ModelInfo]] = {}  # by folder
@@ -84,7 +82,7 @@ class Inspected:
         return info
 
     def load(self, path: Path) -> None:
-        """A file that is not there, not right or of another version only costs time."""
+        """A missing or damaged file, or one of another version, only costs time."""
         try:
             content = read_object(path, INDEX_LIMIT_BYTES)
         except FileError:
@@ -97,7 +95,7 @@ class Inspected:
                 self._known[folder] = (str(row.get("identity")), info)
 
     def save(self, path: Path, seen: set[str]) -> None:
-        """Only what the last scan has `seen`."""
+        """Only folders that the last scan has `seen`."""
         if not self._changed and self._known.keys() <= seen:
             return
         self._known = {folder: known for folder, known in self._known.items() if folder in seen}
@@ -107,7 +105,7 @@ class Inspected:
 
 
 def _maker() -> str:
-    """Whatever decides what is read out of a folder."""
+    """Versions of everything that determines the result."""
     try:
         architectures = version("mlx-lm")
     except PackageNotFoundError:
@@ -116,7 +114,7 @@ def _maker() -> str:
 
 
 def _info(row: object) -> ModelInfo | None:
-    """What asdict made of it, back again."""
+    """The inverse of `asdict`."""
     if not isinstance(row, dict):
         return None
     told: dict[str, Any] = {key: value for key, value in row.items() if key != "identity"}
@@ -147,7 +145,7 @@ class Places:
 
 
 def default_hub_cache() -> Path:
-    """Where huggingface_hub keeps its files, by its own rules."""
+    """The folder of huggingface_hub's files, by its own rules."""
     if folder := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
         return _expanded(folder)
     if folder := os.environ.get("HF_HOME"):
@@ -156,7 +154,7 @@ def default_hub_cache() -> Path:
 
 
 def _expanded(folder: str) -> Path:
-    """With the environment's variables, and the home folder in place of `~`; as it is where nobody has that name."""
+    """With environment variables and `~` expanded; unchanged if there is no such user."""
     told = Path(os.path.expandvars(folder))
     try:
         return told.expanduser()
@@ -184,7 +182,7 @@ class _Place:
 
 
 def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledModel | None:
-    """None for a half-fetched entry of somebody else's folder."""
+    """None for a partial download in another program's folder."""
     info: ModelInfo | None = None
     error: ModelError | None = None
     files = FolderFiles.of(_stats(folder))
@@ -192,7 +190,7 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
         info = inspected.info(folder, files)
     except ModelError as caught:
         error = caught
-    except Exception as caught:  # noqa: BLE001 - one folder must not take the others from the list
+    except Exception as caught:  # noqa: BLE001 - an error of one folder must not remove the others from the list
         _log.exception("A folder could not be looked at")
         error = ModelDamaged(str(folder), type(caught).__name__)
     theirs = place.source in NEIGHBOURS or _is_snapshot(folder) or _is_snapshot(folder.parent)
@@ -210,7 +208,7 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
 
 
 def _stats(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Of the plain files, and of those that links lead to."""
+    """Of plain files, and of targets of links."""
     found: dict[str, tuple[int, int, int]] = {}
     try:
         with os.scandir(folder) as entries:
@@ -237,7 +235,7 @@ def _candidates(places: Places) -> Iterator[_Place]:
 
 
 def _models_in(folder: Path) -> Iterator[Path]:
-    """Its children, and theirs: <organisation>/<model> is how most programs keep models."""
+    """Its children, and theirs: most programs keep models as <organisation>/<model>."""
     children = _folders(folder)
     for child in children:
         yield from _model_with_drafters(child)
@@ -248,9 +246,9 @@ def _models_in(folder: Path) -> Iterator[Path]:
 
 
 def _models_added(folder: Path) -> Iterator[Path]:
-    """It, its children and theirs; also where weights lie that no config.json tells of, which are listed so.
+    """It, its children and theirs; also folders with weights but no config.json, which are listed as such.
 
-    Not those in a hub's cache, where half-fetched models are usual.
+    Not those in a hub's cache, where partial downloads are usual.
     """
     yield from _model_or_weights(folder)
     children = _folders(folder)
@@ -275,7 +273,7 @@ def _model_or_weights(folder: Path) -> Iterator[Path]:
 
 
 def _has_weights(folder: Path) -> bool:
-    """Looks at names alone, and no further than the first that tells."""
+    """By names alone, up to the first that matches."""
     try:
         with os.scandir(folder) as entries:
             return any(entry.name.endswith((".safetensors", ".gguf")) for entry in islice(entries, MAX_ENTRIES))
@@ -284,7 +282,7 @@ def _has_weights(folder: Path) -> bool:
 
 
 def _model_with_drafters(folder: Path) -> Iterator[Path]:
-    """Nothing where it is no model; else also the drafters in folders of their own within it."""
+    """Nothing if it is not a model; else also the drafters in folders of their own within it."""
     if _is_model(folder):
         yield folder
         yield from filter(_is_model, _entries(folder, lambda entry: is_drafter_folder(entry.name)))
@@ -298,7 +296,7 @@ def _snapshots(cache: Path) -> Iterator[Path]:
 
 
 def _current_snapshot(repository: Path) -> Sequence[Path]:
-    """What `main` points to, else the newest: a cache keeps old revisions, too."""
+    """The one that `main` points to, else the newest: a cache keeps old revisions, too."""
     snapshots = [path for path in _folders(repository / "snapshots") if _is_model(path)]
     return sorted(snapshots, key=lambda path: (path.name == _main_commit(repository), _changed_at(path)))[-1:]
 
@@ -318,7 +316,7 @@ def _main_commit(repository: Path) -> str:
 
 
 def _repository(folder: Path, place: _Place) -> str:
-    """As our own manifest, the cache's folder names or <organisation>/<model> tell it; "" where they do not."""
+    """By our own manifest, the cache's folder names or <organisation>/<model>; "" if not known."""
     if is_drafter_folder(folder.name) and _is_model(folder.parent):
         main = _repository(folder.parent, place)
         return f"{main}/{folder.name}" if main else ""
@@ -332,12 +330,12 @@ def _repository(folder: Path, place: _Place) -> str:
 
 
 def _is_snapshot(folder: Path) -> bool:
-    """Whether it lies as in a hub's cache."""
+    """Whether its path is as in a hub's cache."""
     return folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--")
 
 
 def _is_model(folder: Path) -> bool:
-    """pathlib raises where a folder may not be entered; for a scan it is simply not there."""
+    """pathlib raises for a folder without access; a scan treats it as missing."""
     try:
         return (folder / "config.json").is_file()
     except OSError:
@@ -349,7 +347,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Of most file systems the listing itself tells."""
+    """On most file systems the listing says so."""
     try:
         return entry.is_dir()
     except OSError:
@@ -357,7 +355,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[Path]:
-    """Nothing for a folder that is not there or not ours to read: an unplugged disk is no error of a scan."""
+    """[] for a missing folder or one without access: an unplugged disk is no error of a scan."""
     try:
         with os.scandir(folder) as entries:
             some = zip(entries, range(MAX_ENTRIES), strict=False)
@@ -366,7 +364,7 @@ def _entries(folder: Path, wanted: Callable[[os.DirEntry[str]], bool]) -> list[P
         return []
 
 
-# Where other programs of this person keep models: looked up in their own settings, only ever read.
+# Folders where other programs of this user keep models: found in their settings, only ever read.
 
 
 _MOST_FOLDERS = 20
@@ -376,7 +374,7 @@ _OMLX_MOVED_TO = "Library/Application Support/oMLX/base-path"
 
 
 def neighbours(home: Path) -> tuple[tuple[ModelSource, Path], ...]:
-    """Folders with models, each once; some may not be there."""
+    """Folders with models, each once; some may not exist."""
     found: dict[Path, ModelSource] = {}
     for source, folder in (*_lm_studio(home), *_omlx(home)):
         if len(found) < _MOST_FOLDERS:
@@ -402,7 +400,7 @@ def _omlx(home: Path) -> Iterator[tuple[ModelSource, Path]]:
 
 
 def _omlx_base(home: Path) -> Path:
-    """By the same rules as oMLX: the environment, the file that its app writes, or its folder in the home."""
+    """By oMLX's rules: the environment, the file that its app writes, or its folder in the home."""
     try:
         moved = start_of(home / _OMLX_MOVED_TO, 4096).decode("utf-8", "replace").strip()
     except (FileError, OSError):
@@ -418,7 +416,7 @@ def _settings(path: Path) -> JsonObject:
 
 
 def _folder(told: object, home: Path) -> Path | None:
-    """Absolute, or in the home folder; None for what is no name of a folder."""
+    """Absolute, or in the home folder; None for an invalid path."""
     if not isinstance(told, str) or not told or "\0" in told or len(told) > 4096:
         return None
     return home / told.removeprefix("~/")

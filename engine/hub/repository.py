@@ -1,6 +1,7 @@
-"""What may be asked of a hub and what of its answer is believed: names, sizes, checksums. Pure; no network, no disk.
+"""Checks of names, sizes and checksums: what is asked of a hub, and what is accepted of its answers. Pure; no network,
+no disk.
 
-A hub can be anybody's. Nothing it says becomes a path before it went through here.
+Anyone can run a hub. Nothing that it sends becomes a path before it is checked here.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MAX_FILE_BYTES = 2**40
 MAX_TOTAL_BYTES = MAX_FILES * MAX_FILE_BYTES
 MAX_SMALL_FILE_BYTES = 64 * MIB
 SMALL_FILES = ("*.json", "*.jinja", "*.txt", "*.tiktoken", "tokenizer.model", "tiktoken.model", "LICENSE*", "README.md")
-_MOST_BYTES = {  # of files without which a model cannot be used, as far as they are read later
+_MOST_BYTES = {  # of files that are read when a model is loaded
     "config.json": CONFIG_LIMIT_BYTES,
     "model.safetensors.index.json": INDEX_LIMIT_BYTES,
     "tokenizer.json": TOKENIZER_LIMIT_BYTES,
@@ -54,7 +55,7 @@ _FORMATS = frozenset(_OTHER_FORMATS)
 class RemoteFile:
     name: str
     size_bytes: int
-    checksum: str  # 64 digits: SHA-256 of the content; 40: what git calls it
+    checksum: str  # 64 digits: SHA-256 of the content; 40: git's object id
 
     @property
     def is_weights(self) -> bool:
@@ -71,7 +72,7 @@ def is_repository(name: object) -> bool:
 
 
 def is_source(name: object) -> bool:
-    """Whether something can be installed by this name: a repository's, or that with a drafter's folder in it."""
+    """Whether something can be installed by this name: a repository, or a drafter's folder within one."""
     if not isinstance(name, str):
         return False
     repository, inside = parts_of(name)
@@ -79,7 +80,7 @@ def is_source(name: object) -> bool:
 
 
 def parts_of(source: str) -> tuple[str, str]:
-    """The repository, and the folder in it that is meant; "": the repository itself. "org/name/mtp" has both."""
+    """(repository, folder within it; "": the repository itself). "org/name/mtp" has both."""
     parts = source.split("/")
     return "/".join(parts[:2]), "/".join(parts[2:])
 
@@ -89,7 +90,7 @@ def is_checksum(value: object) -> bool:
 
 
 def check_repository(repository: str) -> None:
-    """Raises RepositoryNotFound for what no hub can have."""
+    """Raises RepositoryNotFound for a name that no hub can have."""
     if not is_source(repository):
         raise RepositoryNotFound(repository)
 
@@ -104,9 +105,9 @@ def is_commit(value: object) -> bool:
 
 
 def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]:
-    """The files worth having, small ones first. Raises HubMisbehaved, FileUnusable or NothingToInstall.
+    """The files to install, small ones first. Raises HubMisbehaved, FileUnusable or NothingToInstall.
 
-    Of a list that comes in pages no more is kept than that. Names are as in the folder that is meant.
+    No more of a long list is kept. Names are relative to the folder that is installed.
     """
     files: dict[str, RemoteFile] = {}
     endings: set[str] = set()
@@ -125,9 +126,9 @@ def choose_files(repository: str, entries: Iterable[object]) -> list[RemoteFile]
 
 
 def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
-    """Everything in the repository, for somebody to look at; only the first MAX_FILES.
+    """All files of the repository, for display; at most MAX_FILES.
 
-    Where the repository itself is no model, an installation would fetch none of it.
+    If the repository itself is not a model, an installation would fetch none of them.
     """
     files: list[HubFile] = []
     for path, entry in (_path(repository, entry) for entry in entries):
@@ -146,20 +147,20 @@ def listed_files(repository: str, entries: Iterable[object]) -> list[HubFile]:
 
 
 def drafter_in(repository: str, path: str) -> str:
-    """By what name the drafter can be installed that has its config at this path of a repository; "" for others."""
+    """The name for installing the drafter whose config is at this path of a repository; "" for other paths."""
     folder, _, name = path.partition("/")
     return f"{repository}/{folder}" if name == "config.json" and is_source(f"{repository}/{folder}") else ""
 
 
 def _name_in(folder: str, path: str) -> str:
-    """What a file of the repository is called in that folder of it; "" where it is not there."""
+    """A file's name relative to that folder of its repository; "" if it is outside."""
     if not folder:
         return path
     return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else ""
 
 
 def _lacks(names: Collection[str]) -> tuple[str, ...]:
-    """What a model needs and files of these names do not have."""
+    """Kinds of files that a model needs and that are not among `names`."""
     weights = any(_is_weights(name) for name in names)
     return (*(() if "config.json" in names else ("config.json",)), *(() if weights else ("model.safetensors",)))
 
@@ -169,7 +170,7 @@ def _is_weights(name: str) -> bool:
 
 
 def _most_bytes(name: str) -> int:
-    """Larger files of this name are not fetched."""
+    """Larger files of this name are not downloaded."""
     return _MOST_BYTES.get(name, MAX_FILE_BYTES if _is_weights(name) else MAX_SMALL_FILE_BYTES)
 
 
@@ -195,7 +196,7 @@ def _path(repository: str, entry: object) -> tuple[str, dict[str, object]]:
 
 
 def _wanted(path: str) -> bool:
-    """Files of subfolders are other formats or other models, and code is not for us."""
+    """Not files of subfolders (other formats or models), and no code."""
     if not _PLAIN_NAME.fullmatch(path) or path.casefold() == MANIFEST:
         return False
     return any(fnmatchcase(path, pattern) for pattern in (WEIGHTS, *SMALL_FILES))

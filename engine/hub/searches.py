@@ -1,7 +1,7 @@
-"""Lists of models on a hub and one model's page, as a person asks for them, and how far what a hub lists is believed.
+"""Lists of models on a hub and one model's page, for display, and which fields of them are accepted.
 
-There is one search and one page at a time; a newer one closes the older one's socket, and nothing more is heard of
-that. Each step has a thread of its own and ends by itself. Installing is download.py's business.
+There is one search and one page at a time; a newer one closes the older one's socket, which then sends no more events.
+Each step has a thread of its own and ends by itself. download.py installs.
 """
 
 from __future__ import annotations
@@ -37,23 +37,22 @@ from engine.models.drafters import drafter_kind
 from engine.models.model_files import KIB, JsonObject, object_at
 from engine.models.names import is_named_after, stem
 
-_STEP_MODELS = 40  # a step goes on until so many were found …
-_STEP_ANSWERS = 8  # … or so many answers were read
+_STEP_MODELS = 40  # a step ends after so many models …
+_STEP_ANSWERS = 8  # … or after so many answers
 _CARD = "README.md"
 _CARD_BYTES = 256 * KIB
-_LONGEST_ASKED_S = 3.0  # somebody looks at an empty list
+_LONGEST_ASKED_S = 3.0  # seconds: a user is looking at an empty list
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 
 _log = logging.getLogger(__name__)
 
 
-# What a hub's lists of models say, as values. Pure: a hub can be anybody's, so every field is checked and bounded.
-#
-# A repository whose name no hub could have is left out; any other field that makes no sense is as good as missing.
+# A hub's lists of models as values. Pure: anyone can run a hub, so every field is checked and bounded. An entry with an
+# impossible name is left out; any other invalid field counts as missing.
 
 
 PAGE = 50
-_MOST = 2**53  # beyond that a number of JSON is no longer a whole one
+_MOST = 2**53  # above, a number in JSON is no exact integer
 _MOST_TAGS, _MOST_BASES = 500, 4
 _FIELDS = ("config", "downloads", "gated", "lastModified", "likes", "safetensors", "tags")
 _SORTS = {HubSort.DOWNLOADS: "downloads", HubSort.LIKES: "likes", HubSort.UPDATED: "lastModified"}
@@ -71,15 +70,15 @@ _DRAFTER_NAMES = {
     "eagle-3": DrafterKind.EAGLE3,
 }
 _MTP_NAME = re.compile(r"(?:^|[-_.])mtp(?:$|[-_.])", re.IGNORECASE)
-_ASSISTED = "gemma4"  # its heads are called so
+_ASSISTED = "gemma4"  # in names of its heads
 _ASSISTANT_NAME = re.compile(r"gemma-?4.*-it-(?:qat-)?assistant\b", re.IGNORECASE)
-_HEAD_SHARE = 0.4  # a head alone is smaller than this share of what its name says; a model with its head is larger
+_HEAD_SHARE = 0.4  # a head alone is smaller than this share of the size in its name; a model with its head is larger
 
 
 def questions(query: HubQuery) -> list[str]:
-    """The first page of each list that answers the query, as paths below the hub's address, the most telling first.
+    """The first page of each list for the query, as paths at the hub, the most specific first.
 
-    Drafters are seldom tagged as MLX, because they are published as they were trained; so they are asked for by name.
+    Drafters are rarely tagged as MLX, because they are published as trained; so they are searched by name.
     """
     main = query.drafts_for
     words = f"{query.text} {query.family}".strip()[:200]
@@ -96,7 +95,7 @@ def questions(query: HubQuery) -> list[str]:
 
 
 def rank(model: HubModel, query: HubQuery) -> float:
-    """By what the lists of a query are sorted, the highest first."""
+    """The sort key of a query's lists, highest first."""
     return {HubSort.DOWNLOADS: model.downloads, HubSort.LIKES: model.likes, HubSort.UPDATED: model.updated_at}[
         query.sort
     ]
@@ -107,7 +106,7 @@ def hub_models(answer: Iterable[object]) -> list[HubModel]:
 
 
 def hub_model(entry: object) -> HubModel | None:
-    """None for what cannot be a repository."""
+    """None for an entry that cannot be a repository."""
     if not isinstance(entry, dict):
         return None
     repository = entry.get("id") or entry.get("modelId")
@@ -139,12 +138,12 @@ def hub_model(entry: object) -> HubModel | None:
 
 
 def is_wanted(model: HubModel, query: HubQuery) -> bool:
-    """Whether the model is within the limits of the query. Hubs do not know all of them, and need not keep any."""
+    """Whether the model is within the query's limits. Hubs do not support all of them, and may ignore any."""
     return all(limit(model, query) for limit in _LIMITS)
 
 
 def drafts_for(model: HubModel, main: ModelInfo) -> bool:
-    """Whether it may draft for this main model, as far as a list tells: its drafter, or a smaller one of its family."""
+    """Whether it may draft for this main model, by its entry: its drafter, or a smaller model of its family."""
     if model.drafter is not None:
         return is_named_after(model.name, main.name) or stem(main.name) in map(_base_stem, model.base_models)
     family = model.model_type or _family(model.name)
@@ -152,7 +151,7 @@ def drafts_for(model: HubModel, main: ModelInfo) -> bool:
     return same and 0 < model.parameters <= main.parameters // 2
 
 
-# What a query limits
+# Limits of a query
 
 
 def _by_author(model: HubModel, query: HubQuery) -> bool:
@@ -160,7 +159,7 @@ def _by_author(model: HubModel, query: HubQuery) -> bool:
 
 
 def _by_family(model: HubModel, query: HubQuery) -> bool:
-    """ "Qwen3" is no family of "Qwen3.5-4B", nor is "Qwen2"."""
+    """ "Qwen3" does not include "Qwen3.5-4B" or "Qwen2"."""
     wanted = re.escape(query.family.strip().casefold())
     return re.search(rf"(?<![a-z\d]){wanted}(?!\.\d)", model.name.casefold()) is not None
 
@@ -192,7 +191,7 @@ _LIMITS: tuple[Callable[[HubModel, HubQuery], bool], ...] = (
 
 
 def _question(query: HubQuery, words: str, mlx: bool) -> str:
-    """As the hub's own client asks: what comes first is always the highest."""
+    """In the form of the hub's own client; sorted in descending order."""
     asked = [("limit", str(PAGE)), ("sort", _SORTS[query.sort])]
     asked += [("search", words)] if words else []
     asked += [("author", query.author.strip()[:100])] if query.author.strip() else []
@@ -200,7 +199,7 @@ def _question(query: HubQuery, words: str, mlx: bool) -> str:
     return "api/models?" + urlencode([*asked, *(("expand", field) for field in _FIELDS)])
 
 
-# What an entry says
+# Fields of an entry
 
 
 def _whole(value: object) -> int:
@@ -236,7 +235,7 @@ def _time(value: object) -> float:
 
 
 def _counts(safetensors: JsonObject) -> dict[str, int]:
-    """How many numbers of each type the weights have."""
+    """Number of weights by type."""
     parameters = object_at(safetensors, "parameters")
     if len(parameters) > len(_WIDTHS) * 2:
         return {}
@@ -254,7 +253,7 @@ def _bits(config: JsonObject, tags: Collection[str], name: str, counts: dict[str
 
 
 def _parameters(counts: dict[str, int], bits: float) -> int:
-    """Quantized weights are packed into words of 32 bits; beside them are only scales and norms."""
+    """Quantized weights are packed into words of 32 bits; all others are scales and norms."""
     packed = counts.get(_PACKED, 0)
     if packed and 0 < bits < _FULL_BITS:
         return round(packed * 32 / bits)
@@ -285,11 +284,11 @@ def _family(name: str) -> str:
 
 @dataclass
 class _List:
-    """One list of the hub, in the order that was asked for. What it has told is not shown yet."""
+    """One list of the hub, in the requested order. Its received models are not all sent yet."""
 
-    path: str | None  # of its next page, below the hub's address; None: it has ended
+    path: str | None  # of its next page; None: the list has ended
     told: deque[HubModel] = field(default_factory=deque)
-    lowest: float = math.inf  # nothing that it will tell ranks above that
+    lowest: float = math.inf  # no later model of it ranks above that
     failed: bool = False
 
     @property
@@ -299,26 +298,26 @@ class _List:
 
 @dataclass
 class _Search:
-    """Several lists as one: what they tell is merged by the order that was asked for."""
+    """Several lists merged into one in the requested order."""
 
     number: SearchId
     query: HubQuery
     places: list[Hub]
     lists: list[_List]
-    error: EngineError | None = None  # why some of them failed
-    answered: bool = False  # any of them
+    error: EngineError | None = None  # why some lists failed
+    answered: bool = False  # whether any list was answered
     seen: set[str] = field(default_factory=set)
     stop: StopSignal = field(default_factory=StopSignal)
-    turn: threading.Lock = field(default_factory=threading.Lock)  # steps of one search follow each other
+    turn: threading.Lock = field(default_factory=threading.Lock)  # serialises the steps of one search
 
     def to_ask(self) -> _List | None:
-        """A list that may have what comes next; of several the one that has most to say. None: that is known."""
+        """The list to read next: the one that may have the highest rank. None: the next result is known."""
         best = max((rank(each.told[0], self.query) for each in self.lists if each.told), default=-1.0)
         unknown = [each for each in self.lists if each.can_go_on and not each.told and each.lowest > best]
         return max(unknown, key=lambda each: each.lowest, default=None)
 
     def ready(self, *, at_any_rate: bool = False) -> list[HubModel]:
-        """What comes next, as far as that is known, or as if the lists had no more than they have told."""
+        """The next results as far as known; `at_any_rate`: as if the lists had ended."""
         models: list[HubModel] = []
         while (told := [each for each in self.lists if each.told]) and (at_any_rate or self.to_ask() is None):
             models.append(max(told, key=lambda each: rank(each.told[0], self.query)).told.popleft())
@@ -330,7 +329,7 @@ class _Search:
         self.error = None
 
     def go_on_without(self, asked: _List, error: EngineError) -> None:
-        """With the other lists. Raises `error` where they will hardly be answered, either."""
+        """Continue with the other lists. Raises `error` if they will hardly be answered, either."""
         _log.info("A part of a search has no answer: %s", error)
         asked.failed = True
         self.error = self.error or error
@@ -381,7 +380,7 @@ class Searches:
         self._start(lambda: self._read_page(hub, repository, stop), stop)
 
     def go_offline(self) -> None:
-        """What is being asked fails with HubOffline, at once."""
+        """All questions in progress fail with HubOffline, at once."""
         with self._lock:
             self._stop_all(StopKind.OFFLINE)
 
@@ -435,7 +434,7 @@ class Searches:
             models = search.ready()
             found += len(models)
             if search.to_ask() is None or found >= _STEP_MODELS or answer + 1 == _STEP_ANSWERS:
-                # Where one list goes on and on with what is not wanted, those that wait for it are not held back.
+                # A list that goes on without wanted models does not hold back the others.
                 models += search.ready(at_any_rate=not found)
                 self._tell(search.results(models, reading=False), search.stop)
                 return
@@ -443,7 +442,7 @@ class Searches:
         self._tell(search.results(search.ready(at_any_rate=not found), reading=False), search.stop)
 
     def _read_on(self, search: _Search, asked: _List) -> None:
-        """The next page of a list: what is new and wanted there waits for its turn."""
+        """The next page of a list: its new and wanted models join the merge."""
         assert asked.path is not None
         path = asked.path
         answer, asked.path = from_any(search.places, lambda hub: self._ask(hub, path, search.stop))
@@ -473,7 +472,7 @@ class Searches:
             self._tell(PageFailed(repository, _told(error)), stop)
 
     def _page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
-        """Tells of the page at once, and again with its card, which nothing waits for."""
+        """Sends the page at once, and again with its card, which nothing waits for."""
         client = HubClient(hub, repository, stop, self._patience)
         try:
             info, _ = client.ask(f"api/models/{repository}/revision/main")
@@ -500,9 +499,9 @@ def _card(client: HubClient, commit: str) -> str:
 
 
 def _may_pass(error: EngineError, answered: bool) -> bool:
-    """Whether another question may be answered: this one was too much for the hub, or its answer made no sense.
+    """Whether another question may succeed: this one was too large for the hub, or its answer was invalid.
 
-    A hub that has `answered` nothing so far is not waited for again and again.
+    A hub that has `answered` nothing so far is not tried again and again.
     """
     if isinstance(error, HubUnreachable):
         slow = error.reason is HubSilence.TIMED_OUT and answered
@@ -512,7 +511,7 @@ def _may_pass(error: EngineError, answered: bool) -> bool:
 
 def _told(error: Exception) -> EngineError:
     if isinstance(error, EngineError):
-        _log.info("The hub did not answer: %s", error)  # a person reads no more than the reason
+        _log.info("The hub did not answer: %s", error)  # the user is shown the reason only
         return error
     _log.error("A question to the hub failed", exc_info=error)
     return InternalError(f"{type(error).__name__}: {error}")

@@ -1,8 +1,8 @@
-"""What lies under `.downloads` beside the models: downloads under way, one folder each, and models being deleted.
+"""The `.downloads` folder beside the models: running downloads, a folder each, and models being deleted.
 
-Here: the staging folder, the lock that says whose it is, in whatever process, the manifest of what was installed, room
-on the disk, what an earlier run left, and deleting. Anything in a staging folder may be something else than we left
-there: what is no plain file of ours is removed, and a link is never followed.
+Contains: the staging folder, its lock across processes, the manifest of what was installed, reservation of disk space,
+recovery after an earlier run, and deletion. Files in a staging folder may have been changed by others: anything that is
+not a plain file of ours is removed, and links are never followed.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ from engine.models.model_files import (
 STAGING = ".downloads"
 FILES = "files"
 RECORD = "download.json"
-FORMER = "former"  # the model that is being replaced, until its successor is in place
+FORMER = "former"  # the model that is being replaced, until the new one is in place
 TRASH = "trash-"
 
 
-# hunch.json: what we installed into a folder, from where, with which checksums. Read with suspicion, written whole.
+# hunch.json: what we installed into a folder, from where, with which checksums. Not trusted when read, written
+# atomically.
 
 
 def write_manifest(folder: Path, repository: str, revision: str, files: Sequence[RemoteFile]) -> None:
@@ -60,7 +61,7 @@ def write_manifest(folder: Path, repository: str, revision: str, files: Sequence
 
 
 def read_manifest(folder: Path) -> JsonObject:
-    """Empty when there is none, or a bad one."""
+    """{} if there is none, or an invalid one."""
     try:
         return read_object(folder / MANIFEST, INDEX_LIMIT_BYTES)
     except FileError:
@@ -87,9 +88,9 @@ def staging_of(root: Path, repository: str) -> Path:
 
 
 def target_of(root: Path, repository: str) -> Path:
-    """Where it is installed. A drafter's folder lies beside its main model: no update of that one takes it away."""
+    """The installed folder. A drafter's is beside its main model's, so that updates of that do not remove it."""
     name, inside = parts_of(repository)
-    return root / (f"{name}--{inside}" if inside else name)  # no repository has such a name
+    return root / (f"{name}--{inside}" if inside else name)  # a name that no repository has
 
 
 def new_trash(root: Path) -> Path:
@@ -97,7 +98,7 @@ def new_trash(root: Path) -> Path:
 
 
 def remove(path: Path | None) -> None:
-    """Whatever it is; somebody else may be removing it, too."""
+    """Removes a file or folder; others may be removing it, too."""
     if path is None:
         return
     with suppress(FileNotFoundError):
@@ -108,7 +109,7 @@ def remove(path: Path | None) -> None:
 
 
 def tidy(staging: Path) -> None:
-    """A staging folder with plain files only, whatever was there."""
+    """Make it a staging folder with plain files only."""
     for folder in (staging, staging / FILES):
         if folder.is_symlink() or not folder.is_dir():
             remove(folder)
@@ -119,14 +120,14 @@ def tidy(staging: Path) -> None:
 
 
 def keep_only(staging: Path, names: Collection[str]) -> None:
-    """All else among the files goes, such as what came of another commit."""
+    """Remove all other files, such as those of another commit."""
     for path in (staging / FILES).iterdir():
         if path.name not in names:
             remove(path)
 
 
 def kept_bytes(root: Path, repository: str) -> int:
-    """What a later try need not fetch."""
+    """Bytes that a later try need not fetch."""
     return bytes_in(staging_of(root, repository))
 
 
@@ -136,14 +137,14 @@ def bytes_in(staging: Path) -> int:
         return 0
     total = 0
     for path in folder.iterdir():
-        with suppress(FileNotFoundError):  # another program is at work there
+        with suppress(FileNotFoundError):  # another program is working there
             told = path.lstat()
             total += told.st_size if stat.S_ISREG(told.st_mode) else 0
     return total
 
 
 def begun_commit(staging: Path) -> str:
-    """What an earlier try wrote down; "" where it did not get that far."""
+    """The commit that an earlier try recorded; "" if it did not get that far."""
     commit = recorded(staging).get("commit")
     return str(commit) if is_commit(commit) else ""
 
@@ -154,7 +155,7 @@ def recorded_bytes(staging: Path, name: str) -> int:
 
 
 def recorded(staging: Path) -> JsonObject:
-    """What whoever works there, or did last, wrote down; empty when there is nothing, or nothing sound."""
+    """The record of the process that works there, or did last; {} if there is none, or an invalid one."""
     try:
         return read_object(staging / RECORD, CONFIG_LIMIT_BYTES)
     except FileError:
@@ -162,19 +163,19 @@ def recorded(staging: Path) -> JsonObject:
 
 
 def recover(root: Path, repository: str) -> None:
-    """Put in order what a killed program left: the model that was being replaced, or the last step of an install."""
+    """Recover after a killed process: the model that was being replaced, or the last step of an installation."""
     staging, target = staging_of(root, repository), target_of(root, repository)
     tidy(staging)
     if os.path.lexists(staging / FORMER) and not os.path.lexists(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         (staging / FORMER).rename(target)
     remove(staging / FORMER)
-    if (staging / FILES / MANIFEST).is_file():  # it is written last: all the rest is there
+    if (staging / FILES / MANIFEST).is_file():  # written last: all other files exist
         publish(root, repository, object_at(read_manifest(staging / FILES), "files").keys())
 
 
 def publish(root: Path, repository: str, names: Collection[str]) -> None:
-    """The files of the staging folder become the model. A former one goes only when they are in its place."""
+    """Move the staging folder's files to the model's place. A former model is deleted only afterwards."""
     staging, target = staging_of(root, repository), target_of(root, repository)
     keep_only(staging, {*names, MANIFEST})
     sync_folder(staging / FILES)
@@ -197,10 +198,9 @@ def _gone_is_fine(_: Callable[..., object], __: str, raised: tuple[object, BaseE
         raise raised[1]
 
 
-# One process at a time works on a repository's downloads; a killed one gives its lock back by itself.
-#
-# The lock is a file beside the staging folder, held by flock. It is removed while it is held, so a lock counts only
-# if its file is still the one of that name.
+# Only one process works on a repository's downloads; the system releases the lock of a killed one. The lock is a file
+# beside the staging folder, held by flock. It is removed while held, so a lock is valid only if the path still has the
+# same file.
 
 
 ENDING = ".lock"
@@ -210,14 +210,14 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Busy(Exception):
-    """Somebody else is at work there: another process, or another thread of this one."""
+    """Another process, or another thread of this one, holds the lock."""
 
 
 @contextmanager
 def alone_with(root: Path, repository: str, wait: Callable[[float], object] | None = None) -> Iterator[None]:
-    """Raises Busy, or OSError where a folder cannot be locked.
+    """Raises Busy, or OSError if a folder cannot be locked.
 
-    Busy at once without `wait`; with it only after two seconds, as many look at a folder for a moment.
+    Without `wait` Busy is raised at once; with it after two seconds, as many hold a lock for a moment only.
     """
     staging = staging_of(root, repository)
     with _held(staging.with_name(staging.name + ENDING), wait):
@@ -226,15 +226,15 @@ def alone_with(root: Path, repository: str, wait: Callable[[float], object] | No
 
 @contextmanager
 def alone_with_room(root: Path, wait: Callable[[float], object]) -> Iterator[None]:
-    """Meanwhile nobody else promises room on the disk of this folder. Raises as `alone_with`."""
+    """Nobody else reserves space on this disk meanwhile. Raises as `alone_with`."""
     with _held(root / STAGING / f"room{ENDING}", wait):
         yield
 
 
 def under_way(root: Path) -> Iterator[Path]:
-    """The staging folders that somebody works on, in this process or another."""
+    """The staging folders in use, by this process or another."""
     for path in root.glob(f"{STAGING}/*{ENDING}"):
-        with suppress(OSError):  # it is gone, or no lock
+        with suppress(OSError):  # removed meanwhile, or not a lock
             descriptor = os.open(path, _OPEN & ~os.O_CREAT)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -300,15 +300,14 @@ def _is_at(descriptor: int, path: Path) -> bool:
     return os.path.samestat(os.fstat(descriptor), there)
 
 
-# Room on the disk that downloads under way will still take: what is free is promised to one of them only.
-#
-# They may be another program's. What is still to come is read from the disk, so nobody has to keep count.
+# Disk space that running downloads, also of other programs, will still use: free space is reserved for one of them
+# only. Computed from files on disk, so nobody has to keep count.
 
 
 def promise(root: Path, ahead: Ahead, wait: Callable[[float], object], record: Callable[[int], None]) -> None:
-    """Raises DiskFull where others need the room, or there is none.
+    """Raises DiskFull if there is no space, or others have reserved it.
 
-    Else `record` writes down how large the staging folder will be, which holds for as long as its lock is held.
+    Else `record` writes the final size of the staging folder; the reservation lasts as long as its lock.
     """
     with alone_with_room(root, wait):
         ahead.check(sum(_to_come(staging) for staging in under_way(root) if staging != ahead.staging))
@@ -320,7 +319,7 @@ def _to_come(staging: Path) -> int:
 
 
 class Ahead:
-    """What one download has still to write into its staging folder."""
+    """Bytes that one download has still to write into its staging folder."""
 
     def __init__(
         self, repository: str, staging: Path, files: Sequence[RemoteFile], factor: float, reserve_bytes: int
@@ -333,7 +332,7 @@ class Ahead:
         return int(sum(map(self._missing_bytes, self._files)) * self._factor)
 
     def check(self, others_bytes: int) -> None:
-        """Raises DiskFull where there is less than this and `others_bytes`."""
+        """Raises DiskFull if less than this plus `others_bytes` is free."""
         if self._files and shutil.disk_usage(self._folder).free < self._with_reserve() + others_bytes:
             raise self.disk_full(others_bytes)
 
@@ -345,7 +344,7 @@ class Ahead:
         return self.needed_bytes() + self._reserve_bytes
 
     def _missing_bytes(self, file: RemoteFile) -> int:
-        """A part that is too long is not gone on with."""
+        """A part that is too long is not continued."""
         for path in (part_path(self._folder, file), self._folder / file.name):
             with suppress(FileNotFoundError):
                 here_bytes = path.stat().st_size
@@ -353,16 +352,15 @@ class Ahead:
         return file.size_bytes
 
 
-# What an earlier run of the program left under `.downloads`: bytes to go on with, a last step to finish, rubbish.
-#
-# What another process is at work on is none of that, and is left alone.
+# Recovery of `.downloads` after an earlier run: bytes to continue from, a last step to finish, remains. What another
+# process works on is left alone.
 
 
 _log = logging.getLogger(__name__)
 
 
 def clean_up(root: Path) -> None:
-    """Finishes installations that only lacked their last step, and deletes what was on its way out."""
+    """Finishes installations that lacked only the last step, and deletes what was being deleted."""
     for trash in root.glob(f"{STAGING}/{TRASH}*"):
         with _told():
             remove(trash)
@@ -376,7 +374,7 @@ def clean_up(root: Path) -> None:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """What cannot be put in order does not keep the rest from it."""
+    """Log an error, so that it does not stop the rest."""
     try:
         yield
     except OSError as error:
@@ -384,19 +382,19 @@ def _told() -> Iterator[None]:
 
 
 def unfinished(root: Path) -> Iterator[str]:
-    """Repositories that a later try can go on with."""
+    """Repositories whose download a later try can continue."""
     for repository in _recorded(root):
         with suppress(Busy), alone_with(root, repository):
             yield repository
 
 
 def known_total_bytes(root: Path, repository: str) -> int:
-    """What the hub told of a download's size, when it was asked."""
+    """The download's size by the hub's earlier answer."""
     return recorded_bytes(staging_of(root, repository), "total_bytes")
 
 
 def set_aside(root: Path, repository: str) -> Path | None:
-    """Takes a download out of the way, unless somebody else goes on with it; deleting it may take longer."""
+    """Moves a download away, unless another process works on it; deleting it may take longer."""
     staging, trash = staging_of(root, repository), new_trash(root)
     if not os.path.lexists(staging):
         return None
@@ -413,7 +411,7 @@ def _recorded(root: Path) -> Iterator[str]:
             yield str(repository)
 
 
-# Deletes an installed model, and only that: nothing outside our own folder, nothing that is no model.
+# Deletes an installed model, and nothing else: nothing outside our own folder, nothing that is not a model.
 
 
 _REASONS = {
@@ -434,13 +432,13 @@ class CannotDelete(Exception):
 
 
 def delete_model(root: Path, folder: Path) -> int:
-    """Gives back how many bytes are freed. Raises CannotDelete; then the model is as it was."""
+    """Returns the freed bytes. Raises CannotDelete; then the model is unchanged."""
     try:
         inside = _place_in(root.resolve(), folder)
         size_bytes = sum(path.lstat().st_size for path in inside.rglob("*") if not path.is_dir())
         trash = new_trash(root.resolve())
         trash.parent.mkdir(parents=True, exist_ok=True)
-        inside.rename(trash)  # gone at once, whatever happens to the rest
+        inside.rename(trash)  # removed from the list at once, even if deleting fails
     except OSError as error:
         raise CannotDelete(_REASONS.get(error.errno or 0, DeleteRefusal.DISK), str(error)) from error
     _make_room(trash, inside.parent, root.resolve())

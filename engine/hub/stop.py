@@ -1,5 +1,5 @@
-"""Stopping, waiting and trying again: what ends a download at once although its threads wait for a silent server, why a
-hub cannot be reached, how long it is waited for, and the limit on bytes a second that all downloads share.
+"""Stops, retries and limits: ends a download at once although its threads wait for a silent server; why a hub cannot be
+reached; how long to wait for it; and the limit in bytes a second that all downloads share.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from engine.api.hub import Retry
 
 
 class StopKind(IntEnum):
-    """In the order of their weight: a later wish only counts when it weighs more."""
+    """Ascending by priority: a later request counts only if its priority is higher."""
 
     NONE = 0
     SIBLING_FAILED = 1
-    HUB_CHANGED = 2  # it goes on by itself, asking as the settings say now
+    HUB_CHANGED = 2  # continues by itself with the new settings
     OFFLINE = 3
     PAUSE = 4
     CANCEL = 5
@@ -39,7 +39,7 @@ class Stopped(Exception):
 
 
 class StopSignal:
-    """One per download. Its threads ask it between steps; the sockets that they wait for are shut down."""
+    """One per download. Its threads check it between steps; the sockets that they wait for are shut down."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,7 +61,7 @@ class StopSignal:
             _shut_down(connection)
 
     def begin_again(self) -> None:
-        """A sibling's failure is behind us, when all of them have ended; a wish of the person's is not."""
+        """Clear a stop caused by another thread's failure, once all have ended; the user's stops stay."""
         with self._lock:
             if self._kind <= StopKind.HUB_CHANGED:
                 self._kind = StopKind.NONE
@@ -85,7 +85,7 @@ class StopSignal:
 
 
 class Lines:
-    """The connections of one client, as its library tells of them: a stop ends each of them at any time."""
+    """The connections of one client, as its library reports them: a stop ends each of them at any time."""
 
     def __init__(self, stop: StopSignal) -> None:
         self._stop = stop
@@ -94,8 +94,8 @@ class Lines:
     def watch(self, event: str, info: Mapping[str, object]) -> None:
         """Called for each step of a request.
 
-        A handshake takes the connection out of its socket, and the next one is there only when it is over. Meanwhile
-        a second socket of the same connection can end it.
+        A TLS handshake takes the connection out of its socket, and the new socket exists only afterwards. Meanwhile a
+        second socket of the same connection can end it.
         """
         if event.endswith("start_tls.started"):
             self._here.spare = socket.socket(fileno=os.dup(self._here.socket.fileno()))
@@ -109,20 +109,20 @@ class Lines:
 
 def _shut_down(connection: socket.socket) -> None:
     with suppress(OSError):  # its own thread was faster
-        # The plain method: a TLS socket's own one would drop its state under the thread that reads.
+        # The plain socket's method: a TLS socket's would drop its state while another thread reads.
         socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
-# Why a hub cannot be reached: what a library or a system said, as a reason that can be put into words.
+# Why a hub cannot be reached: an error of a library or the system as a HubSilence.
 
 
-LEAST_BYTES_PER_S = 256  # of a line that is waited for; one that gives less drips, and is no better than a silent one
+LEAST_BYTES_PER_S = 256  # of a connection; a slower one counts as silent
 _NO_ROUTE = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN, errno.EHOSTDOWN, errno.EADDRNOTAVAIL})
 BEFORE_ANY_ANSWER = frozenset({HubSilence.NAME, HubSilence.NO_ROUTE, HubSilence.REFUSED})
 
 
 class TryAgain(Exception):
-    """A failure that may pass: the line, or a busy hub. It may have said how long to wait."""
+    """A failure that may pass: of the connection, or a busy hub. `asked_s`: the wait that the hub asked for."""
 
     def __init__(self, detail: str, asked_s: float = 0.0, reason: HubSilence = HubSilence.BROKE_OFF) -> None:
         super().__init__(detail)
@@ -134,7 +134,7 @@ class TryAgain(Exception):
 
 
 def unreachable(about: str, endpoint: str, error: Exception, reason: HubSilence) -> HubUnreachable:
-    """Errors are logged and shown: a password in an address is in none."""
+    """Errors are logged and shown, so passwords are removed from addresses."""
     return HubUnreachable(without_password(about), without_password(endpoint), str(error), reason)
 
 
@@ -143,7 +143,7 @@ def without_password(address: str) -> str:
 
 
 def reason_of(error: BaseException) -> HubSilence:
-    """By what the system said; libraries only wrap that."""
+    """By the system's error, which libraries wrap."""
     found = filter(None, map(_reason, _causes(error)))
     return next(found, HubSilence.BROKE_OFF)
 
@@ -166,7 +166,7 @@ def _reason(error: BaseException) -> HubSilence | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """What was raised first comes first."""
+    """The first error that was raised comes first."""
     chain: list[BaseException] = []
     following: BaseException | None = error
     while following is not None and following not in chain:
@@ -175,29 +175,29 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     return reversed(chain)
 
 
-# How long a hub is waited for, and how long a download waits before it asks again: a person sees it, and may go on.
+# How long a hub is waited for, and the waits between tries: shown to the user, who can skip them.
 
 
-_LOOK_S = 0.1  # how soon a wish is noticed
+_LOOK_S = 0.1  # delay until a request is noticed
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to wait for a hub. Tests are less patient."""
+    """How long to wait for a hub. Tests use shorter times."""
 
     read_s: float = 20.0
     connect_s: float = 10.0
-    question_tries: int = 3  # somebody waits for the answer
-    silent_tries: int = 2  # of either, in a row, that fell silent or dripped; more where no other place has the file
-    file_tries: int = 7  # in a row that bring next to nothing, where another place can be asked: half a minute
-    last_tries: int = 60  # where there is none: a quarter of an hour, for nobody may be there to try again
+    question_tries: int = 3  # a user waits for the answer
+    silent_tries: int = 2  # failures in a row by silence; more if no mirror has the file
+    file_tries: int = 7  # failures in a row almost without bytes, if there is a mirror: half a minute
+    last_tries: int = 60  # without a mirror: a quarter of an hour, as no user may be there to try again
     first_delay_s: float = 0.5
     longest_delay_s: float = 15.0
-    longest_asked_s: float = 300.0  # a hub that wants to be left alone for longer is busy for good
+    longest_asked_s: float = 300.0  # a hub that asks for a longer wait counts as busy
 
     @property
     def first_byte_s(self) -> float:
-        """Of a file: a gateway may read all of it, for half a minute, before it hands on any."""
+        """Of a file: a gateway may read all of it, for half a minute, before it sends anything."""
         return 1.75 * self.read_s
 
     def delay_s(self, failures: int) -> float:
@@ -205,17 +205,17 @@ class Patience:
 
 
 class Retries:
-    """Of one download; all of its threads wait here. `on_wait` is called now and then by those that wait."""
+    """Of one download; all its threads wait here, and call `on_wait` now and then."""
 
     def __init__(self, stop: StopSignal) -> None:
         self.on_wait: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._stop = stop
-        self._waiting: dict[int, tuple[float, bool]] = {}  # thread: until when, and whether the hub is busy
+        self._waiting: dict[int, tuple[float, bool]] = {}  # thread: (end of its wait, whether the hub is busy)
         self._wishes = 0
 
     def wait(self, seconds: float, hub_is_busy: bool) -> None:
-        """Raises Stopped. Ends early when somebody does not want to wait."""
+        """Raises Stopped. Ends early after `go_on`."""
         until, me = time.monotonic() + seconds, threading.get_ident()
         with self._lock:
             wishes = self._wishes
@@ -229,7 +229,7 @@ class Retries:
                 del self._waiting[me]
 
     def go_on(self) -> None:
-        """Whoever waits asks again now."""
+        """All waiting threads try again now."""
         with self._lock:
             self._wishes += 1
 
@@ -242,9 +242,9 @@ class Retries:
 
 
 def seconds_asked(headers: Mapping[str, str], now: float) -> float:
-    """What Retry-After asks for, in seconds or as a date; 0 when it makes no sense.
+    """The wait by Retry-After, given in seconds or as a date; 0 if it is invalid.
 
-    That date is by the hub's clock, as the answer's own date is. `now` counts where it has none: it may be wrong.
+    A date is compared with the answer's own date; without one with `now`, which may be wrong.
     """
     asked = headers.get("Retry-After", "")
     if asked.isascii() and asked.isdecimal():
@@ -261,16 +261,16 @@ def _moment(header: str) -> float | None:
         return None
 
 
-# A limit on bytes a second that all downloads share.
+# A limit in bytes a second that all downloads share.
 
 
 class Throttle:
-    """Off at 0, as it is to begin with."""
+    """0: no limit, as at the start."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._bytes_per_second = 0
-        self._free_at = 0.0  # when what was taken is paid for
+        self._free_at = 0.0  # time when all taken bytes are within the limit
 
     def set_limit(self, bytes_per_second: int) -> None:
         with self._lock:
@@ -278,7 +278,7 @@ class Throttle:
             self._free_at = 0.0
 
     def take(self, count_bytes: int, stop: StopSignal) -> None:
-        """Returns when so many bytes more are within the limit. Raises Stopped."""
+        """Returns once so many more bytes are within the limit. Raises Stopped."""
         with self._lock:
             limit, now = self._bytes_per_second, time.monotonic()
             if not limit:

@@ -1,7 +1,7 @@
-"""ModelStore: the models on disk (engine.api.protocols.ModelLibrary). Which threads run when, and what the sink is
-told; no HTTP, no files.
+"""ModelStore: the models on disk (engine.api.protocols.ModelLibrary). Starts threads and sends events; no HTTP, no
+files.
 
-Each download has its own thread; scans and deletions share one. Nothing here or below imports MLX.
+Each download has its own thread; scans and deletions share one. No MLX is imported here or below.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ _log = logging.getLogger(__name__)
 
 
 class ModelStore:
-    """See engine.api.protocols.ModelLibrary. `folder` is ours to write; every other folder is only read."""
+    """See engine.api.protocols.ModelLibrary. Only `folder` is written to; all other folders are only read."""
 
-    tuning = Tuning()  # tests are less patient
+    tuning = Tuning()  # tests use shorter times
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ModelStore:
         self._searches = Searches(sink, self.tuning.patience)
         self._closed = False
         self._upkeep: list[tuple[str, StopSignal, threading.Thread]] = []  # with the folder that is verified
-        self._ready = threading.Event()  # an earlier run's leftovers are put in order
+        self._ready = threading.Event()  # set once an earlier run's downloads are recovered
         self._leftovers_told = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
@@ -93,7 +93,7 @@ class ModelStore:
         self._tasks.put(self._scan)
 
     def install(self, repository: str, revision: str = "main") -> DownloadId:
-        """Installing what is being installed already is the same download."""
+        """Installing a repository that is being installed returns the same download."""
         with self._lock:
             key = repository.casefold()
             former = self._running.get(key)
@@ -188,12 +188,12 @@ class ModelStore:
             self._places = replace(self._places, added=tuple(Path(folder) for folder in folders))
 
     def set_home(self, home: Path) -> None:
-        """The person whose other programs are asked where they keep models; nobody's before that."""
+        """The user's home, to find other programs' models; none are listed before."""
         with self._lock:
             self._home = home
 
     def close(self, timeout_s: float = 10.0) -> bool:
-        """Pauses what runs. False: a thread is still at it."""
+        """Pauses running downloads. False: a thread is still running."""
         deadline = time.monotonic() + timeout_s
         with self._lock:
             self._closed = True
@@ -254,7 +254,7 @@ class ModelStore:
             pass
         except EngineError as caught:
             error = caught
-        except Exception as caught:  # noqa: BLE001 - the thread's boundary: a bug of ours must not look like a stall
+        except Exception as caught:  # noqa: BLE001 - the thread's boundary: a bug must not look like a stall
             error = InternalError(f"{type(caught).__name__}: {caught}")
         else:
             return DownloadFinished(number, download.repository, str(folder), download.changed)
@@ -265,11 +265,11 @@ class ModelStore:
         if error is None or cancelled:
             offline = download.stop.kind is StopKind.OFFLINE
             return DownloadStopped(number, download.repository, kept_bytes, download.total_bytes, offline)
-        _log.info("%s was not installed: %s", download.repository, error)  # a person reads no more than the reason
+        _log.info("%s was not installed: %s", download.repository, error)  # the user is shown the reason only
         return DownloadFailed(number, download.repository, error, kept_bytes, download.total_bytes)
 
     def _settle(self, repository: str, *, keep: bool, wanted: bool) -> int:
-        """What stays on the disk after a download that did not finish. `wanted`: also where nothing has come yet."""
+        """Bytes kept on disk after an unfinished download. `wanted`: keep it even if nothing has arrived."""
         if not is_source(repository):
             return 0
         try:
@@ -287,7 +287,9 @@ class ModelStore:
         failed: Callable[[EngineError], StoreEvent],
         verified: str = "",
     ) -> None:
-        """On a thread of its own: reading gigabytes must not hold up a scan. Unless it is stopped, an event ends it."""
+        """On a thread of its own: reading gigabytes must not delay a scan. Sends an event at its end, unless it is
+        stopped.
+        """
         stop = StopSignal()
 
         def outcome() -> StoreEvent:
@@ -295,7 +297,7 @@ class ModelStore:
                 return look(stop)
             except Stopped:
                 raise
-            except Exception as error:  # noqa: BLE001 - the thread's boundary: somebody waits for an answer
+            except Exception as error:  # noqa: BLE001 - the thread's boundary: an answer is expected
                 _log.exception("A look at a model failed")
                 return failed(as_engine_error(error))
 
@@ -314,7 +316,7 @@ class ModelStore:
     def _scan(self) -> None:
         if not self._leftovers_told:
             self._leftovers_told = True
-            self._attempt(self._tell_leftovers)  # whatever is odd there, models are listed
+            self._attempt(self._tell_leftovers)  # if this fails, models are listed all the same
         with self._lock:
             places, home = self._places, self._home
         if home is not None:
@@ -340,12 +342,12 @@ class ModelStore:
             repository = self._stopped.pop(number, None)
             if repository is None or not is_source(repository) or repository.casefold() in self._running:
                 return
-        remove(staging.set_aside(self._root, repository))  # which may wait for another program
+        remove(staging.set_aside(self._root, repository))  # may wait for another program
         self._sink(DownloadStopped(number, repository, 0))
 
     def _delete(self, folder: Path) -> None:
         starter = self._places.starter
-        self.stop_verifying(folder)  # an open file would keep its room on the disk
+        self.stop_verifying(folder)  # an open file would keep its disk space
         try:
             if starter is not None and folder.resolve().is_relative_to(starter.resolve()):
                 raise CannotDelete(DeleteRefusal.STARTER)

@@ -1,6 +1,6 @@
-"""Looking after installed models: are their files what was downloaded, and has the hub anything newer? Changes nothing.
+"""Verifies installed models' files, and checks the hub for newer versions. Changes nothing.
 
-What is damaged or old is mended by an ordinary download, which leaves a model in place until its successor is whole.
+Damaged or old models are repaired by an ordinary download, which keeps the model until the new one is complete.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Tell = Callable[[VerifyProgress], None]
 
 
 def verified(folder: Path, stop: StopSignal, tell: Tell) -> ModelVerified:
-    """By the sizes and checksums that were written down at the download. Raises Stopped."""
+    """By the sizes and checksums recorded at the download. Raises Stopped."""
     manifest = read_manifest(folder)
     files, commit = _listed(manifest), manifest.get("revision")
     total, before = sum(file.size_bytes for file in files), 0
@@ -35,13 +35,13 @@ def verified(folder: Path, stop: StopSignal, tell: Tell) -> ModelVerified:
         if not is_right(folder / file.name, file, stop, reading.add):
             damaged.append(file.name)
         before += file.size_bytes
-        reading.reach(before)  # one that is missing is not read
+        reading.reach(before)  # a missing file is not read
     reading.finish()
     return ModelVerified(str(folder), bool(files), tuple(damaged), str(commit) if is_commit(commit) else "")
 
 
 class _Reading:
-    """Tells of every hundredth of all bytes, and of the beginning and the end."""
+    """Reports every hundredth of all bytes, and the start and the end."""
 
     def __init__(self, folder: str, total_bytes: int, tell: Tell) -> None:
         self._folder, self._total_bytes, self._tell = folder, total_bytes, tell

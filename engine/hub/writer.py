@@ -1,7 +1,7 @@
-"""One file from a hub to the disk: resumable, hashed while it is written, and under its name only when it is right.
+"""One file from a hub to the disk: resumable, hashed while it is written, and renamed only when it is right.
 
-`<name>.<checksum>.part` grows; what a crash, a pause or a cut left of it is hashed again and continued. Hashing and
-syncing go on in a thread behind the reading, a few pieces later, so that a fast line need not wait for them.
+`<name>.<checksum>.part` grows; what a crash, a pause or a lost connection left of it is hashed again and continued.
+Hashing and syncing run on a thread a few pieces after the reading, so that a fast connection need not wait.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from engine.models.model_files import KIB, MIB
 if TYPE_CHECKING:
     import httpx2
 
-OnBytes = Callable[[int, bool], None]  # how many, and whether they came over the line
-Line = Callable[[], AbstractContextManager[None]]  # one of those that all downloads share
+OnBytes = Callable[[int, bool], None]  # (bytes, whether they arrived over the network)
+Line = Callable[[], AbstractContextManager[None]]  # one of the connections that all downloads share
 
 _log = logging.getLogger(__name__)
 
-_STEP_BYTES = 64 * KIB  # fewer in several tries are none: the line drips
-_MOST_BEHIND = 8  # pieces of at most a MiB
+_STEP_BYTES = 64 * KIB  # fewer in several tries count as none
+_MOST_BEHIND = 8  # pieces, of at most a MiB each
 _SYNC_EVERY_BYTES = 32 * MIB  # else the last sync of a large file would take seconds
 
 
 def fetch_file(
     client: HubClient, commit: str, file: RemoteFile, folder: Path, stop: StopSignal, report: OnBytes, line: Line
 ) -> None:
-    """`folder/file.name` is complete and right afterwards, or this raises and the part stays for the next try.
+    """Afterwards `folder/file.name` is complete and right, or this raises and the part stays for the next try.
 
-    Each try holds a `line`; whoever waits before the next one holds none.
+    Each try holds a `slot`; a wait before the next try holds none.
     """
 
     def receive() -> None:
@@ -63,9 +63,9 @@ def part_path(folder: Path, file: RemoteFile) -> Path:
 
 
 def is_right(path: Path, file: RemoteFile, stop: StopSignal, read: Callable[[int], None] = lambda _bytes: None) -> bool:
-    """Whether `path` already is what the hub has; what cannot be read is not.
+    """Whether `path` already is the hub's file; an unreadable one is not.
 
-    `read` hears of each piece how long it is.
+    `read` is called with the length of each piece.
     """
     try:
         if path.is_symlink() or not path.is_file() or path.stat().st_size != file.size_bytes:
@@ -96,7 +96,7 @@ def sync_folder(folder: Path) -> None:
 
 
 class _Part:
-    """The growing file and the hash of what is in it."""
+    """The growing file and the hash of its content."""
 
     def __init__(self, path: Path, file: RemoteFile, stop: StopSignal, report: OnBytes) -> None:
         self.bytes = 0
@@ -125,12 +125,12 @@ class _Part:
 
     def append(self, chunk: bytes) -> None:
         written = 0
-        while written < len(chunk):  # all at once, but on a disk that is full
+        while written < len(chunk):  # usually all at once; a full disk writes less
             written += self._content.write(chunk[written:])
         self._take(chunk, fresh=True)
         if self.bytes - self._synced_bytes >= _SYNC_EVERY_BYTES:
             self._synced_bytes = self.bytes
-            self._path.stat()  # raises where its folder was removed: the rest would be fetched in vain
+            self._path.stat()  # raises if its folder was removed: the rest would be fetched for nothing
             self._later(os.fsync, self._content.fileno())
 
     def restart(self) -> None:
@@ -160,18 +160,18 @@ class _Part:
         self._catch_up(_MOST_BEHIND)
 
     def _catch_up(self, at_most: int = 0) -> None:
-        """Wait until no more than so much is behind; raises what failed there."""
+        """Wait until at most `at_most` pieces are pending; raises their error."""
         while len(self._behind) > at_most:
             self._behind.popleft().result()
 
 
 def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop: StopSignal) -> None:
-    """Fetches what is missing; raises TryAgain when the line ended too early."""
+    """Fetches what is missing; raises TryAgain if the connection ended too early."""
     if part.bytes == file.size_bytes:
         return
     with client.open_file(commit, file.name, part.bytes) as response:
         first = _first_byte(client, response, file)
-        _check_length(client, response, file)  # before anything that has come is given up for it
+        _check_length(client, response, file)  # before anything that has arrived is discarded
         if first != part.bytes:
             part.restart()
         if response.status_code == 416:
@@ -186,7 +186,7 @@ def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop
 
 
 def _first_byte(client: HubClient, response: httpx2.Response, file: RemoteFile) -> int:
-    """Where the answer begins: where we asked, or at 0, because some servers ignore Range."""
+    """The answer's offset: the requested one, or 0, because some servers ignore Range."""
     if response.status_code != 206:
         return 0
     told = re.match(r"bytes (\d{1,15})-", response.headers.get("Content-Range", ""))
@@ -197,7 +197,7 @@ def _first_byte(client: HubClient, response: httpx2.Response, file: RemoteFile) 
 
 
 def _check_length(client: HubClient, response: httpx2.Response, file: RemoteFile) -> None:
-    """What has another length than the list says cannot be that file, however often it is fetched."""
+    """A file of another length than the list's cannot be right, however often it is fetched."""
     headers = response.headers
     if response.status_code == 206:
         told = headers.get("Content-Range", "").rpartition("/")[2]
