@@ -1,6 +1,6 @@
-"""What the files of a model say for people: its family, what its chat template can do, its languages and its licence.
+"""A model's files for display: its family, what its chat template can do, its languages and its licence.
 
-Read from configs, the template's text and the head of the README; nothing is rendered and nothing is run.
+Read from configs, the template's text and the head of the README; nothing is rendered or run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KEY = re.compile(r"([a-z_]+):\s*(.*)")
 
 
 def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> ModelAbout:
-    """Never raises for what it reads: what is odd is left out. `drafts`: of a drafter, which has no template."""
+    """Never raises for a file's content: odd values are left out. `drafts`: it is a drafter, which has no template."""
     model_type = _model_type(config)
     family = family_for(model_type)
     template = "" if drafts else template_text(folder)
@@ -51,13 +51,13 @@ def read_about(folder: Path, config: JsonObject, name: str, *, drafts: bool) -> 
 
 
 def _model_type(config: JsonObject) -> str:
-    """That of its text part, where its own is no family's, as of a drafter."""
+    """Of its text part, if its own is no family's (a drafter's)."""
     own, inner = (str(each.get("model_type") or "") for each in (config, object_at(config, "text_config")))
     return inner if inner and family_for(own).name == own else own
 
 
 def template_text(folder: Path) -> str:
-    """Of all chat templates that there are; "" where they cannot be read, for loading says why."""
+    """All its chat templates; "" if they cannot be read: loading reports why."""
     try:
         path = folder / "chat_template.jinja"
         if path.is_file():
@@ -73,14 +73,14 @@ def template_text(folder: Path) -> str:
 
 
 def _joined(told: object) -> str:
-    """Some configs name several templates, as a list or an object."""
+    """Some configs have several templates, as a list or an object."""
     parts = told if isinstance(told, list) else list(told.values()) if isinstance(told, dict) else [told]
     texts = [part.get("template") if isinstance(part, dict) else part for part in parts]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _front_matter(folder: Path) -> dict[str, list[str]]:
-    """The plain values and lists between the two lines of dashes at the top; no YAML beyond that."""
+    """Plain values and lists between the first two `---` lines; no other YAML."""
     try:
         lines = start_of(folder / "README.md", _HEAD_BYTES).decode("utf-8", "replace").splitlines()
     except (FileError, OSError):
@@ -118,6 +118,6 @@ def _matching(pattern: re.Pattern[str], values: Iterable[str]) -> list[str]:
 
 
 def _main_model(config: JsonObject) -> str:
-    """Speculators name the model that they were made for."""
+    """Speculators configs name their main model."""
     verifier = object_at(object_at(config, "speculators_config"), "verifier").get("name_or_path")
     return verifier[:100] if isinstance(verifier, str) and verifier.isprintable() else ""

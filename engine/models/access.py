@@ -1,6 +1,6 @@
-"""The main model's embedding, its head and its layers, for drafters that have none of their own.
+"""The main model's embedding, head and layers, for drafters that have none of their own.
 
-All are the network's own code, found by what is called in a forward, not by names.
+They run the network's own code, found by the calls in a forward, not by names.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from mlx_lm.models.cache import make_prompt_cache
 
 from engine.caches.hooks import hooked, own_array
 
-_SAME = 1e-2  # of a scale, over the numbers of some embeddings, in half precision
+_SAME = 1e-2  # relative tolerance of a scale over the numbers of an embedding, in half precision
 _TINY = 1e-30
-_GROWING = (1, 2, 4, 8)  # powers of two, which round nothing
+_GROWING = (1, 2, 4, 8)  # powers of two, which cause no rounding
 _LINEAR = (nn.Linear, nn.QuantizedLinear)
 _EMBEDDINGS = (nn.Embedding, nn.QuantizedEmbedding)
 
 
 class NoAccess(Exception):
-    """The network is not made of an embedding, layers and a head that could be used one by one."""
+    """The network cannot be split into an embedding, layers and a head."""
 
 
 class ModelAccess:
-    """Of one network. Engine thread only, outside of its forwards."""
+    """Of one network. Engine thread only, not inside its forwards."""
 
     def __init__(self, network: Any) -> None:
-        """Raises NoAccess, after a forward over a few tokens of which only the embedding is computed."""
+        """Raises NoAccess. Runs a forward over a few tokens, of which only the embedding is computed."""
         self._network = network
         self._body = body_of(network)
         self._embedding, self._scale = self._find_embedding()
@@ -42,22 +42,22 @@ class ModelAccess:
         return len(self._network.layers)
 
     def embed(self, tokens: mx.array) -> mx.array:
-        """The embedding of `tokens` (n,), times the factor that the network multiplies it by, if any: (n, width).
+        """The embedding (n, width) of `tokens` (n,), times the network's factor, if it has one.
 
-        Where the network normalizes it, this is what it was before: drafters are trained on rows of the table.
+        If the network normalizes it, this is the value before the norm: drafters are trained on rows of the table.
         """
         embedded: mx.array = self._embedding(tokens)
         return embedded if self._scale == 1 else embedded * mx.array(self._scale, embedded.dtype)
 
     def logits(self, states: mx.array) -> mx.array:
-        """What the network makes of `states` (n, width), as if its body had returned them: (n, vocabulary)."""
+        """The head's logits (n, vocabulary) for `states` (n, width), given as the body's output."""
         tokens = mx.zeros((1, states.shape[0]), dtype=mx.uint32)
         with hooked([self._body], lambda module, run, *arguments, **keywords: states[None]):
             logits: mx.array = self._network(tokens)
         return logits[0]
 
     def projected(self, states: mx.array) -> mx.array:
-        """The same before the network scales or caps it: what its last linear map returns."""
+        """The same before scaling or capping: the output of the last linear map."""
         returned: list[mx.array] = []
 
         def projecting(module: Any, run: Any, *arguments: Any) -> Any:
@@ -71,25 +71,25 @@ class ModelAccess:
 
     @cached_property
     def norm(self) -> Any:
-        """What stands behind the last layer. The only part that is found by its name."""
+        """The norm after the last layer. The only part that is found by its name."""
         found = getattr(self._body, "norm", None)
         if not isinstance(found, nn.Module):
             raise NoAccess("nothing is called the norm behind the layers")
         return found
 
     def make_caches(self) -> list[Any]:
-        """Of each layer that keeps keys and values; layers behind those read theirs. As mlx-lm makes them."""
+        """Of each layer with keys and values (later layers share them), as mlx-lm makes them."""
         return make_prompt_cache(self._network)
 
     def keep_rows(self, layer: int, states: mx.array, cache: Any) -> None:
-        """Adds to `cache` the keys and values that `layer` makes of its input `states` (n, width).
+        """Adds to `cache` the keys and values of `layer` for its input `states` (n, width).
 
-        Nothing else of the layer is ever computed.
+        Nothing else of the layer is computed.
         """
         self._network.layers[layer](states[None], None, cache)
 
     def _find_embedding(self) -> tuple[Any, float]:
-        """The first that is called, and what its rows are multiplied by on the way to the first layer."""
+        """The first embedding that is called, and the factor of its rows on the way to the first layer."""
         embeddings = [module for _, module in self._body.named_modules() if isinstance(module, _EMBEDDINGS)]
         called: list[tuple[Any, mx.array]] = []
         inputs: list[mx.array] = []
@@ -97,7 +97,7 @@ class ModelAccess:
         def embedded(module: Any, run: Any, *arguments: Any, **keywords: Any) -> Any:
             rows = run(*arguments, **keywords)
             if not called:
-                rows = rows * mx.array(_GROWING, rows.dtype)[:, None]  # what a norm would take back
+                rows = rows * mx.array(_GROWING, rows.dtype)[:, None]  # a norm would undo this
                 called.append((module, own_array(rows)))
             return rows
 
@@ -114,7 +114,7 @@ class ModelAccess:
 
 
 def body_of(network: Any) -> Any:
-    """The part that holds embedding and layers, and that the head is applied to: the smallest one."""
+    """The smallest part that contains embedding and layers, and whose output is the head's input."""
     first = network.layers[0]
     for _, module in reversed(network.named_modules()):
         if module is not network and module is not first and _holds(module, first):
@@ -128,7 +128,7 @@ def _holds(module: Any, layer: Any) -> bool:
 
 
 def _scale(rows: mx.array, given: mx.array) -> float:
-    """What the network multiplies `rows` (1, n, width) by; 1.0 where it multiplies each by another number: a norm."""
+    """The factor of `rows` (1, n, width); 1.0 if each row has a different one: a norm."""
     rows, given = rows.astype(mx.float32), given.astype(mx.float32)
     factors = (given * rows).sum(axis=-1, keepdims=True) / mx.maximum((rows * rows).sum(axis=-1, keepdims=True), _TINY)
     apart = mx.abs(given - factors * rows).max(axis=-1) - _SAME * mx.abs(given).max(axis=-1)

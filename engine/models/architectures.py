@@ -1,4 +1,4 @@
-"""Whether mlx-lm has code for an architecture, asked without importing mlx-lm (which would import MLX)."""
+"""Whether mlx-lm has code for an architecture, without importing mlx-lm (which would import MLX)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib.util
 import pkgutil
 from functools import cache
 
-# mlx-lm's own table of types that share another one's code; a test holds it against mlx_lm.utils.MODEL_REMAPPING.
+# mlx-lm's table of types that share another one's code; a test compares it with mlx_lm.utils.MODEL_REMAPPING.
 SAME_AS = {
     "mistral": "llama",
     "llava": "mistral3",
@@ -31,7 +31,7 @@ def is_known(model_type: str) -> bool:
 
 @cache
 def _known_types() -> frozenset[str]:
-    """Empty when mlx-lm is not there to ask; loading will tell then."""
+    """Empty if mlx-lm is not installed; loading then reports it."""
     spec = importlib.util.find_spec("mlx_lm")
     folders = spec.submodule_search_locations if spec else None
     if not folders:

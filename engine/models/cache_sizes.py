@@ -1,7 +1,7 @@
-"""How much memory a chat takes in a model, told by its config alone: nothing is loaded, and no MLX is needed.
+"""Memory of a chat in a model, by its config alone: nothing is loaded, and no MLX is needed.
 
-What is read here comes from strangers: odd values count as nothing, and nothing is computed that grows with them.
-`memory.py` measures the same on a network that is there; a test holds the two against each other for every family.
+Configs are not trusted: odd values count as 0, and no computation grows with them. `memory.py` measures the same on a
+loaded network; a test compares the two for every family.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.models.families import Caches, family_for
 from engine.models.model_files import JsonObject, object_at
 
 _ITEM_BYTES = 2  # half precision
-_WIDE_BYTES = 4  # what mlx-lm always keeps in full precision, and everything on a CPU
+_WIDE_BYTES = 4  # states that mlx-lm keeps in full precision, and everything on a CPU
 _MOST = 2**31
 _MOST_LAYERS = 512
 _FULL = frozenset({"full_attention", "attention", "*", "global_attention"})
@@ -24,7 +24,7 @@ _STATE = frozenset({"mamba", "linear_attention", "conv", "conv_mixer", "recurren
 
 
 def cache_sizes(config: JsonObject, *, widened: bool = False) -> CacheSizes:
-    """`widened`: half precision is computed in full, as the engine does on a CPU."""
+    """`widened`: half precision is computed in float32, as the engine does on a CPU."""
     told = _Told.of(config)
     item_bytes = _WIDE_BYTES if widened else _ITEM_BYTES
     layers = _LAYERS_OF[told.caches](told)
@@ -35,7 +35,7 @@ def cache_sizes(config: JsonObject, *, widened: bool = False) -> CacheSizes:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """In numbers, not bytes."""
+    """Numbers in its cache, not bytes."""
 
     row: int = 0  # for each token
     window: int = 0  # tokens
@@ -46,7 +46,7 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A config with what mlx-lm assumes where it says nothing."""
+    """A config, with mlx-lm's defaults where it has no value."""
 
     config: Mapping[str, Any]
     caches: Caches
@@ -59,7 +59,7 @@ class _Told:
         return cls({**inner.untold, **outer.untold, **config, **text}, known.caches)
 
     def number(self, *names: str, untold: int = 0) -> int:
-        """Under the first name that there is."""
+        """The first of these entries that exists."""
         for name in names:
             if _is_size(value := self.config.get(name)):
                 return int(value)
@@ -108,7 +108,7 @@ class _Told:
 
     @property
     def full_row(self) -> int:
-        """Of a layer that sees everything, where it differs from one with a window."""
+        """Of a layer without a window, if it differs from one with."""
         if "swa_head_dim" in self.config:
             return self.kv_heads * (self.head + self.number("v_head_dim", untold=self.head))
         heads = self.number("num_global_key_value_heads") if self.config.get("attention_k_eq_v") is True else 0
@@ -140,7 +140,7 @@ class _Told:
         return [self._kind_at(layer) for layer in range(self.layers)]
 
     def _kind_at(self, layer: int) -> str:
-        """By the rules of those families that do not name their layers."""
+        """By the rules of families whose configs do not name their layers."""
         rules = (self._by_list, self._by_pattern, self._by_interval)
         return next((kind for rule in rules if (kind := rule(layer))), "full")
 
@@ -188,7 +188,7 @@ def _kind(name: str) -> str:
 
 
 def _mixed(told: _Told, full: _Layer, state: _Layer) -> list[_Layer]:
-    """Each layer by its kind."""
+    """A layer for each, by its kind."""
     window = _Layer(window=told.window, window_row=told.window_row)
     layers = {"full": full, "window": window, "state": state, "none": _Layer()}
     return [layers[kind] for kind in told.kinds()]
@@ -205,7 +205,7 @@ def _keys(told: _Told) -> list[_Layer]:
 
 
 def _row_of_block(told: _Told, block: object) -> int:
-    """Of a layer whose heads were searched for: how many share a key, or that it attends to nothing."""
+    """Of a layer from architecture search: how many heads share a key; or it has no attention."""
     attention = object_at(block, "attention") if isinstance(block, dict) else {}
     shared = attention.get("n_heads_in_group")
     attends = not (attention.get("no_op") or attention.get("replace_with_linear"))
@@ -243,7 +243,7 @@ def _keys_indexed(told: _Told) -> list[_Layer]:
 
 
 def _compressed(told: _Told) -> list[_Layer]:
-    """A row of each group of tokens, and of its index."""
+    """A row for each group of tokens, and for its index."""
     head, index = told.number("head_dim"), told.number("index_head_dim", untold=128)
     ratios = [ratio if type(ratio) is int else 0 for ratio in told.listed("compress_ratios")] or [0] * told.layers
     return [_Layer((head + index) // ratio if ratio > 0 else 0, told.window, head) for ratio in ratios]

@@ -1,4 +1,4 @@
-"""Whether one model can draft for another, from what their files say. Cheap enough to ask for every row of a list."""
+"""Whether one model can draft for another, by their files. Cheap enough for every row of a list."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from engine.models.vocabulary import MAX_TOKENS, read_table, read_vocabulary
 
 
 def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
-    """None when `draft` can draft for `main`. Opens no file: of two vocabularies that differ, `check_pair` tells more.
+    """None if `draft` can draft for `main`. Opens no file: if vocabularies differ, `check_pair` looks closer.
 
-    The same folder can where it holds a drafter beside the model.
+    The same folder can, if it contains a drafter beside the model.
     """
     if _is_same(main, draft):
         return DraftIsMain(draft.folder) if main.own_drafter is None else None
@@ -24,12 +24,12 @@ def draft_problem(main: ModelInfo, draft: ModelInfo) -> DraftError | None:
 
 
 def _is_same(main: ModelInfo, draft: ModelInfo) -> bool:
-    """The disk is asked last: a list compares all of its models with each other."""
+    """Accesses the disk last: a list compares all its models with each other."""
     return main.weight_bytes == draft.weight_bytes and Path(main.folder).resolve() == Path(draft.folder).resolve()
 
 
 def draft_refusal(main: ModelInfo, draft: ModelInfo, shared_tokens: int | None) -> DraftError | None:
-    """Why a model cannot draft for `main`; of `shared_tokens` None means all, and -1 that nobody has looked."""
+    """Why a model cannot draft for `main`. `shared_tokens`: None: all are shared; -1: not counted."""
     tokens = main.vocabulary_tokens, draft.vocabulary_tokens
     if shared_tokens is not None and shared_tokens < LEAST_SHARED * max(tokens):
         return DraftVocabularyDiffers(draft.folder, *tokens, shared_tokens)
@@ -39,7 +39,7 @@ def draft_refusal(main: ModelInfo, draft: ModelInfo, shared_tokens: int | None) 
 
 
 def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNotFit | None:
-    """The first size that a drafter expects of its main model and that this one does not have; 0: not told."""
+    """The first size of its main model that differs from what the drafter expects; 0: not given."""
     deepest = max(drafter.layers, default=-1) + 1
     expected = (
         ("layers", max(drafter.main_layers or main.layers, deepest), main.layers),
@@ -51,21 +51,21 @@ def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNo
 
 
 def is_made_for(main: ModelInfo, drafter: ModelInfo) -> bool:
-    """Whether a drafter says so, by its config or its name. Sizes alone do not: those of a family's next are alike."""
+    """Whether the drafter's config or name says so. Sizes alone do not: those of a family's next model may be equal."""
     told = drafter.about.made_for.rpartition("/")[2]
     return stem(told) == stem(main.name) or is_named_after(drafter.name, main.name)
 
 
 def may_share_tokens(main: ModelInfo, draft: ModelInfo) -> bool:
-    """Whether a look at the files could show that the two share enough tokens, where their vocabularies differ."""
+    """Whether the files of two different vocabularies could show that they share enough tokens."""
     fewer, more = sorted((main.vocabulary_tokens, draft.vocabulary_tokens))
     return fewer >= LEAST_SHARED * more
 
 
 def token_map(main_folder: Path, draft_folder: Path, draft_rows: int = MAX_TOKENS) -> TokenMap | None:
-    """How the draft reads the main model's tokens; None where they are its own.
+    """How the draft's tokens map to the main model's; None if they are the same.
 
-    `draft_rows`: how many of its tokens it can be given. Raises DraftVocabularyDiffers and TokenizerBroken.
+    `draft_rows`: size of its embedding. Raises DraftVocabularyDiffers and TokenizerBroken.
     """
     main, draft = read_vocabulary(main_folder), read_vocabulary(draft_folder)
     if main.digest == draft.digest and draft_rows == MAX_TOKENS:

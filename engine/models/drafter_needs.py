@@ -1,7 +1,7 @@
-"""What a drafter needs and nothing here computes, told by its config alone. Read without MLX.
+"""Parts of a drafter that are not implemented here, by its config alone. Read without MLX.
 
-Drafters are published with layers of several families. One that was read as another's would draft all the same, and
-be wrong: so whatever is not known is named, and the drafter refused.
+Drafters are published with layers of several families. One read as another family's would still draft, but badly. So
+anything unknown is reported, and the drafter refused.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _GEMMA = "gemma4"
 _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
 _ACTIVATION_KEYS, _ACTIVATIONS = ("hidden_act", "hidden_activation"), ("silu", "swish")
 _GEMMA_ACTIVATIONS = ("gelu_pytorch_tanh",)
-_LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # that only Gemma 4 has
-_GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # if none is told
+_LAYER_KEYS = ("attention_k_eq_v", "global_head_dim")  # entries that only Gemma 4 has
+_GEMMA_ROPE = {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0}  # by default
 _NOWHERE_KEYS = ("hidden_size_per_layer_input", "enable_moe_block")
 
 
 def unmet_need(config: JsonObject) -> str:
-    """The name of a part that is not computed here, as the config has it; "" where there is none.
+    """The name of an unimplemented part, as in the config; "" if there is none.
 
-    Only for drafters that bring layers of their own kind: a head of its main model has those of that.
+    Only for drafters with layers of their own kind: a main model's head has that model's layers.
     """
     said, gemma = flat(config), is_gemma(config)
     for key in _NOWHERE_KEYS if gemma else (*_NOWHERE_KEYS, *_LAYER_KEYS):
@@ -55,7 +55,7 @@ def unmet_need(config: JsonObject) -> str:
 def _odd_layer(said: JsonObject, *, gemma: bool) -> str:
     types = set(map(str, entries(said, "layer_types")))
     if gemma:
-        return "layer_types" if types - {_FULL_LAYER} else ""  # those that slide have sizes of their own
+        return "layer_types" if types - {_FULL_LAYER} else ""  # sliding layers have sizes of their own
     return next((f"layer_types {each}"[:100] for each in sorted(types - {_FULL_LAYER, _SLIDING_LAYER})), "")
 
 
@@ -66,20 +66,20 @@ def assistant_need(config: JsonObject) -> str:
 
 
 def unread_rope(said: JsonObject, types: Iterable[str]) -> str:
-    """Gemma 4's rotations are told for each type of layers, or not at all."""
+    """Gemma 4 has rotations for each type of layer, or no entry."""
     rope = object_at(said, "rope_parameters")
     lacking = next((kind for kind in types if not isinstance(rope.get(kind), dict)), "") if rope else ""
     return f"rope_parameters.{lacking}"[:100] if lacking else ""
 
 
 def is_gemma(config: JsonObject) -> bool:
-    """Whether a drafter has Gemma 4's layers; a main model of that family has drafters with others, too."""
+    """Whether a drafter has Gemma 4's layers; drafters of such a main model may also have others."""
     classes = config.get("architectures")
     return any(str(name).lower().startswith(_GEMMA) for name in (classes if isinstance(classes, list) else []))
 
 
 def of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
-    """Of Gemma 4's two kinds of layers, which have sizes and rotations of their own, drafters have the full one.
+    """Gemma 4 has two kinds of layers with different sizes and rotations; drafters have the full kind.
 
     Newer versions of transformers write its sizes for each layer.
     """
@@ -93,6 +93,6 @@ def of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def flat(config: JsonObject) -> dict[str, Any]:
-    """One object of what is said at the top and in parts like `dflash_config`, whose nulls say nothing."""
+    """The top-level entries and those of parts like `dflash_config` in one object; nulls in parts are ignored."""
     parts = (object_at(config, part).items() for part in _PARTS)
     return {**config, **{key: value for part in parts for key, value in part if value is not None}}

@@ -1,7 +1,7 @@
-"""Which tensors of a drafter's folder have a place in its network, by their names alone. Read without MLX.
+"""Which tensors of a drafter's folder its network uses, by their names alone. Read without MLX.
 
-A tensor without a place is a part that would be left out: a learnt mask, a norm, a sink of the attention. The drafter
-would draft all the same, and be wrong.
+A tensor without a place is a missing part: a learnt mask, a norm, an attention sink. The drafter would still draft, but
+badly.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from engine.models.drafters import AssistantConfig, Backbone, BlockConfig, DrafterConfig, EagleConfig
 from engine.models.model_files import Tensor
 
-# Copies of what is the main model's, and tables that others need: which tokens a reduced vocabulary has, and angles.
+# Copies of the main model's tensors, and tables that others need: which tokens a reduced vocabulary has, and angles.
 _UNUSED = re.compile(
     r"(?:(?:verifier_)?(?:embed_tokens|lm_head)|verifier_norm)\.(?:weight|scales|biases)"
     r"|[td]2[dt]|(?:[\w.]+\.)?rotary_emb\.inv_freq"
 )
-_LONGEST_NAME = 100  # that is told
+_LONGEST_NAME = 100  # characters, in an error
 _PACKED = (".scales", ".biases")
 _PROJECTIONS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
 _MLP = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
@@ -28,14 +28,14 @@ _HEAD_NORMS = ("self_attn.q_norm", "self_attn.k_norm")
 
 
 def is_unused(name: str) -> bool:
-    """Whether nothing is lost without it where the network has no place for it."""
+    """Whether a network without a place for it loses nothing."""
     return _UNUSED.fullmatch(name.removeprefix("model.")) is not None
 
 
 def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
-    """The first tensor that the drafter would lose; "" where there is none.
+    """The first tensor without a place; "" if there is none.
 
-    Of an MTP head only the main model's family knows the names: they are looked at when it is loaded.
+    Names of an MTP head are known only by the main model's family: they are checked when it is loaded.
     """
     left = sorted(name for name in tensors if not is_unused(name))
     if isinstance(config, BlockConfig):
@@ -50,9 +50,9 @@ def unplaced(config: DrafterConfig, tensors: Iterable[str]) -> str:
 
 
 def gated(config: DrafterConfig, tensors: Mapping[str, Tensor]) -> str:
-    """The first projection of queries that makes a gate of as many rows, too, as Qwen3.5's layers do; "" for none.
+    """The first query projection that includes a gate, as in Qwen3.5's layers; "" if there is none.
 
-    By its length alone: configs that are copies of a main model's tell of gates that the drafter does not have.
+    By its number of rows: configs copied from a main model mention gates that the drafter does not have.
     """
     if not isinstance(config, BlockConfig | EagleConfig):
         return ""
@@ -63,7 +63,7 @@ def gated(config: DrafterConfig, tensors: Mapping[str, Tensor]) -> str:
 
 
 def _plain(name: str) -> str:
-    """As a network without packed weights has it; codebooks are plain arrays in some folders."""
+    """The name without packed weights; codebooks are plain arrays in some folders."""
     name = name.removeprefix("model.").replace("midlayer.", "layers.0.")
     name = next((name.removesuffix(end) + ".weight" for end in _PACKED if name.endswith(end)), name)
     return f"{name}.weight" if name.endswith("_codebook") else name

@@ -1,15 +1,13 @@
-"""What the config of a drafter says: its kind, what it needs of its main model, its sizes. Read without MLX.
+"""The config of a drafter: its kind, what it needs of its main model, its sizes. Read without MLX.
 
 A drafter is a small network that drafts from a main model's hidden states. It is published in several dialects, which
 differ in what they call a layer, and in whether the first row of a block is the token before it:
 
-| dialect      | layer i means      | a block of n rows drafts                    |
-|---|---|---|
-| z-lab        | the output of i    | n - 1 tokens: row 0 is the token before     |
-| DeepSpec     | the output of i    | n tokens: row 0 is the first of them        |
-| speculators  | the input of i     | as `sample_from_anchor` or the tokens say   |
+| dialect      | layer i means      | a block of n rows drafts                    | |---|---|---| | z-lab        | the
+output of i    | n - 1 tokens: row 0 is the token before     | | DeepSpec     | the output of i    | n tokens: row 0 is
+the first of them        | | speculators  | the input of i     | as `sample_from_anchor` or the tokens say   |
 
-A wrong reading shows nowhere but in how often a draft is right.
+A wrong reading shows only in a lower accept rate.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ _RAW_HEADS = ("mtp.", "mtp_layers.")
 _EAGLE_MARKS = ("midlayer.hidden_norm.weight", "layers.0.hidden_norm.weight")
 _MTP_INPUTS = ("join", "token_norm", "state_norm")
 _FULL_LAYER, _SLIDING_LAYER = "full_attention", "sliding_attention"
-BODY = -1  # in place of a layer: what the head of the main model is given
+BODY = -1  # in place of a layer: the input of the main model's head
 _DEFAULT_THETA = 10_000.0
 _MOST_BLOCK = 64
 _MOST_READ, _MOST_LAYERS = 32, 512
@@ -62,7 +60,7 @@ class BlockConfig:
     info: DrafterInfo
     backbone: Backbone
     block_rows: int
-    anchor_first: bool  # whether row 0, the token before the block, drafts as well
+    anchor_first: bool  # whether row 0, the token before the block, also drafts
     mask_token: int
     windows: tuple[int, ...]  # of each layer; 0: all of the context
     causal: tuple[bool, ...]
@@ -74,7 +72,7 @@ class BlockConfig:
     markov_gated: bool = False
     confidence: bool = False
     confidence_with_markov: bool = True
-    sinks: bool = False  # what a head's attention may go to besides its rows
+    sinks: bool = False  # learnt attention sinks of the heads
     conv_taps: int = 0
     conv_group: int = 0
     selector_rank: int = 0
@@ -82,7 +80,7 @@ class BlockConfig:
 
     @property
     def tokens(self) -> int:
-        """How many tokens a block drafts."""
+        """The most tokens that a block drafts."""
         return self.block_rows if self.anchor_first else self.block_rows - 1
 
 
@@ -93,10 +91,10 @@ class EagleConfig:
     draft_vocabulary: int  # 0: the main model's
     norm_before_residual: bool = False
     norm_before_fc: bool = False
-    norms_of_layers: bool = False  # a norm for each layer that is read
+    norms_of_layers: bool = False  # a norm for each layer of the main model that it reads
     feeds_back_normed: bool = False
     norms_of_heads: bool = False  # of queries and keys
-    own_embedding: bool = False  # where its width is not the main model's
+    own_embedding: bool = False  # if its width is not the main model's
     own_head: bool = True
     windows: tuple[int, ...] = ()  # of each layer, 0: all of the context; (): of none
     softcap: float = 0.0  # of its own head
@@ -104,25 +102,25 @@ class EagleConfig:
 
 @dataclass(frozen=True, slots=True)
 class MtpConfig:
-    """A head that a main model was trained with; its layers are of the main model's own kind."""
+    """A head that a main model was trained with; its layers are of the main model's kind."""
 
     info: DrafterInfo
-    family: str  # of the main model; unknown ones are refused when they are loaded
+    family: str  # of the main model; unknown ones are refused at loading
     text_config: Mapping[str, Any] = field(default_factory=dict)  # of the main model
-    in_main: bool = False  # it lies in the main model's own folder
-    raw_norms: bool = False  # they lack 1
+    in_main: bool = False  # it is in the main model's own folder
+    raw_norms: bool = False  # their weights are stored minus 1
     own_embedding: bool = False
     own_head: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AssistantConfig:
-    """A Gemma 4 assistant: layers without keys and values of their own, which attend over the main model's."""
+    """A Gemma 4 assistant: layers without keys and values, which attend to the main model's."""
 
     info: DrafterInfo
     text_config: Mapping[str, Any]  # of its layers
     layer_types: tuple[str, ...]
-    clusters: int = 0  # of its vocabulary, of which only the likeliest are looked at; 0: all of it is
+    clusters: int = 0  # of its vocabulary; logits only for the likeliest ones; 0: for all tokens
     likeliest_clusters: int = 0
     own_head: bool = False  # else its embedding
 
@@ -131,7 +129,7 @@ DrafterConfig = BlockConfig | EagleConfig | MtpConfig | AssistantConfig
 
 
 def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> DrafterConfig | None:
-    """None for the config of a model that is no drafter. Raises FileError for one that cannot be read."""
+    """None for the config of a model that is not a drafter. Raises FileError for one that cannot be read."""
     kind = drafter_kind(config, tensors)
     if kind is None:
         return None
@@ -148,7 +146,7 @@ def drafter_config(config: JsonObject, tensors: Collection[str] = ()) -> Drafter
 
 
 def drafter_kind(config: JsonObject, tensors: Collection[str] = ()) -> DrafterKind | None:
-    """By what the config says of itself, or else by the parts that only one kind has. Never raises."""
+    """By the config's own type, or by parts that only one kind has. Never raises."""
     named = str(config.get("speculators_model_type", "")).lower()
     classes = " ".join(map(str, entries(config, "architectures"))).lower()
     block = object_at(config, "dflash_config")
@@ -210,7 +208,7 @@ def _block(kind: DrafterKind, flat: dict[str, Any], tensors: Collection[str]) ->
 
 
 def _first_row_drafts(kind: DrafterKind, flat: dict[str, Any], rows: int) -> bool:
-    """As is said; of speculators' first DSpark, which do not say it, by how many tokens they propose."""
+    """By the config; speculators' first DSpark has no entry, and is known by its number of proposed tokens."""
     if flat.get("sample_from_anchor") is not None:
         return flag(flat, "sample_from_anchor")
     methods = entries(object_at(flat, "speculators_config"), "proposal_methods")
@@ -246,7 +244,7 @@ def _eagle(config: JsonObject, flat: dict[str, Any], tensors: Collection[str]) -
 
 
 def own_drafter_config(config: JsonObject, tensors: Mapping[str, Tensor]) -> MtpConfig | None:
-    """Of the head in a main model's own folder; None where there is none that could be used."""
+    """Of the head in a main model's own folder; None if there is none that can be used."""
     if family_of(str(config.get("model_type", "")), object_at(config, "text_config") or config) not in FAMILIES:
         return None
     mtp = _mtp(config, tensors, in_main=True)
@@ -338,7 +336,7 @@ def _backbone(flat: dict[str, Any]) -> Backbone:
 
 
 def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
-    """Whose output is read. The input of a layer is the output of the one before it."""
+    """Layers whose output is read. The input of a layer is the output of the one before it."""
     inputs = entries(flat, "eagle_aux_hidden_state_layer_ids") or entries(flat, "aux_hidden_state_layer_ids")
     named = inputs or entries(flat, "target_layer_ids") or entries(flat, "dspark_target_layer_ids")
     if not all(type(layer) is int for layer in named):
@@ -350,14 +348,14 @@ def _layers(flat: dict[str, Any], *, of_inputs: bool) -> tuple[int, ...]:
 
 
 def default_eagle_layers(main_layers: int) -> tuple[int, ...]:
-    """Where the config names none: the inputs of layers 2, the middle one and the last but two."""
+    """If the config has none: the inputs of layers 2, the middle one and the last but two."""
     if main_layers < 5:
         raise ValueError(f"the layers to read are not named, and {main_layers} are too few to guess them")
     return 1, main_layers // 2 - 1, main_layers - 4
 
 
 def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ...]:
-    """Where the config names none: spread evenly from the second layer to the last but three."""
+    """If the config has none: spread evenly from the second layer to the last but three."""
     if main_layers < 4 or drafter_layers < 1:
         return ()
     if drafter_layers == 1:
@@ -367,7 +365,7 @@ def default_block_layers(main_layers: int, drafter_layers: int) -> tuple[int, ..
 
 
 def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
-    """Of each layer how many rows it attends over; 0: all of them. One flag may say it of all layers."""
+    """Rows that each layer attends to; 0: all. One flag may apply to all layers."""
     types = entries(flat, "layer_types") or [_SLIDING_LAYER if flag(flat, "use_swa") else _FULL_LAYER] * layers
     if len(types) != layers:
         raise FileError(f"config.json: {len(types)} layer_types for {layers} layers")
@@ -378,7 +376,7 @@ def _windows(flat: dict[str, Any], layers: int) -> tuple[int, ...]:
 
 
 def _causal(flat: dict[str, Any], *, slides: bool) -> bool:
-    """The first that is said: of all layers, of the block; else sliding layers are causal."""
+    """The first entry that exists: for all layers, for the block; else sliding layers are causal."""
     if flag(flat, "sliding_window_non_causal"):
         return False
     said = [flag(flat, key) for key in ("is_causal", "causal", "dflash_query_causal") if flat.get(key) is not None]

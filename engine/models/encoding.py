@@ -1,6 +1,6 @@
-"""Text to tokens, so that nobody has to wait for the end: a text may be megabytes, and a stranger's tokenizer slow.
+"""Text to tokens, abortable: a text may be megabytes, and a tokenizer from elsewhere slow.
 
-A library's call cannot be ended. It is made on a thread of its own and left to itself when nobody wants the result.
+A library's call cannot be stopped. It runs on a thread of its own, which is abandoned when the result is not wanted.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from engine.models.watch import Aborted, Question, never
 
-BETWEEN_S = 0.01  # from look to look
-_MOST_CALLS = 4  # of this process under way, those that nobody waits for included
+BETWEEN_S = 0.01  # between two questions
+_MOST_CALLS = 4  # at once in this process, abandoned ones included
 _calls = threading.BoundedSemaphore(_MOST_CALLS)
 
 T = TypeVar("T")
 
 
 class Ahead(Generic[T]):
-    """Work that goes on ahead of its turn, on a thread of its own. It may use `apart`, and must ask its question."""
+    """Work on a thread of its own, started before its result is needed. May use `apart`; must ask its question."""
 
     def __init__(self, work: Callable[[Question], T]) -> None:
-        """`work` is given the question whether nobody wants the result any more; then it is to raise Aborted."""
+        """`work` gets a question: whether its result is no longer wanted. Then it raises Aborted."""
         self._result: Future[T] = Future()
         self._unwanted = threading.Event()
         self._thread = _start(partial(work, self._unwanted.is_set), self._result)
 
     def wait(self, patience_s: float | None = None) -> bool:
-        """Whether it is done, for which it waits so long."""
+        """Whether it is done, after waiting up to `patience_s` seconds."""
         return bool(wait((self._result,), patience_s).done)
 
     def result(self) -> T:
-        """What came of it, or raises what the work raised."""
+        """Waits; returns or raises what the work did."""
         self._thread.join()
         try:
             return self._result.result()
@@ -44,25 +44,25 @@ class Ahead(Generic[T]):
             del self  # as in `_run`
 
     def stop(self) -> None:
-        """Nobody wants it; when this returns the thread has ended, and holds nothing."""
+        """Abort the work; afterwards its thread has ended, and holds nothing."""
         self._unwanted.set()
         self._thread.join()
 
 
 def encode(tokenizer: Any, text: str, *, special: bool = True, aborted: Question = never) -> list[int]:
-    """`special`: with the tokens that begin a text. Raises Aborted when `aborted` says so."""
+    """`special`: add the tokens that begin a text (BOS). Raises Aborted when `aborted` returns True."""
     return apart(partial(_encode, tokenizer, text, special), aborted)
 
 
 def apart(work: Callable[[], T], aborted: Question) -> T:
-    """What `work` returns or raises on a thread of its own; Aborted as soon as `aborted` says so."""
+    """What `work` returns or raises on a thread of its own; Aborted as soon as `aborted` returns True."""
     calls = _calls
     while not calls.acquire(timeout=BETWEEN_S):
         _ask(aborted)
     result: Future[T] = Future()
     try:
         _start(work, result, calls.release)
-    except RuntimeError:  # there is room for no more threads
+    except RuntimeError:  # no more threads can be started
         calls.release()
         raise
     while not wait((result,), BETWEEN_S).done:
@@ -91,20 +91,21 @@ def _run(work: Callable[[], T], result: Future[T], ended: Callable[[], None]) ->
         result.set_exception(error)
     finally:
         ended()
-        del work, result  # or an error's frames would hold the error, and with it a model, in a circle
+        del work, result  # else an error's frames would refer to the error, and to a model, in a cycle
 
 
 def _encode(tokenizer: Any, text: str, special: bool) -> list[int]:
-    theirs: Any = getattr(tokenizer, "_tokenizer", None)  # under mlx-lm's wrapper
+    theirs: Any = getattr(tokenizer, "_tokenizer", None)  # inside mlx-lm's wrapper
     if _calls_the_library(type(theirs)):
-        # MEASURED: of 5 MB other threads notice 30 ms; by `theirs.encode`, which asks for offsets and masks, 180 ms
+        # MEASURED: for 5 MB other threads are blocked 30 ms; by `theirs.encode`, which computes offsets and masks, 180
+        # ms
         (encoding,) = theirs.backend_tokenizer.encode_batch_fast([text], add_special_tokens=special)
         return list(encoding.ids)
     return list(tokenizer.encode(text, add_special_tokens=special))
 
 
 def _calls_the_library(kind: type) -> bool:
-    """Whether `encode` of a tokenizer of that kind only hands the text to the tokenizers library."""
+    """Whether `encode` of such a tokenizer only calls the tokenizers library."""
     return (
         issubclass(kind, PreTrainedTokenizerFast)
         and kind.encode is PreTrainedTokenizerBase.encode

@@ -1,8 +1,8 @@
-"""The families of models: what people call them, and how their caches are made. One row a family; everything that the
-engine or the app says about a model's family comes from here.
+"""The families of models: their names, and how their caches are made. One row a family; the only place with such facts
+about a family, for engine and app.
 
-A model_type without a row may still be known to mlx-lm: it is then called by its type, and its caches are taken to be
-plain keys and values.
+mlx-lm may know a model_type without a row: it is then shown by its type, and its caches are assumed to be plain keys
+and values.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from engine.models.architectures import SAME_AS
 
 
 class Caches(Enum):
-    """What a layer remembers of a chat; cache_sizes.py counts it."""
+    """What a layer's cache holds; cache_sizes.py computes its size."""
 
     KEYS = auto()  # keys and values of every token
     WINDOWS = auto()  # … in some layers of the last tokens only
-    LOOPS = auto()  # keys and values of every token, and windows beside them
+    LOOPS = auto()  # keys and values of every token, and also of windows
     LATENT = auto()  # one compressed row a token
     LATENT_WIDE = auto()  # … which mlx-lm keeps unpacked
     LATENT_TWICE = auto()
@@ -29,10 +29,10 @@ class Caches(Enum):
     KEYS_INDEXED = auto()
     COMPRESSED = auto()  # one row for several tokens
     DELTA = auto()  # some layers with a state of gated deltas
-    DELTA_KEYED = auto()  # Kimi's: latent rows between them
+    DELTA_KEYED = auto()  # Kimi's: latent rows in the layers between
     LINEAR = auto()  # some layers with a state of linear attention
-    STATE_SPACE = auto()  # Mamba's first kind
-    STATE_SPACE_HEADS = auto()  # and its second, in every layer or in some
+    STATE_SPACE = auto()  # Mamba 1
+    STATE_SPACE_HEADS = auto()  # Mamba 2, in every layer or in some
     SHORT_CONVOLUTIONS = auto()
     CONVOLVED_WINDOWS = auto()
     RECURRENT_UNITS = auto()
@@ -43,9 +43,9 @@ class Caches(Enum):
 class Family:
     name: str
     caches: Caches = Caches.KEYS
-    untold: Mapping[str, object] = field(default_factory=dict)  # what mlx-lm assumes where the config says nothing
-    speculates: bool = True  # False: several tokens at once are computed otherwise than each alone
-    context_tokens: int = 0  # where the config does not say; 0: nobody knows
+    untold: Mapping[str, object] = field(default_factory=dict)  # mlx-lm's defaults where the config has no value
+    speculates: bool = True  # False: a forward over several tokens differs from one by one
+    context_tokens: int = 0  # where the config has no value; 0: not known
 
 
 def family_for(model_type: str) -> Family:
@@ -53,13 +53,13 @@ def family_for(model_type: str) -> Family:
 
 
 def family_name(model_type: str, name: str) -> str:
-    """What people call it: several families share one architecture, and only the model's name tells them apart."""
+    """Its usual name: several families share an architecture, and differ only in the model's name."""
     plain = re.sub(r"[-_ ]+", "-", name.casefold())
     named = next((family for sign, family in _BY_NAME if sign in plain), "")
     return named or (family_for(model_type).name if model_type else "")
 
 
-_BY_NAME = (  # the longer sign first
+_BY_NAME = (  # the longer prefix first
     ("deepseek-r1-distill", "DeepSeek R1"),
     ("qwen2.5", "Qwen2.5"),
     ("qwen3.5", "Qwen3.5"),

@@ -1,6 +1,6 @@
-"""Whether a folder's tokenizer and template behave, tried in a process of its own before they are first used here.
+"""Whether a folder's tokenizer and template behave, tried in a process of its own before their first use here.
 
-The answer is kept with the identities of the files, so it is asked once for each change of them.
+Results are kept with the identities of the files, so each version of them is tried once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
 from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
 from engine.models.trial import OUR_FAULTS, command, environment
 
-PATIENCE_S = 60.0  # by the clock; on a machine so busy the answer is left for next time
+PATIENCE_S = 60.0  # wall time; if a busy machine takes longer, the folder is tried again next time
 _BETWEEN_S = 0.01
 _FILES = (
     "tokenizer.json",
@@ -32,7 +32,7 @@ _FILES = (
     "added_tokens.json",
 )
 _MOST_KEPT = 500
-# What a bad file makes a process do to itself. Any other signal came from outside and says nothing of the file.
+# Signals that a bad file can cause. Any other signal came from outside and says nothing about the file.
 _OWN_SIGNALS = {
     -number
     for number in (
@@ -46,23 +46,23 @@ _OWN_SIGNALS = {
         signal.SIGSYS,
     )
 }
-_KILLED = -signal.SIGKILL  # by somebody, or by a system that was short of memory, for which the file may be the reason
+_KILLED = -signal.SIGKILL  # by a user, or by a system short of memory, perhaps because of the file
 
 _log = logging.getLogger(__name__)
 
 
 class FirstUse:
-    """`file` keeps the answers, as exit statuses; without it they are forgotten with the process."""
+    """`file` keeps the results, as exit statuses; None: for the life of the process."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
         self._answers = _read(file) if file is not None else {}
 
     def check(self, folder: Path, on_try: Callable[[], None] = lambda: None) -> Generator[None, None, None]:
-        """In slices; closing it in between ends the process. Raises TokenizerBroken when the files are no good.
+        """In slices; closing the generator ends the process. Raises TokenizerBroken if the files are bad.
 
-        `on_try` is called where the answer is not known yet. One that could not be found out raises nothing; that the
-        process was killed twice does, but only this time.
+        `on_try` is called if the result is not known yet. If a try has no result nothing is raised; if its process was
+        killed twice TokenizerBroken is, but only this time.
         """
         identity = _identity(folder)
         status = self._answers.get(identity)
@@ -80,7 +80,7 @@ class FirstUse:
 
     @staticmethod
     def _tried(folder: Path) -> Generator[None, None, int | None]:
-        """The exit status; None when it could not be found out. A process that was killed gets a second chance."""
+        """The exit status; None without a result. A process that was killed is tried once more."""
         status = yield from _try(folder)
         return (yield from _try(folder)) if status == _KILLED else status
 
@@ -89,12 +89,12 @@ class FirstUse:
         if self._file is not None:
             try:
                 write_atomically(self._file, json.dumps({"answers": self._answers}))
-            except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+            except (OSError, ValueError) as error:  # ValueError: an invalid file name
                 _log.info("the answer is not kept: %s", error)
 
 
 def _try(folder: Path) -> Generator[None, None, int | None]:
-    """The exit status; None when it could not be found out."""
+    """The exit status; None without a result."""
     try:
         child = subprocess.Popen(
             command(folder),
@@ -118,12 +118,12 @@ def _try(folder: Path) -> Generator[None, None, int | None]:
 
 
 def _ended_from_outside(status: int) -> bool:
-    """Whether a signal ended the process that has nothing to do with what it tried."""
+    """Whether a signal ended the process that the tried files cannot have caused."""
     return status < 0 and status not in {*_OWN_SIGNALS, _KILLED}
 
 
 def _problem(status: int) -> str:
-    """ "": none."""
+    """What is wrong, for the log; "" if nothing is."""
     if status == _KILLED:
         return "tokenizer or chat template: the process that tried it was killed"
     if status == TOO_MUCH:

@@ -1,7 +1,7 @@
 """A process that tries a folder's tokenizer and chat template before the app does: `python -m` with the folder.
 
-It may take little time and memory, imports neither MLX nor a window, and tells by its exit status how it went. What
-merely raises is no reason to refuse a model: the engine asks again, with other words.
+It has limits of time and memory, imports neither MLX nor a window, and reports by its exit status. An exception of a
+tokenizer or template is no reason to refuse a model: the engine tries again with other words.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main(folder: Path) -> int:
 
 
 def probe(folder: Path) -> int:
-    """Prints the tokens of each probe, as JSON. Raises whatever the tokenizer does."""
+    """Prints the tokens of each probe, as JSON. Raises what the tokenizer raises."""
     _set_limits()
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     found = {name: tokenizer.encode(text, add_special_tokens=False).ids for name, text in PROBES.items()}
@@ -66,17 +66,17 @@ def probe(folder: Path) -> int:
 
 
 def _set_limits() -> None:
-    for number in (signal.SIGXCPU, signal.SIGINT):  # so that the exit status tells what has ended this process
+    for number in (signal.SIGXCPU, signal.SIGINT):  # so that the exit status says what ended this process
         signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with suppress(ValueError, OSError):  # not every system has this one; the thread below has an eye on it, too
+    with suppress(ValueError, OSError):  # not every system has this limit; the thread below checks it too
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     threading.Thread(target=_watch_memory, daemon=True).start()
 
 
 def _watch_memory() -> None:
-    most = _most_resident_bytes() + MEMORY_BYTES  # Linux counts from the peak of the process that started this one
+    most = _most_resident_bytes() + MEMORY_BYTES  # Linux counts from the peak of the parent process
     while _most_resident_bytes() < most:
         time.sleep(0.01)
     os._exit(TOO_MUCH)
@@ -93,11 +93,11 @@ def _try_tokenizer(folder: Path) -> None:
         return
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception:  # noqa: BLE001  the library has no errors of its own
+    except Exception:  # noqa: BLE001  the library has no exception classes
         return
     for text in _TEXTS:
         with suppress(Exception):
-            (encoding,) = tokenizer.encode_batch([text])  # which lets other threads run meanwhile
+            (encoding,) = tokenizer.encode_batch([text])  # lets other threads run meanwhile
             _check_growth(len(encoding.ids), len(text))
             _check_growth(len(tokenizer.decode_batch([encoding.ids])[0]), len(text))
 
@@ -118,7 +118,7 @@ def _try_templates(folder: Path) -> None:
 
 
 def _templates(folder: Path) -> list[str]:
-    """All that the folder has, under whatever name."""
+    """All in the folder, under any name."""
     found: list[object] = []
     with suppress(FileError, UnicodeDecodeError):
         found.append(read_limited(folder / "chat_template.jinja", TEMPLATE_LIMIT_BYTES).decode())
@@ -133,13 +133,13 @@ def _templates(folder: Path) -> list[str]:
 
 
 def run(folder: Path, how: str = "") -> NoReturn:
-    """Ends the process with the answer."""
+    """Ends the process with its exit status."""
     status = GOOD
     try:
         status = probe(folder) if how == PROBE else main(folder)
-    except BaseException as error:  # noqa: BLE001  a panic of the tokenizer's library is one
+    except BaseException as error:  # noqa: BLE001  a panic of the tokenizers library is one
         status = TOO_MUCH if isinstance(error, MemoryError) else GOOD
-    os._exit(status)  # without asking the tokenizer's threads
+    os._exit(status)  # without waiting for the tokenizer's threads
 
 
 if __name__ == "__main__":

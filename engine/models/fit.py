@@ -1,6 +1,6 @@
-"""Whether a model fits this machine, asked without MLX and before anything is loaded or even downloaded.
+"""Whether a model fits this machine, without MLX and before anything is loaded or downloaded.
 
-memory.py asks again with the network that is there, and has the last word.
+memory.py checks again with the network itself, and decides.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from functools import cache
 from engine.api.types import CacheSizes, FitLevel, MemoryFit, ModelInfo
 
 SYSTEM_BYTES = 2 << 30  # left to the system and to the app
-OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs room
-_TIGHT = 0.85  # of what there is
-_LARGE_MAC_BYTES = 36 << 30  # from here on macOS gives a graphics card three quarters of memory, below two thirds
+OVERHEAD = 1.05  # on weights: buffers are rounded up, and a forward needs memory
+_TIGHT = 0.85  # share of the available memory
+_LARGE_MAC_BYTES = 36 << 30  # from this size macOS gives the GPU three quarters of memory, below two thirds
 _SCALES_BITS = 0.5  # a scale and an offset of 16 bits for each group of 64 weights
 _TYPICAL_TOKEN_BYTES = 150_000  # of a model with …
 _TYPICAL_PARAMETERS = 8e9
 
 
 def memory_fit(info: ModelInfo, context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
-    """With a chat of `context_tokens`, or of the model's own limit if that is less."""
+    """With a chat of `context_tokens`, or of the model's limit if that is less."""
     return fit_together((info,), context_tokens, available_bytes)
 
 
 def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_bytes: int | None = None) -> MemoryFit:
-    """A main model, which comes first, and what drafts for it: each keeps the same chat."""
+    """A main model, given first, and its drafts: each keeps the same chat."""
     available = model_memory_bytes() if available_bytes is None else available_bytes
     caches = [info.caches or _typical_caches(info) for info in models]
     limit = models[0].context_tokens or context_tokens
@@ -42,12 +42,12 @@ def fit_together(models: Sequence[ModelInfo], context_tokens: int, available_byt
 
 
 def estimated_weight_bytes(parameters: int, bits: float | None) -> int:
-    """Of a model that is not here. `bits` None: half precision, not quantized."""
+    """Of a model that is not on disk. `bits` None: half precision, not quantized."""
     return int(parameters * (16.0 if bits is None else bits + _SCALES_BITS) / 8)
 
 
 def model_memory_bytes() -> int:
-    """What models and chats may take together on this machine, as far as can be told without asking its device."""
+    """Memory for models and chats together on this machine, without asking its device."""
     return memory_share(physical_bytes(), is_mac=sys.platform == "darwin")
 
 
@@ -68,7 +68,7 @@ def _level(needed: int, available: int) -> FitLevel:
 
 
 def _typical_caches(info: ModelInfo) -> CacheSizes:
-    """Drafters keep a context, too, of a layer or five; other models by their size."""
+    """Of drafters one layer or five; of other models by their size."""
     if info.drafter is not None:
         return CacheSizes(4 * info.width, 0)
     return CacheSizes(int(_TYPICAL_TOKEN_BYTES * (max(info.parameters, 1) / _TYPICAL_PARAMETERS) ** 0.5), 0)

@@ -1,7 +1,7 @@
-"""The files of a folder that mlx-lm and transformers open by themselves, looked at before they do: plain files of a
-size that can be read, with no more tokens in them than can be added to a tokenizer in some seconds.
+"""Checks the files of a folder that mlx-lm and transformers open by themselves: plain files of limited size, without
+more added tokens than a tokenizer can add in some seconds.
 
-What is read by this package alone (tokenizer.json, the headers of weights) has its limits where it is read.
+Files read by this package alone (tokenizer.json, headers of weights) have their limits there.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _templates(folder: Path) -> Iterator[Path]:
 def _check_file(path: Path) -> None:
     try:
         stat = path.stat()
-    except FileNotFoundError:  # a link to nowhere, which nobody opens
+    except FileNotFoundError:  # a broken link, which is never opened
         return
     if S_ISDIR(stat.st_mode):
         return
@@ -89,7 +89,7 @@ def _check_count(name: str, what: str, count: int, most: int) -> None:
 
 
 def _content(path: Path) -> JsonObject:
-    """Nothing where it cannot be read as an object: what that means is up to who opens it."""
+    """{} if it cannot be read as an object: its reader decides what that means."""
     try:
         return read_object(path, _LIMITS[path.name])
     except FileError:

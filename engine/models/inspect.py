@@ -1,6 +1,6 @@
-"""What the files of a model folder say, read in milliseconds and without loading anything: a ModelInfo, or why not.
+"""A model folder's files, read in milliseconds without loading anything: a ModelInfo, or why not.
 
-Everything here may come from a stranger. Sizes and numbers have limits, and nothing in the folder is ever run.
+Files are not trusted: sizes and numbers have limits, and nothing in the folder is ever run.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 MAX_SHARDS = 1024
-UNTOLD_CONTEXT_TOKENS = 32_768  # for models that name no limit (recurrent ones)
+UNTOLD_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
 _MOST_CONTEXT, _MOST_STRETCH = 2**30, 1024
 _CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
-_METHODS = {  # of quantizing: what they are called, and to how many bits
+_METHODS = {  # quantization methods: displayed name, and bits
     "mxfp4": ("MXFP4", 4.0),
     "nvfp4": ("NVFP4", 4.0),
     "mxfp8": ("MXFP8", 8.0),
@@ -57,7 +57,7 @@ _METHODS = {  # of quantizing: what they are called, and to how many bits
 }
 _SENSES = {"vision_tower", "vision_model", "vision_embedder", "visual", "audio_tower", "embed_vision", "embed_audio"}
 _SENSES |= {"multi_modal_projector", "mm_projector", "vision_adapter", "vision_projection", "patch_merge_mlp"}
-_SEEING = {"muse_spark"}  # mlx-lm loads their eyes
+_SEEING = {"muse_spark"}  # mlx-lm loads their vision part
 _SHARD = re.compile(r"model-(\d{1,6})-of-(\d{1,6})\.safetensors")
 
 
@@ -104,7 +104,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
 
 
 def inspect_drafter(folder: Path) -> DrafterConfig | None:
-    """The config of the drafter in a folder that was inspected, be it a main model's; None where there is none."""
+    """The config of the drafter in an inspected folder, even beside a main model; None if there is none."""
     try:
         config, tensors = read_config(folder), _tensors(folder, _weight_files(folder))
         return drafter_config(config, tensors) or own_drafter_config(config, tensors)
@@ -113,7 +113,7 @@ def inspect_drafter(folder: Path) -> DrafterConfig | None:
 
 
 def model_name(folder: Path) -> str:
-    """The folder's name, unless the Hub's cache or our own hunch.json has a better one. It can be printed.
+    """The folder's name, or a better one from the Hub's cache or our own hunch.json. Printable characters only.
 
     A drafter's folder within its main model's is named after both.
     """
@@ -148,15 +148,15 @@ def _without_config(folder: Path) -> ModelError:
 
 
 def check_config(folder: str, config: JsonObject) -> None:
-    """What config.json alone can tell: the hub asks this before it fetches gigabytes."""
-    if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm brings its own code for known types
+    """Checks of config.json alone: the hub runs them before it downloads gigabytes."""
+    if config.get("model_file") is not None:  # `auto_map` is harmless: mlx-lm has its own code for known types
         raise ModelRunsCode(folder)
     model_type = config.get("model_type")
     kind = drafter_kind(config)
     if kind is not None and (need := assistant_need(config) if kind is DrafterKind.MTP else unmet_need(config)):
         raise DrafterUnsupported(folder, need)
     if kind is not None:
-        return  # its numbers are looked at when it is read
+        return  # its numbers are checked when it is read
     if not isinstance(model_type, str) or not re.fullmatch(r"[\w.-]{1,100}", model_type) or not is_known(model_type):
         raise ModelUnsupported(folder, str(model_type or "")[:100])
     try:
@@ -166,7 +166,7 @@ def check_config(folder: str, config: JsonObject) -> None:
 
 
 def weight_tensors(folder: Path) -> int:
-    """How many tensors there are in a folder that was inspected."""
+    """Number of tensors in an inspected folder."""
     return sum(len(read_header(file)) for file in _weight_files(folder))
 
 
@@ -184,7 +184,7 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def _expected_shards(names: set[str]) -> set[str]:
-    """model-00001-of-00003 tells about its siblings, with or without an index."""
+    """The names of all shards, by one like model-00001-of-00003, with or without an index."""
     expected = set()
     for match in filter(None, map(_SHARD.fullmatch, names)):
         total, digits = int(match[2]), len(match[1])
@@ -205,7 +205,7 @@ def _tensors(folder: Path, files: list[Path]) -> dict[str, Tensor]:
 
 
 def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
-    """Of what mlx-lm passes over when it makes a chat model of one that sees or hears."""
+    """Bytes that mlx-lm skips when it loads a model with vision or audio as a chat model."""
     if str(config.get("model_type")) in _SEEING:
         return 0
     idle = (tensor for name, tensor in tensors.items() if _SENSES & set(name.split(".", 3)[:3]))
@@ -226,7 +226,7 @@ def _bits(quantization: JsonObject) -> float | None:
 
 
 def _method(quantization: JsonObject) -> str:
-    """MLX calls it the mode, others the method."""
+    """MLX calls it mode, others method."""
     return str(quantization.get("mode") or quantization.get("quant_method"))
 
 
@@ -246,7 +246,7 @@ def _logical_elements(name: str, tensor: Tensor, tensors: dict[str, Tensor], qua
 
 
 def _group_size(layer: str, quantization: JsonObject) -> int:
-    """Mixed recipes name single layers inside the same object."""
+    """Mixed recipes have entries for single layers in the same object."""
     for source in (object_at(quantization, layer), quantization):
         size = source.get("group_size")
         if type(size) is int and 1 <= size <= 1024:
@@ -268,7 +268,7 @@ def _context_tokens(folder: Path, config: JsonObject) -> int:
 
 
 def _stretched(config: JsonObject) -> int:
-    """How far YaRN carries: whoever turns it on need not change the limit beside it. 0 without it."""
+    """Context with YaRN, whose users need not change the limit beside it. 0: no YaRN."""
     rope = object_at(config, "rope_scaling") or object_at(config, "rope_parameters")
     original, factor = rope.get("original_max_position_embeddings"), rope.get("factor")
     if "yarn" not in (rope.get("rope_type"), rope.get("type")):
@@ -280,7 +280,7 @@ def _stretched(config: JsonObject) -> int:
 
 
 def _number(config: JsonObject, key: str) -> int:
-    """0 where the config does not say."""
+    """0 where the config has no value."""
     for part in (config, object_at(config, "text_config")):
         value = part.get(key)
         if type(value) is int:

@@ -51,14 +51,15 @@ from engine.models.translation import Translation
 from engine.models.watch import Aborted, Question, never, watched
 
 # WORKAROUND: on a CPU, MLX has g++ compile small kernels at run time into a folder of /tmp that belongs to the
-# machine's first user: everybody else's replies fail. MEASURED: a token takes as long without (11.4 against 11.3 ms).
+# machine's first user: for all other users replies fail. MEASURED: a token takes as long without (11.4 against 11.3
+# ms).
 if mx.default_device() == mx.cpu:
     mx.disable_compile()
 
 _HANDFUL_BYTES = 64 << 20
 _MODULE_NAME = re.compile(r"[A-Za-z0-9_-]+")
-_BUILDING_S = 20.0  # of processor time; the largest models that there are take about one
-# A network has a few parts without weights (activations, rotations) beside each that has some.
+_BUILDING_S = 20.0  # of processor time; the largest models take about one
+# For each module with weights a network has a few without (activations, rotations).
 _PARTS_A_TENSOR = 8
 _PARTS_BESIDE = 256
 
@@ -75,37 +76,37 @@ class LoadedModel:
     logit_width: int  # the vocabulary with the padding of the output layer
     make_caches: Callable[[], CacheSet]
     need: MemoryNeed
-    identity: str  # of the files that it was read from: caches of other files do not fit
-    template: ChatTemplate | None = None  # None: has none, or a renderer that came with mlx-lm or transformers
-    # How many tokens announce a reply, with and without thinking, as far as that was found out.
+    identity: str  # of the files that it was loaded from: caches of other files do not fit
+    template: ChatTemplate | None = None  # None: it has none, or a renderer of mlx-lm's or transformers'
+    # Generation-prompt length in tokens by thinking flag (cache).
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
-    translation: Translation | None = None  # of a draft: its tokens are others than its main model's
+    translation: Translation | None = None  # of a draft with another vocabulary than its main model
 
     @property
     def ends(self) -> frozenset[int]:
-        """Tokens behind which nothing of a reply comes."""
+        """Tokens that end a reply."""
         return frozenset(self.tokenizer.eos_token_ids)
 
     @property
     def source(self) -> str:
-        """What its drafts go by, when it drafts."""
+        """The name of its drafts, if it drafts."""
         return self.info.drafter.kind.value if self.info.drafter is not None else "draft"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many bytes of the weights are in memory; the first of a load comes before any of them is."""
+    """Bytes of the weights in memory so far; the first one of a load comes before any weight is read."""
 
     done_bytes: int
     total_bytes: int
 
 
-# A load yields between its slices: None, or a Progress. (With their union, mypy wants a value at every bare `yield`.)
+# A load yields None or a Progress between its slices. (With their union, mypy wants a value at every bare `yield`.)
 Slices = Generator[Any, None, LoadedModel]
 
 
 def load_model(folder: Path | str) -> LoadedModel:
-    """Read a model's folder into memory, or raise a ModelError that says why it cannot serve."""
+    """Load a model's folder, or raise a ModelError that says why it cannot be used."""
     return at_once(loading(folder))
 
 
@@ -115,7 +116,7 @@ def load_draft(folder: Path | str, main: LoadedModel) -> LoadedModel:
 
 
 def loading_draft(folder: Path | str, main: LoadedModel, aborted: Question = never) -> Slices:
-    """In slices, between which the main model may go on with its replies."""
+    """In slices, between which the main model's replies may go on."""
     path = Path(folder).absolute()
     inspect_model(path)
     yield
@@ -139,8 +140,8 @@ def loading(
 ) -> Slices:
     """In slices. A draft has to fit beside `main`, and shares its tokenizer.
 
-    A slice raises Aborted soon after `aborted` says that nobody wants the model any more. With `first_use`, a
-    tokenizer that is new here is tried elsewhere first; `on_try` is called when that begins.
+    A slice raises Aborted soon after `aborted` returns True. With `first_use`, a tokenizer that is new here is tried in
+    another process first; `on_try` is called when that begins.
     """
     path = Path(folder).absolute()  # mlx-lm takes a relative name for a hub's repository
     info = inspect_model(path)
@@ -167,7 +168,7 @@ def loading(
     read_text = partial(guarded, info.folder, TokenizerBroken, aborted)
     tokenizer = main.tokenizer if main is not None else read_text(lambda: _load_tokenizer(path, width))
     template = read_text(lambda: _chat_template(tokenizer))
-    if model_identity(path, info) != identity:  # what was read is of neither the old files nor the new
+    if model_identity(path, info) != identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
     return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template)
 
@@ -182,7 +183,7 @@ def at_once(slices: Slices) -> LoadedModel:
 
 
 def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
-    """The weights, not evaluated, in portions that take about as long as a round, and what has gone before each."""
+    """The weights, not evaluated, in portions that take about as long as a round, each with the progress before it."""
     held, done = list[mx.array](), 0
     weights: list[tuple[str, mx.array]] = tree_flatten(network.parameters())  # type: ignore[assignment]
     total = sum(weight.nbytes for _, weight in weights)
@@ -195,10 +196,10 @@ def handfuls(network: Any) -> Iterator[tuple[list[mx.array], Progress]]:
 
 
 def model_identity(folder: Path, info: ModelInfo) -> str:
-    """The same only for the very same files: whatever replaces one of them has a time of its own, or is another file.
+    """A digest that is equal only for the very same files: a replaced file has another time or inode.
 
-    Reading gigabytes of weights for a digest would take as long as loading them; the small files are read.
-    Raises ModelNotFound where somebody has taken them away.
+    Hashing gigabytes of weights would take as long as loading them; the small files are hashed. Raises ModelNotFound if
+    the folder was removed.
     """
     try:
         small = ((folder / "config.json").read_bytes(), info.vocabulary_digest)
@@ -210,7 +211,7 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
 
 
 def release_memory() -> None:
-    """Give back what a dropped model or cache held. None of it sits in a cycle, so no collector has to find it."""
+    """Free the memory of dropped models and caches. None of it is in a cycle, so no garbage collection is needed."""
     mx.clear_cache()
 
 
@@ -229,7 +230,7 @@ def _check_architecture(info: ModelInfo) -> None:
 
 
 def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) -> None:
-    """Raise ModelTooLarge where there is no room beside that model, each with a chat as long as it can hold."""
+    """Raise ModelTooLarge if it does not fit beside that model, each with a chat of the shortest useful length."""
     context = min(info.context_tokens, LEAST_CONTEXT_TOKENS)
     needed = need.at(context)
     in_all = available_bytes()
@@ -240,7 +241,7 @@ def check_memory(info: ModelInfo, need: MemoryNeed, beside: LoadedModel | None) 
 
 
 def has_room(weight_bytes: int, *beside: LoadedModel) -> bool:
-    """Whether so many bytes of weights can be read while those models stay, each with a chat."""
+    """Whether so many bytes of weights can be loaded while those models stay, each with a chat."""
     return weight_bytes + sum(map(_held_bytes, beside)) <= available_bytes()
 
 
@@ -254,7 +255,7 @@ def widens() -> bool:
 
 
 def most_parts(path: Path) -> int:
-    """Whoever has more of them than this has a config that is not about these weights."""
+    """A network with more modules than this has a config that does not match these weights."""
     return _PARTS_BESIDE + _PARTS_A_TENSOR * weight_tensors(path)
 
 
@@ -265,7 +266,7 @@ class _Literal(PosixPath):
 
 
 def _build_network(path: Path) -> Any:
-    """With weights that nobody has read yet."""
+    """With weights that are not read yet."""
     network, _ = mlx_utils.load_model(
         _Literal(path), lazy=True, get_model_classes=_classes_without_head, trust_remote_code=False
     )
@@ -276,14 +277,14 @@ def _build_network(path: Path) -> Any:
 
 
 def checked_classes(config: JsonObject) -> tuple[type, type]:
-    """mlx-lm's classes for a config, once it is known that they can be given its numbers."""
+    """mlx-lm's classes for a config whose numbers are checked."""
     network, arguments = mlx_utils._get_classes(config)  # noqa: SLF001  the default of the parameter
     check_read_numbers(config, inspect.signature(arguments).parameters)
     return network, arguments
 
 
 def _classes_without_head(config: JsonObject) -> tuple[type, type]:
-    """With a network that leaves out the tensors of a head in its folder, where mlx-lm does not do so."""
+    """With a network that drops the tensors of an MTP head in its folder, if mlx-lm does not."""
     network, arguments = checked_classes(config)
     is_head = head_to_leave_out(config)
     if is_head is None:
@@ -297,14 +298,14 @@ def _classes_without_head(config: JsonObject) -> tuple[type, type]:
 
 
 def _logit_width(network: Any) -> int:
-    """One token through the network: proves that it runs at all, too."""
+    """Runs one token through the network, which proves that it works at all."""
     logits = network(mx.array([[0]]))
     mx.eval(logits)
     return int(logits.shape[-1])
 
 
 def _load_tokenizer(path: Path, width: int) -> Any:
-    """Without ends that no network of that width can write."""
+    """Without end tokens outside the network's vocabulary."""
     config = mlx_utils.load_config(path)
     eos = _token_ids(config.get("eos_token_id"), width)
     load = partial(mlx_utils.load_tokenizer, path, eos_token_ids=eos)
@@ -314,26 +315,26 @@ def _load_tokenizer(path: Path, width: int) -> Any:
         tokenizer = load({"trust_remote_code": False, "config": _usual_config(str(config.get("model_type")))})
     tokenizer.eos_token_ids = _token_ids(list(tokenizer.eos_token_ids), width)
     tokenizer.encode("")
-    texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply has a copy of it
-    if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for what pads the output layer
+    texts = getattr(tokenizer._detokenizer, "tokenmap", [])  # noqa: SLF001  each reply copies it
+    if texts and isinstance(texts[0], bytes):  # SentencePiece's, which raises for the padding of the output layer
         texts += [b""] * (width - len(texts))
     return tokenizer
 
 
 def _usual_config(model_type: str) -> PreTrainedConfig:
-    """Of a tokenizer only the kind of model is asked for."""
+    """A tokenizer needs only the model type."""
     return CONFIG_MAPPING[model_type]() if model_type in CONFIG_MAPPING else PreTrainedConfig()
 
 
 def _token_ids(value: object, width: int) -> list[int] | None:
-    """The tokens among what a file says; None when it says nothing."""
+    """The valid tokens of an entry; None if it has none."""
     values = value if isinstance(value, list) else [value]
     return [each for each in values if type(each) is int and 0 <= each < width] if value is not None else None
 
 
 def _chat_template(tokenizer: Any) -> ChatTemplate | None:
-    """The folder's own, which is a stranger's; None where code that we know renders chats."""
-    theirs = tokenizer._tokenizer  # noqa: SLF001  mlx-lm's wrapper does not forward what begins with an underscore
+    """The folder's own template, which is not trusted; None if code of mlx-lm or transformers renders chats."""
+    theirs = tokenizer._tokenizer  # noqa: SLF001  mlx-lm's wrapper does not forward names with an underscore
     known = tokenizer._chat_template is not None or (  # noqa: SLF001
         type(theirs).apply_chat_template is not PreTrainedTokenizerBase.apply_chat_template
     )
@@ -354,7 +355,7 @@ def guarded(
             return load()
     except (EngineError, Aborted, NoAccess):
         raise
-    except SystemExit as error:  # one of mlx-lm's model files leaves the process when it lacks a package
+    except SystemExit as error:  # one of mlx-lm's model files exits the process if a package is missing
         raise ModelUnsupported(folder, str(error)) from error
     except BaseException as error:
         raise failure(folder, f"{type(error).__name__}: {error}"[:500]) from error

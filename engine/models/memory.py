@@ -1,6 +1,7 @@
-"""What a model will take of this machine's memory, what there is, and the limits that we set ourselves.
+"""Memory that a model needs, memory of this machine, and the limits that we set.
 
-A model's need is read off its network before any weight is: shapes are known without values. Engine thread only.
+A model's need is computed from its network before any weight is read: shapes are known without values. Engine thread
+only.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from engine.caches.kinds import leaves
 from engine.models.fit import OVERHEAD, SYSTEM_BYTES, physical_bytes
 from engine.models.system_memory import free_bytes
 
-LEAST_CONTEXT_TOKENS = 4096  # a model with room for less is no use for a chat
-_NEARLY = 0.97  # of what there is: where a reply ends, so that the step under way still fits
-_WIRED_SHARE = 0.8  # of what the system recommends; wiring all of it has frozen machines
+LEAST_CONTEXT_TOKENS = 4096  # a model with memory for less is of no use for a chat
+_NEARLY = 0.97  # share of the limit at which a reply ends, so that the current step still fits
+_WIRED_SHARE = 0.8  # of the recommended size; wiring all of it has frozen machines
 _MARGIN_BYTES = 512 << 20
 _BUFFER_CACHE_BYTES = 1 << 30
 
@@ -28,14 +29,14 @@ _BUFFER_CACHE_BYTES = 1 << 30
 class MemoryNeed:
     weight_bytes: int
     token_bytes: int  # for each token of a chat
-    fixed_bytes: int  # windows and recurrent states of a chat, however long
+    fixed_bytes: int  # of a chat of any length: windows and recurrent states
 
     def at(self, context_tokens: int) -> int:
         return int(self.weight_bytes * OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
 
 
 def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
-    """Feeds a token to the unused caches `layers` and looks at their shapes; nothing is evaluated."""
+    """Feeds a token to the unused caches `layers` and reads their shapes; nothing is evaluated."""
     network(mx.array([[0]]), cache=layers)
     token_bytes = fixed_bytes = 0
     for leaf in leaves(layers):
@@ -54,19 +55,19 @@ def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
 
 @cache
 def most_bytes() -> int:
-    """What models and chats may take together where no other program needs it."""
+    """For models and chats together, if no other program needs it."""
     return min(_recommended_bytes() or physical_bytes(), physical_bytes() - SYSTEM_BYTES)
 
 
 def available_bytes() -> int:
-    """What they may take together now: what they hold already counts, what other programs hold does not."""
+    """For models and chats together now: what they use already is included, what other programs use is not."""
     free = free_bytes()
     held = mx.get_active_memory() + mx.get_cache_memory()
     return most_bytes() if free is None else min(most_bytes(), held + free)
 
 
 def kept_caches_bytes(share: float) -> int:
-    """How much may hold caches of chats that nobody is writing in; they go first when memory is short."""
+    """Limit of kept caches; they are evicted first when memory is short."""
     return int(share * most_bytes())
 
 
@@ -75,7 +76,7 @@ def is_short() -> bool:
 
 
 def set_limits(*needs: MemoryNeed) -> None:
-    """Ours, for the loaded models; MLX's own let a Mac swap, and keep freed buffers for ever."""
+    """Set MLX's limits for the loaded models; MLX's defaults let a Mac swap, and keep freed buffers for ever."""
     recommended = _recommended_bytes()
     if not mx.metal.is_available() or not recommended:
         return
@@ -88,5 +89,5 @@ def set_limits(*needs: MemoryNeed) -> None:
 
 @cache
 def _recommended_bytes() -> int:
-    """0 where there is no such figure: on a CPU."""
+    """0 if there is no such figure: on a CPU."""
     return int(mx.device_info().get("max_recommended_working_set_size", 0))

@@ -1,7 +1,6 @@
-"""Reading the small files of a model folder with limits: nobody's JSON gets to fill the memory or the stack.
+"""Reads small files of a model folder with limits, so that no JSON fills the memory or the stack.
 
-JSON objects, fields of a config, and the headers of safetensors files. What the values mean is inspect.py's and
-vocabulary.py's business.
+JSON objects, fields of a config, and headers of safetensors files. inspect.py and vocabulary.py interpret the values.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ JsonObject = dict[str, object]
 
 
 class FileError(Exception):
-    """A file that is too large, unreadable or not what its name says. The caller turns it into an EngineError."""
+    """A file that is too large, unreadable or of the wrong format. The caller turns it into an EngineError."""
 
 
 def read_limited(path: Path, limit_bytes: int) -> bytes:
@@ -37,14 +36,14 @@ def read_limited(path: Path, limit_bytes: int) -> bytes:
     except OSError as error:
         raise FileError(f"{path.name}: {error.strerror}") from error
     except ValueError as error:
-        raise FileError(f"{path.name}: {error}") from error  # a name that no file can have
+        raise FileError(f"{path.name}: {error}") from error  # an invalid file name
     if len(data) > limit_bytes:
         raise FileError(f"{path.name}: larger than {limit_bytes} bytes")
     return data
 
 
 def start_of(path: Path, most_bytes: int) -> bytes:
-    """Raises FileError where it is no plain file: opening a pipe waits for somebody who writes. Or an OSError."""
+    """Raises FileError if it is not a plain file (opening a pipe would block), or an OSError."""
     if not path.is_file():
         raise FileError(f"{path.name}: not a file")
     with path.open("rb") as file:
@@ -66,16 +65,16 @@ def read_object(path: Path, limit_bytes: int) -> JsonObject:
 
 
 def object_at(value: JsonObject, key: str) -> JsonObject:
-    """The object under `key`, or an empty one when there is none or it is something else."""
+    """The object under `key`; {} if there is none, or something else."""
     found = value.get(key)
     return found if isinstance(found, dict) else {}
 
 
-# Single fields of a config that a stranger wrote. A number that is none raises FileError.
+# Single fields of a config that is not trusted. Raise FileError for values of a wrong type.
 
 
 def entries(config: Mapping[str, Any], key: str) -> list[Any]:
-    """What is no list counts as an empty one."""
+    """[] if it is not a list."""
     value = config.get(key)
     return value if isinstance(value, list) else []
 
@@ -113,10 +112,8 @@ def real(config: Mapping[str, Any], key: str, default: float) -> float:
     return float(value)
 
 
-# What a safetensors file says that it holds, checked against the file's size. The body is never read.
-#
-# The rules are the format's own: names and shapes in a JSON header, tensors back to back, no gap, no overlap, no
-# rest.
+# The header of a safetensors file, checked against the file's size. The body is not read. The rules of the format:
+# names and shapes in a JSON header; tensors follow each other without gap, overlap or rest.
 
 
 HEADER_LIMIT_BYTES = 32 * MIB

@@ -1,18 +1,17 @@
 """The heads for multi-token prediction that main models were trained with: a row a family. Names only, no MLX.
 
-A head joins the embedding of a token with the main model's state before it, and puts an ordinary layer of the family
-behind. Its tensors lie in the main model's own repository, which mlx-lm passes over, or in a folder of their own.
+A head combines the embedding of a token with the main model's state before it, and feeds that to an ordinary layer of
+the family. Its tensors are in the main model's own repository, where mlx-lm skips them, or in a folder of their own.
 
-Not here, and so refused by name:
-
+Not supported, and refused by name:
 - deepseek_v41, kimi_k3, kimi_linear, bailing_moe_linear, longcat_flash_ngram, minimax_m3_vl: no folder with a head, or
-  no layout of it, was at hand to be checked, and a wrong one shows nowhere but in how often a draft is right
-- minimax: configs tell of heads, and no published folder has their tensors
-- prism_hadamard_qwen35: its weights are packed, and no pack with a head was at hand
-- deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 knows no such main model
+  no layout of it, was available to check; a wrong one shows only in a lower accept rate
+- minimax: configs mention heads, but no published folder has their tensors
+- prism_hadamard_qwen35: its weights are packed, and no packed head was available
+- deepseek_v4, glm5_next, hy_v4, inkling, qwen4_exp: mlx-lm 0.32.2 has no such main model
 
-gemma4 and gemma4_text have assistants instead (`AssistantConfig`); kimi_k25 goes by its text part, deepseek_v3. All
-other main models of mlx-lm 0.32.2 are published without a head; the tests have their names.
+gemma4 and gemma4_text have assistants instead (`AssistantConfig`); kimi_k25 is handled by its text part, deepseek_v3.
+All other main models of mlx-lm 0.32.2 are published without a head; the tests have their names.
 
 Of families with several heads, one a depth (step3p5, mimo_v2_flash), the first drafts at every depth.
 """
@@ -29,28 +28,28 @@ from engine.models.architectures import SAME_AS
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Where a head's tensors lie and what they are called.
+    """Where a head's tensors are, and their names.
 
-    "#" stands for the head's number: behind "layers." it goes on from the main model's layers, else it begins at 0.
+    "#" is the head's number: after "layers." it continues the main model's layers, else it begins at 0.
     """
 
     prefixes: tuple[str, ...]  # in the main model's repository
     own_prefixes: tuple[str, ...]  # in a folder of its own; "": none
-    names: Mapping[str, str]  # of what is no ordinary layer, and what it is here
-    layers: tuple[str, ...] = ("layers.0.",)  # what stands before an ordinary layer's names; "": nothing
-    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = dict  # of the main model's config, for the head's layers
+    names: Mapping[str, str]  # of tensors outside ordinary layers, with their names here
+    layers: tuple[str, ...] = ("layers.0.",)  # what precedes an ordinary layer's names; "": nothing
+    changes: Callable[[Mapping[str, Any]], dict[str, Any]] = dict  # to the main model's config, for the head's layers
     state_first: bool = False  # the state, then the embedding
-    zero_centred: bool = False  # norms of raw shards lack 1, and are known by convolutions that nobody turned round
+    zero_centred: bool = False  # norms of raw shards are stored minus 1; raw shards have untransposed convolutions
     mask_array: bool = False  # its attention adds to the mask
-    before_norm: bool = False  # the states that it reads and passes on are those before the norm
+    before_norm: bool = False  # its input and output states are those before the norm
     main_norm: bool = False  # that norm is the main model's: the head has none of its own
-    raw_mark: str = ""  # stands in names of raw shards only, whose norms lack 1
-    window: Callable[[Mapping[str, Any]], int] = lambda config: 0  # how far its layer looks back; 0: over all
-    left_out: bool = True  # mlx-lm leaves the head's tensors out of the main model
-    factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of weights of its layer, by how names end
+    raw_mark: str = ""  # occurs in names of raw shards only, whose norms are stored minus 1
+    window: Callable[[Mapping[str, Any]], int] = lambda config: 0  # of its layer's attention, in tokens; 0: none
+    left_out: bool = True  # mlx-lm drops the head's tensors from the main model
+    factors: Callable[[Mapping[str, Any]], dict[str, float]] = dict  # of weights of its layer, by ends of names
 
 
-_SPECULATORS = {  # what they call the head of any main model, in a folder of its own
+_SPECULATORS = {  # their name for the head of any main model, in a folder of its own
     "input_proj": "join",
     "token_layernorm": "token_norm",
     "hidden_layernorm": "state_norm",
@@ -100,7 +99,7 @@ _MIMO = replace(_QWEN3, state_first=True)
 
 
 def _nemotron_layers(config: Mapping[str, Any]) -> dict[str, Any]:
-    """An attention and an expert layer, in the order that the config says."""
+    """An attention and an expert layer, in the config's order."""
     said = config.get("mtp_hybrid_override_pattern") or config.get("mtp_layers_block_type") or "*E"
     marks = {"attention": "*", "full_attention": "*", "moe": "E"}
     pattern = [marks.get(str(part), str(part)) for part in said]
@@ -123,7 +122,7 @@ _NEMOTRON = Family(
 
 
 def _exaone_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Without experts; that the main model's layers slide keeps rotations from one that does not."""
+    """Without experts; the layer does not slide, but the main model's do: else it would have no rotations."""
     kind = next(iter(config.get("mtp_layer_types") or ()), "full_attention")
     if kind != "full_attention":
         raise ValueError(f"config.json: mtp_layer_types {str(kind)[:40]}")
@@ -131,7 +130,7 @@ def _exaone_layer(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _EXAONE = replace(_QWEN, prefixes=("mtp.",), changes=_exaone_layer, zero_centred=False)
-# As its authors train it. vLLM gives it normed states, and puts no norm before the head.
+# As its authors train it. vLLM feeds it normed states, and has no norm before the head.
 _ERNIE = Family(
     prefixes=("mtp_",),
     own_prefixes=("mtp_", ""),
@@ -149,7 +148,7 @@ def _mellum_kind(config: Mapping[str, Any]) -> str:
 
 _MELLUM = replace(
     _EXAONE,
-    # The other kind stands in the list because the family looks for one that attends over all.
+    # The other kind is in the list because the family looks for a layer with full attention.
     changes=lambda config: {"num_hidden_layers": 1, "layer_types": [_mellum_kind(config), "full_attention"]},
     window=lambda config: int(config["sliding_window"]) if _mellum_kind(config) == "sliding_attention" else 0,
     left_out=False,
@@ -171,14 +170,14 @@ _MIMO_V2 = Family(
     own_prefixes=("mtp.layers.#.", ""),
     names={**_LING.names, "pre_mlp_layernorm": "layers.0.post_attention_layernorm"},
     layers=("",),
-    # A sliding layer without experts; the other kind stands in the pattern because the family looks for one of each.
+    # A sliding layer without experts; the other kind is in the pattern because the family looks for one of each.
     changes=lambda config: {"num_hidden_layers": 1, "hybrid_layer_pattern": [1, 0], "moe_layer_freq": [0]},
     window=lambda config: int(config["sliding_window_size"]),
 )
 
 
 def _longcat_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """No layer of its own family, which holds two and experts, but DeepSeek's."""
+    """Not a layer of its own family, which has two attentions and experts, but DeepSeek's."""
     return {
         "model_type": "deepseek_v3",
         "num_hidden_layers": 1,
@@ -188,7 +187,7 @@ def _longcat_layer(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _longcat_factors(config: Mapping[str, Any]) -> dict[str, float]:
-    """What its family multiplies the queries and the latent rows by, which are linear in these norms' weights."""
+    """Factors of the queries and the latent rows in its family, which are linear in these norms' weights."""
     parts = (
         ("q_a_layernorm", "mla_scale_q_lora", "q_lora_rank"),
         ("kv_a_layernorm", "mla_scale_kv_lora", "kv_lora_rank"),
@@ -218,7 +217,7 @@ _LONGCAT = Family(
 
 
 def _step_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Its lists go on behind the main model's layers. Without experts."""
+    """Its lists continue after the main model's layers. Without experts."""
     at = int(config["num_hidden_layers"])
     lists = ("layer_types", "rope_theta", "partial_rotary_factors", "swiglu_limits", "swiglu_limits_shared")
     found = {name: config[name] for name in lists if isinstance(config.get(name), list)}
@@ -291,7 +290,7 @@ def _family_name(model_type: str) -> str:
 
 
 def head_to_leave_out(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
-    """Which tensors of a main model's folder are a head's, where mlx-lm would take them for its own; else None."""
+    """Which tensors of a main model's folder are a head's, if mlx-lm would load them as its own; else None."""
     family, layers = FAMILIES.get(family_of(str(config.get("model_type", "")), config)), config.get("num_hidden_layers")
     if family is None or family.left_out or type(layers) is not int:
         return None
@@ -299,16 +298,16 @@ def head_to_leave_out(config: Mapping[str, Any]) -> Callable[[str], bool] | None
 
 
 def own_name(family: Family, name: str, layers: int, *, in_main: bool) -> str | None:
-    """What tensor `name` of a folder is called here; None for one that is not the first head's.
+    """The name here of tensor `name` of a folder; None if it is not the first head's.
 
-    `layers`: how many the main model has.
+    `layers`: number of the main model's layers.
     """
     found = _head_and_name(family, name, layers, in_main=in_main)
     return _renamed(family, found[1]) if found is not None and found[0] == 0 else None
 
 
 def _head_and_name(family: Family, name: str, layers: int, *, in_main: bool) -> tuple[int, str] | None:
-    """The number of the head that a tensor is of, and its name in there."""
+    """The number of the head that a tensor belongs to, and its name in that head."""
     name = name.removeprefix("model.")
     for prefix in family.prefixes if in_main else family.own_prefixes:
         before, numbered, _ = prefix.partition("#.")

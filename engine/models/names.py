@@ -1,6 +1,4 @@
-"""What the names of models tell: which are conversions of one model, which main model a drafter is named after,
-and which folders within a model's are a drafter's.
-"""
+"""Names of models: conversions of one model, a drafter's main model, and a drafter's folder within a model's."""
 
 from __future__ import annotations
 
@@ -15,18 +13,18 @@ _DATED = re.compile(r"(?:instruct|thinking)?2[3-9](?:0[1-9]|1[0-2])")
 _DRAFTER_FOLDER = re.compile(
     r"(?:mtp[-_]?)?draft(?:er)?(?:[-_]model)?|mtp|assistant|dflash2?|dspark|eagle-?3|speculator", re.IGNORECASE
 )
-_MAKERS = "meta-"  # in the names of some models, and left out of those of their drafters
+_MAKERS = "meta-"  # in names of some models, but not of their drafters
 
 
 def stem(name: str) -> str:
-    """What the conversions of one model have in common: "qwen3-8b" of "Qwen3-8B-4bit"."""
+    """The common part of the conversions of one model: "qwen3-8b" of "Qwen3-8B-4bit"."""
     return _ENDINGS.sub("", name).casefold()
 
 
 def is_named_after(drafter: str, main: str) -> bool:
-    """Whether a drafter's name has its main model's in it, however the two are written.
+    """Whether a drafter's name contains its main model's, however the two are written.
 
-    "dspark_qwen3_8b_block7" is named after "Qwen3-8B-4bit", and "Qwen3.6-27B-DFlash" not after "Qwen3.8-27B"; nor
+    "dspark_qwen3_8b_block7" is named after "Qwen3-8B-4bit", but "Qwen3.6-27B-DFlash" not after "Qwen3.8-27B"; nor
     "Qwen3-4B-Instruct-2507-DFlash" after "Qwen3-4B", which are two models.
     """
     name, wanted = _letters(drafter), _letters(stem(main).removeprefix(_MAKERS))
@@ -35,7 +33,7 @@ def is_named_after(drafter: str, main: str) -> bool:
 
 
 def is_drafter_folder(name: str) -> bool:
-    """Whether a folder within a main model's is called as those are in which a drafter for it is published."""
+    """Whether a folder within a main model's has a name that is used for its drafters."""
     return _DRAFTER_FOLDER.fullmatch(name) is not None
 
 

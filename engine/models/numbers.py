@@ -1,7 +1,7 @@
-"""How large the numbers of a config.json may be, and what a tokenizer may make of a text. A count decides how long
-building a network takes, a size how much it needs, and a stranger wrote both.
+"""Limits of the numbers in a config.json, and of how far a tokenizer may expand a text. Counts determine the time of
+building a network, sizes its memory, and configs are not trusted.
 
-What fits the limits and still is not what the weights hold is found while the network is built (loading.py).
+Numbers within the limits that do not match the weights are found while the network is built (loading.py).
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _LIMITS = {
     **dict.fromkeys(EXPERTS, (0, 1_024)),
     "max_position_embeddings": (1, 2**30),
 }
-_LENGTHS = re.compile(r"\w*(?:position|length|seq|context|ctx|window)\w*")  # of texts, not of what is built
+_LENGTHS = re.compile(r"\w*(?:position|length|seq|context|ctx|window)\w*")  # of texts, not of parts that are built
 _LENGTH_LIMITS = (-1, 2**31)
-_BASES = re.compile(r"\w*(?:theta|base)")  # numbers with a fraction, even when they are written without
-_TOKENS = re.compile(r"\w*_token_ids?")  # looked at where they are used
+_BASES = re.compile(r"\w*(?:theta|base)")  # floating-point numbers, even if written without a fraction
+_TOKENS = re.compile(r"\w*_token_ids?")  # checked where they are used
 _OTHER_LIMITS = (-(2**24), 2**24)
 _LIST_LIMIT = 512
 _LONGEST = 10_000  # of any list that a family reads
-_INDICES = {"altup_active_idx": "altup_num_inputs"}  # which of how many: a device reads beyond the last
+_INDICES = {"altup_active_idx": "altup_num_inputs"}  # index: size of its array; a device would read out of bounds
 
 
 def check_numbers(config: JsonObject) -> None:
-    """What every family means by the same names. Raises FileError."""
+    """Entries with the same meaning in every family. Raises FileError."""
     for part in (config, object_at(config, "text_config")):
         for key, value in part.items():
             if key in _LIMITS and value is not None:
@@ -50,7 +50,7 @@ def check_numbers(config: JsonObject) -> None:
 
 
 def check_read_numbers(config: JsonObject, names: Collection[str]) -> None:
-    """All numbers of the entries that a family reads, however deep. Raises FileError."""
+    """All numbers of the entries that a family reads, at any depth. Raises FileError."""
     for name in config.keys() & set(names):
         for key, value in _numbers(name, config[name]):
             _check(key, value, *_limits_of_any(key))
@@ -65,7 +65,7 @@ def _limits_of_any(key: str) -> tuple[int, int]:
 
 
 def _numbers(key: str, value: object) -> Iterator[tuple[str, int]]:
-    """Numbers in lists go by the list's name, those in objects by their own."""
+    """Numbers in lists count under the list's name, those in objects under their own."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from _numbers(name, part)
@@ -84,28 +84,26 @@ def _check(key: str, value: object, low: int, high: int) -> None:
 
 
 def _within(value: object, low: int, high: int) -> bool:
-    if isinstance(value, list):  # some families say it per layer
+    if isinstance(value, list):  # some families have one per layer
         return len(value) <= _LIST_LIMIT and all(
             _within(item, low, high) for item in value if not isinstance(item, list)
         )
     return type(value) is int and low <= value <= high
 
 
-# How much longer a tokenizer.json can make a text, and in how many steps: bounded by what its parts say, before it is
-# given one.
-#
-# A chain of replacements that each write two letters for one makes a terabyte of forty. Nothing can end that once it
-# runs, and it may wait for a letter that nobody tried.
+# How much a tokenizer.json can expand a text, and in how many steps: bounded by its parts, before it gets a text. A
+# chain of forty replacements that each write two letters for one makes a terabyte. It cannot be stopped once it runs,
+# and may need a letter that no test has tried.
 
 
-MOST_GROWTH = 4096.0  # times; real tokenizers come to about ten
+MOST_GROWTH = 4096.0  # factor; real tokenizers have about ten
 MOST_TEXT = 65_536  # characters of one token or one replacement
-MOST_PIECES = 64  # around a text
+MOST_PIECES = 64  # pieces around a text
 MOST_PADDING = 2**16  # tokens
-MOST_ADDED = 72_000  # tokens beside the vocabulary; models that speak have up to 66,000
+MOST_ADDED = 72_000  # tokens beside the vocabulary; models with speech have up to 66,000
 MOST_PARTS = 128  # one after the other; real tokenizers have about ten
 MOST_WORD = 4096  # characters: WordPiece compares each part of a word with the vocabulary
-_GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # again and again, in a chain
+_GROWTH = {"ByteLevel": 2.0, "BertNormalizer": 3.0, "NFD": 3.0, "NFKD": 3.0}  # in a chain, each applies again
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 
 
@@ -142,11 +140,11 @@ def _growth_of(part: JsonObject) -> float:
     written, pattern = str(part.get("content") or ""), object_at(part, "pattern").get("String")
     if isinstance(pattern, str) and pattern:
         return max(1.0, len(written) / len(pattern))
-    return len(written) + 1.0  # an expression may match between any two letters
+    return len(written) + 1.0  # a regular expression may match between any two letters
 
 
 def _objects(value: object) -> Iterator[JsonObject]:
-    """All objects in it, itself first; nobody nests them deeper than JSON's reader goes."""
+    """All objects in it, itself first; the JSON parser limits the depth."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

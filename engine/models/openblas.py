@@ -1,8 +1,8 @@
-"""OpenBLAS in front of the reference BLAS that the Linux wheel of MLX carries. No MLX is imported here.
+"""OpenBLAS, loaded before the reference BLAS of MLX's Linux wheel. No MLX is imported here.
 
-With the reference library, checking five tokens costs five times one, and no draft can pay; with this one little more
-than one, as on a GPU. It rounds wide and narrow forwards differently, so texts are equal but for near ties.
-`packaging/openblas.py` makes the file; where there is none (macOS has Metal), MLX keeps what it has.
+With the reference library verifying five tokens takes five times as long as one, and no draft can pay; with OpenBLAS
+little longer than one, as on a GPU. It rounds wide and narrow forwards differently, so texts are equal but for near
+ties. `packaging/openblas.py` builds the file; without it (macOS has Metal) MLX uses what it has.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ _loaded = False
 
 
 def put_in_front(library: Path = LIBRARY) -> bool:
-    """Load it before the first import of MLX in this process; True when it is in place.
+    """Load it before the first import of MLX in this process; True when it is loaded.
 
-    The environment can say no (HUNCH_OPENBLAS=0), or how many threads (OPENBLAS_NUM_THREADS). Else it is one a core but
-    the window's. MEASURED: its threads wait for each other, so on two busy cores two threads were five times slower.
+    The environment can forbid it (HUNCH_OPENBLAS=0), or set the number of threads (OPENBLAS_NUM_THREADS). Default: one
+    a core, but one core less for the window. MEASURED: its threads wait for each other, so on two busy cores two
+    threads were five times slower.
     """
     if os.environ.get("HUNCH_OPENBLAS") == "0" or "mlx.core" in sys.modules or not library.exists():
         _log.info("MLX keeps the matrix library that it has")
@@ -33,7 +34,7 @@ def put_in_front(library: Path = LIBRARY) -> bool:
     except OSError as error:
         _log.info("OpenBLAS cannot be loaded: %s", error)
         return False
-    global _loaded  # noqa: PLW0603  what a process has loaded stays loaded
+    global _loaded  # noqa: PLW0603  a loaded library stays loaded
     _loaded = True
     if "OPENBLAS_NUM_THREADS" not in os.environ:
         loaded.scipy_openblas_set_num_threads(max(1, _physical_cores() - 1))
@@ -50,7 +51,7 @@ def is_in_front() -> bool:
 
 
 def _physical_cores() -> int:
-    """Those that this process may use; two threads of one core share its arithmetic."""
+    """That this process may use; two threads of one core share its arithmetic."""
     return len({_core(processor) for processor in os.sched_getaffinity(0)})
 
 

@@ -1,6 +1,6 @@
-"""A thorough look at two models' files before either is loaded: what sets them apart, in codes and figures.
+"""Compares two models' files thoroughly before either is loaded; the differences are codes and figures.
 
-Takes tenths of a second for large vocabularies, so never on a thread that paints. No MLX.
+Takes tenths of a second for large vocabularies, so never on the UI thread. No MLX.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STATE_KEYS = ("state_size", "ssm_state_size", "mamba_d_state", "linear_num_valu
 
 
 def check_pair(main_folder: Path | str, draft_folder: Path | str) -> PairCheck:
-    """Whatever is wrong with either is the `error` of the answer."""
+    """Errors of either model are the result's `error`."""
     main_path, draft_path = Path(main_folder), Path(draft_folder)
     checked = PairCheck(str(main_folder), str(draft_folder), None)
     try:
@@ -79,7 +79,7 @@ def _with_tokens(checked: PairCheck, main: ModelInfo, draft: ModelInfo) -> PairC
 
 
 def _tables(main: Path, draft: Path) -> tuple[TokenTable, TokenTable] | None:
-    """None where a tokenizer does not list its tokens."""
+    """None if a tokenizer does not list its tokens."""
     main_table, draft_table = read_table(main), read_table(draft)
     return (main_table, draft_table) if main_table is not None and draft_table is not None else None
 
@@ -113,7 +113,7 @@ def _example(token: int, main: TokenTable, draft: TokenTable) -> TokenDifference
 
 
 def _probed(main: Path, draft: Path, tables: tuple[TokenTable, TokenTable]) -> tuple[Probe, ...]:
-    """With both real tokenizers; () where one cannot be used, or takes too long."""
+    """With both real tokenizers; () if one cannot be used, or takes too long."""
     cuts = [_cut(folder, table) for folder, table in zip((main, draft), tables, strict=True)]
     if any(cut is None for cut in cuts):
         return ()
@@ -129,7 +129,7 @@ def _all_alike(probes: tuple[Probe, ...]) -> bool | None:
 
 
 def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
-    """What the pieces of each probe say."""
+    """The texts of each probe's tokens."""
     tokens = cuts(folder)
     if tokens is None:
         return None
@@ -138,7 +138,7 @@ def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
 
 
 def cache_kinds(config: JsonObject) -> tuple[CacheKind, ...]:
-    """By what a config says of its layers; a guess where it is silent, for nothing depends on it."""
+    """By the config's entries for its layers; a guess without them, since nothing depends on it."""
     parts = (config, object_at(config, "text_config"))
     told = [part.get(key) for part in parts for key in ("layer_types", "layers_block_type", "block_types")]
     layers = {str(layer) for types in told if isinstance(types, list) for layer in types}
@@ -164,7 +164,7 @@ def _ends(folder: Path, table: TokenTable) -> set[str]:
 
 
 def _object_in(path: Path, limit_bytes: int = CONFIG_LIMIT_BYTES) -> JsonObject:
-    """Empty where there is none that can be read."""
+    """{} if there is none that can be read."""
     try:
         return read_object(path, limit_bytes)
     except FileError:

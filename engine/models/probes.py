@@ -1,6 +1,6 @@
-"""How a folder's tokenizer cuts a few texts, asked of a process of its own with limits of time and memory.
+"""How a folder's tokenizer cuts a few texts, computed in a process of its own with limits of time and memory.
 
-A stranger's tokenizer may take for ever, and while one is read or used here no other thread of Python runs.
+A tokenizer from elsewhere may run for ever, and while it is loaded or used no other Python thread runs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.models.trial import OUR_FAULTS, PROBE, PROBES, command, environment
 
-_PATIENCE_S = 5.0  # by the clock
+_PATIENCE_S = 5.0  # wall time
 _MOST_KEPT = 64
 
 Cuts = dict[str, list[int]]  # tokens, by language
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 def cuts(folder: Path) -> Cuts | None:
-    """None where the tokenizer cannot be used, or takes too long."""
+    """None if the tokenizer cannot be used, or takes too long."""
     try:
         told = (folder / "tokenizer.json").stat()
         return _cuts(folder, told.st_mtime_ns, told.st_size, told.st_ino)
@@ -32,7 +32,7 @@ def cuts(folder: Path) -> Cuts | None:
 
 @lru_cache(_MOST_KEPT)
 def _cuts(folder: Path, *_identity: int) -> Cuts | None:
-    """Raises OSError or CalledProcessError, which is not kept, where that says nothing of the file."""
+    """Raises OSError or CalledProcessError, which is not cached, if the failure says nothing about the file."""
     try:
         child = subprocess.run(
             command(folder, PROBE),
@@ -53,5 +53,5 @@ def _cuts(folder: Path, *_identity: int) -> Cuts | None:
 
 
 def forget() -> None:
-    """Ask again of all."""
+    """Clear the cache."""
     _cuts.cache_clear()

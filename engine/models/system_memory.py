@@ -1,4 +1,4 @@
-"""How much memory the system could give now: what no program holds, and what those that hold it can do without."""
+"""Memory that the system could give now: free, or reclaimable from programs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 
 _MEMINFO = Path("/proc/meminfo")
 _AVAILABLE = re.compile(rb"^MemAvailable:\s+(\d+) kB$", re.MULTILINE)
-_VM_INFO64, _WORDS = 4, 38  # of <mach/host_info.h>: a flavor, and how many words of 32 bits it fills
-_FREE, _INACTIVE = 0, 2  # the words that count pages
+_VM_INFO64, _WORDS = 4, 38  # of <mach/host_info.h>: a flavor, and its size in words of 32 bits
+_FREE, _INACTIVE = 0, 2  # indices of page counts
 _BETWEEN_S = 0.5
 
 
 def free_bytes() -> int | None:
-    """As it was half a second ago at most. None where the system does not say."""
+    """At most half a second old. None if the system does not say."""
     return _told_in(int(time.monotonic() / _BETWEEN_S))
 
 
@@ -37,7 +37,7 @@ def _told_by_linux() -> int | None:
 
 
 def _told_by_mac(system: Any) -> int | None:
-    """Free and inactive pages, as psutil counts what is available."""
+    """Free and inactive pages, as psutil computes available memory."""
     try:
         words, count = (ctypes.c_uint32 * _WORDS)(), ctypes.c_uint32(_WORDS)
         refused = system.host_statistics64(_host(system), _VM_INFO64, ctypes.byref(words), ctypes.byref(count))
@@ -53,6 +53,6 @@ def _system() -> Any:
 
 @cache
 def _host(system: Any) -> Any:
-    """Each call of it adds to a counter of the system's that nobody takes back."""
+    """Each call increments a reference count of the system's that is never released."""
     system.mach_host_self.restype = ctypes.c_uint32
     return ctypes.c_uint32(system.mach_host_self())

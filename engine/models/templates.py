@@ -1,8 +1,8 @@
-"""Chat templates: programs of strangers, run where nothing they say can take long or much.
+"""Chat templates: programs that are not trusted, run with limits of time and memory.
 
-What a template computes in Python ends at a deadline (watch.py). What a single step of it would have the interpreter
-compute in one go (a power, a padded string, text put together) is bounded before it is computed: by the size of its
-operands, by what it would produce, and by all that one rendering has produced. Renders like transformers does.
+Python code of a template ends at a deadline (watch.py). A single operation of the interpreter (a power, a padded
+string, a join) is bounded before it runs: by the size of its operands, by its result, and by all results of one
+rendering. Renders like transformers.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from engine.models.watch import Question, never, watched
 
 RENDERING_S = 1.0  # of processor time
 MOST_AT_ONCE = 16 << 20  # characters of one value
-MOST_WORK = 1 << 26  # characters that one step may have to look at or write
-MOST_IN_ALL = 1 << 28  # characters that one rendering may produce on its way
-ITEM = 32  # what an item of a list counts, in characters
+MOST_WORK = 1 << 26  # characters that one operation may read or write
+MOST_IN_ALL = 1 << 28  # characters that one rendering may produce in all
+ITEM = 32  # size of a list's item, in characters
 MOST_DIGITS = 1200  # of a number
-MOST_PATTERN = 4096  # characters of what tells how to write values
-MOST_LETTERS = 1 << 20  # of a text that is looked at letter by letter
-MOST_CODE = 400_000  # characters that Python has to compile, which is one step: MEASURED 0.1 s for these
-# In a pattern of text. A name with parentheses in it counts as wide, or looking for its end would take a square.
+MOST_PATTERN = 4096  # characters of a format string
+MOST_LETTERS = 1 << 20  # of a text that is read letter by letter
+MOST_CODE = 400_000  # characters for Python's compiler, which cannot be interrupted: MEASURED 0.1 s for these
+# In a format string. A name with parentheses counts as wide: finding its end would take quadratic time.
 _WIDE = re.compile(r"%(?:\([^()]*\))?[^%a-zA-Z(]*(?:\*|\d{5})|%\([^()]*\(")
 _LONG_NUMBER = re.compile(r"\d{5}")
 _BY_NUMBER = {"center", "ljust", "rjust", "zfill", "expandtabs", "to_bytes", "indent", "batch", "slice", "round"}
@@ -55,21 +55,21 @@ _BY_LETTER = {
     "wordcount",
 }
 _BY_TEXT = {"translate", "rfind", "rindex", "rsplit", "rpartition"}
-_UNUSED_FILTERS = ("pprint", "urlize", "wordwrap", "xmlattr")  # of web pages
+_UNUSED_FILTERS = ("pprint", "urlize", "wordwrap", "xmlattr")  # for web pages
 _UNFINISHED = "CONTINUE_FINAL_MESSAGE_TAG "
 
 Turn = dict[str, str]
 
 
 class TemplateTooCostly(jinja2.TemplateError):
-    """The template asks for more than any chat needs."""
+    """The template needs more than any chat does."""
 
 
 class ChatTemplate:
-    """A template's source, compiled when it is first rendered."""
+    """A template's source, compiled at the first rendering."""
 
     def __init__(self, source: str, variables: Mapping[str, Any], limit_s: float = RENDERING_S) -> None:
-        """`variables`: what every rendering is given, the tokenizer's special tokens."""
+        """`variables`: for every rendering, the tokenizer's special tokens."""
         self._source, self._variables, self._limit_s = source, dict(variables), limit_s
         self._environment = _Environment()
         self._compiled: jinja2.Template | None = None
@@ -82,9 +82,9 @@ class ChatTemplate:
         aborted: Question = never,
         **variables: Any,
     ) -> str:
-        """`unfinished`: the last turn goes on.
+        """`unfinished`: continue the last turn.
 
-        Raises a jinja2.TemplateError, TooLong, Aborted when `aborted` says so, or what the template causes.
+        Raises a jinja2.TemplateError, TooLong, Aborted when `aborted` returns True, or what the template raises.
         """
         turns = [dict(turn) for turn in turns]
         if unfinished:
@@ -101,7 +101,7 @@ class ChatTemplate:
 
 
 def _cut(text: str, last: str) -> str:
-    """The text up to where the last turn ends, which the template may have trimmed."""
+    """The text up to the end of the last turn, which the template may have trimmed."""
     said = last.removesuffix(_UNFINISHED)
     if said.strip() not in text or _UNFINISHED.strip() not in text:
         raise jinja2.TemplateError("the template leaves out part of the last message, which is to be continued")
@@ -110,7 +110,7 @@ def _cut(text: str, last: str) -> str:
 
 
 class _Generation(jinja2.ext.Extension):
-    """{% generation %}…{% endgeneration %} marks replies for training; here it is as if it were not there."""
+    """{% generation %}…{% endgeneration %} marks replies for training; here it has no effect."""
 
     tags = {"generation"}  # noqa: RUF012  jinja2 declares it so
 
@@ -124,7 +124,7 @@ class _Generation(jinja2.ext.Extension):
 
 
 class _Code(CodeGenerator):
-    """Sends what makes values of several others through the environment, too."""
+    """Also passes values made of several others through the environment."""
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802  jinja2's names
         self.write("environment.text_of((")
@@ -152,7 +152,7 @@ class _Code(CodeGenerator):
 
 
 class _Spent(threading.local):
-    """What a rendering has produced so far; others of the same template may go on in other threads."""
+    """What a rendering has produced so far; one for each thread."""
 
     characters = 0
 
@@ -167,7 +167,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
             extensions=[_Generation, jinja2.ext.loopcontrols],
-            optimized=False,  # or constants would be computed by the compiler
+            optimized=False,  # else the compiler would compute constants
             finalize=self.shown,
         )
         for name in _UNUSED_FILTERS:
@@ -190,7 +190,7 @@ class _Environment(ImmutableSandboxedEnvironment):
             raise TemplateTooCostly("too much text on the way")
         return value
 
-    @jinja2.pass_context  # with this the compiler computes no constants
+    @jinja2.pass_context  # so the compiler computes no constants
     def shown(self, context: Context, value: Any) -> Any:
         return self.checked(value)
 
@@ -225,7 +225,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 class _Dict:
-    """No class: a template gets no hold of one."""
+    """A function instead of the class, so that a template cannot access the class."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> dict[Any, Any]:
         return dict(*args, **kwargs)
@@ -248,7 +248,7 @@ class _Names(Namespace):
 
 
 def size_of(value: Any, indent: int = 0) -> int:
-    """About how many characters `value` has when it is written out, `indent` more for each level of an item.
+    """Approximate number of characters of `value` in text form, `indent` more for each level of an item.
 
     Raises TemplateTooCostly when it has too many.
     """
@@ -297,14 +297,14 @@ def _check_digits(operator: str, left: int, right: int) -> None:
 
 
 def _settled(name: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What is to be joined, as something that can be measured."""
+    """Iterators to be joined, as lists whose size can be computed."""
     if name == "join" and args and not isinstance(args[0], str | Sequence):
         return list(args[0]), *args[1:]
     return args
 
 
 def _check_call(name: str, subject: Any, *given: Any) -> None:
-    """What the filters and methods of that name may be asked for."""
+    """Limits of the filters and methods of that name."""
     if name in _BY_LETTER and isinstance(subject, str) and len(subject) > MOST_LETTERS:
         raise TemplateTooCostly("a text as a list of its letters")
     numbers = [abs(each) for each in given if isinstance(each, int)]
@@ -320,7 +320,7 @@ def _check_call(name: str, subject: Any, *given: Any) -> None:
         _check_work(size_of(subject) // max(1, len(texts[0])) + 1, len(texts[1]))
     elif name in {"format", "format_map"}:
         _check_pattern(subject)
-        if isinstance(subject, str) and re.search(r"\{[^}]*\{", subject):  # a width that comes as a value
+        if isinstance(subject, str) and re.search(r"\{[^}]*\{", subject):  # a width given as a value
             _check_work(len(subject), *numbers)
     elif name == "strftime_now":
         _check_pattern("".join(texts))
@@ -329,13 +329,13 @@ def _check_call(name: str, subject: Any, *given: Any) -> None:
 
 
 def _check_pattern(pattern: Any) -> None:
-    """Looking at one takes as long as the square of its length."""
+    """Reading one takes quadratic time."""
     if isinstance(pattern, str | bytes) and (len(pattern) > MOST_PATTERN or _is_wide(_as_text(pattern))):
         raise TemplateTooCostly("a pattern without measure")
 
 
 def _is_wide(pattern: str) -> bool:
-    """Whether it writes something with a width that is a long number, or comes as a value."""
+    """Whether it has a width that is a long number, or given as a value."""
     numbers = (found.start() for found in _LONG_NUMBER.finditer(pattern))
     in_braces = (pattern.rfind("{", 0, at) > pattern.rfind("}", 0, at) for at in numbers)
     return any(in_braces) or _WIDE.search(pattern) is not None

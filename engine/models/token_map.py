@@ -1,8 +1,8 @@
-"""How a draft with another vocabulary reads and drafts the main model's tokens: by what they say, token by token.
+"""How a draft with another vocabulary reads and drafts the main model's tokens: token by token, by their texts.
 
-A token that both have is one token to both. Any other is spelt for the draft with the longest of its tokens that fit,
-always in the same way, so what the draft has read of a text stays the beginning of what it reads of a longer one. It
-drafts only tokens that both have. Knows no MLX; `translation.py` does this with arrays.
+A token that both have is mapped to one token. Any other is spelt with the longest tokens of the draft that fit, always
+in the same way, so the draft's tokens of a text are a prefix of those of a longer text. It drafts only tokens that both
+have. Knows no MLX; `translation.py` does this with arrays.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from functools import cached_property
 
 from engine.models.vocabulary import TokenTable, meanings
 
-LEAST_SHARED = 0.9  # of the larger vocabulary: below, too much of a text would reach the draft in pieces
-_LONGEST = 256  # letters of a token that spells others
-_MOST = 1024  # letters of a token that is spelt: longer ones are a stranger's
+LEAST_SHARED = 0.9  # of the larger vocabulary: below, too much of a text would be spelt in pieces
+_LONGEST = 256  # letters of a token that is used to spell others
+_MOST = 1024  # letters of a token that is spelt: longer ones are abnormal
 
 
 class TokenMap:
@@ -33,21 +33,21 @@ class TokenMap:
 
     @property
     def shared(self) -> int:
-        """How many tokens both have."""
+        """Number of tokens that both have."""
         return len(self.single)
 
     @property
     def highest(self) -> int:
-        """The highest of the draft's tokens that it reads."""
+        """The highest draft token that occurs."""
         return max(self._draft.values(), default=-1)
 
     @property
     def fits(self) -> bool:
-        """Whether so many tokens are shared that drafting can pay."""
+        """Whether enough tokens are shared for drafting to pay."""
         return self.shared >= LEAST_SHARED * max(self._tokens)
 
     def spell(self, tokens: Iterable[int]) -> list[int]:
-        """`tokens` of the main model as the draft reads them; at least one for each."""
+        """`tokens` of the main model as the draft's; at least one for each."""
         return [spelt for token in tokens for spelt in self.spelling(token)]
 
     def spelling(self, token: int) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ class TokenMap:
             end = next((end for end in ends if said[at:end] in self._draft), None)
             if end is not None:
                 yield self._draft[said[at:end]]
-            at = end or at + 1  # a letter that the draft cannot write is left out
+            at = end or at + 1  # a letter without a draft token is left out
 
     @cached_property
     def _longest(self) -> int:
@@ -72,5 +72,5 @@ class TokenMap:
 
     @cached_property
     def _fallback(self) -> int:
-        """For what the draft has no letters for, and for padding."""
+        """For tokens without any letters of the draft, and for padding."""
         return self._draft.get(" ", min(self._draft.values(), default=0))

@@ -1,7 +1,7 @@
-"""A `TokenMap` for arrays: a draft's logits over the main model's vocabulary, and drafted tokens as the draft reads.
+"""A `TokenMap` for arrays: a draft's logits over the main model's vocabulary, and drafted tokens as the draft's.
 
-A token of the main model that the draft does not have gets no chance. Whatever the draft says, what it drafts is a
-token of the main model, drawn with the noise of the main model's position.
+A token of the main model that the draft does not have gets -inf. So every drafted token is one of the main model's,
+drawn with the noise of the main model's position.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the process that tries a new model is started: by Python, or by an app that is its own interpreter."""
+"""The command that starts the process which tries a new model: by Python, or by an app that is its own interpreter."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NoReturn
 
 TRY_MODEL = "--try-model"  # the first argument of such an app; the second is the folder
-OUR_FAULTS = frozenset({1, 2})  # statuses of a process that could not even try: Python's, and a command line's
-PROBE = "--probe"  # behind the folder: only tell how these texts are cut
+OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try at all: Python's, and a command line's
+PROBE = "--probe"  # after the folder: print how these texts are cut
 PROBES = {
     "en": "The quick brown fox doesn't jump over 13 lazy dogs.\n\n    return x + 1",
     "ko": "추측 디코딩은 작은 모델이 먼저 쓰고 큰 모델이 확인하는 방법이에요.",
@@ -19,7 +19,7 @@ PROBES = {
 
 
 def command(folder: Path, *how: str) -> list[str]:
-    """In an app that was made one file, or has a starter of its own, `sys.executable` is that and takes no `-m`."""
+    """In a frozen app, `sys.executable` is the app and takes no `-m`."""
     is_python = not getattr(sys, "frozen", False) and Path(sys.executable).name.lower().startswith("python")
     start = ["-P", "-m", "engine.models.first_use_child"] if is_python else [TRY_MODEL]
     return [sys.executable, *start, str(folder), *how]
@@ -33,7 +33,7 @@ def environment() -> dict[str, str]:
 
 
 def try_model(folder: Path, *how: str) -> NoReturn:
-    """Tries a folder's tokenizer and chat template, and ends the process with the answer."""
+    """Tries a folder's tokenizer and chat template, and ends the process with the exit status."""
     from engine.models.first_use_child import run
 
     run(folder, *how)

@@ -1,7 +1,7 @@
-"""Which token has which id, and what each says: read from tokenizer files, without a tokenizer.
+"""Tokens, their ids and texts: read from tokenizer files, without a tokenizer.
 
-Two models work as a pair as they are when every id means the same text in both; that the numbers of rows in their
-embeddings differ (padding) does not matter. Where some ids differ, `token_map.py` goes by what tokens say.
+Two models can be a pair if every id means the same text in both; different numbers of rows in their embeddings
+(padding) do not matter. If some ids differ, `token_map.py` maps tokens by text.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from engine.models.model_files import (
 from engine.models.numbers import check_growth
 
 MAX_TOKENS = 2**20
-_MARK = "▁"  # for a space
+_MARK = "▁"  # written for a space
 _BYTE = re.compile("<0x[0-9A-F]{2}>")
-_BETWEEN = "\U0010fffe"  # no token has it
+_BETWEEN = "\U0010fffe"  # occurs in no token
 _SPECIAL = "\U0010ffff"
 _OPAQUE = ("tokenizer.model", "tiktoken.model", "qwen.tiktoken")  # compared as files, not token by token
 
@@ -54,16 +54,16 @@ class Spelling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenTable:
-    """All that a tokenizer's file says of its tokens, and how it cuts a text into them."""
+    """All that a tokenizer's file says about its tokens, and how it cuts a text into them."""
 
-    texts: dict[int, str]  # as they are written in the file
-    added: dict[int, bool]  # tokens beside the vocabulary proper, by whether they are special: no text is cut into them
+    texts: dict[int, str]  # as written in the file
+    added: dict[int, bool]  # tokens beside the vocabulary; True: special, so no text is cut into it
     spelling: Spelling
     rules: tuple[object, ...]  # equal rules cut every text alike
 
 
 def _byte_table() -> dict[int, str]:
-    """Of byte-level tokenizers: from the letter that stands for a byte to the letter of that number."""
+    """Of byte-level tokenizers: from the letter written for a byte to chr(byte)."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [byte for byte in range(256) if byte not in shown]
     return {byte: chr(byte) for byte in shown} | {256 + at: chr(byte) for at, byte in enumerate(others)}
@@ -76,7 +76,7 @@ _known_lock = threading.Lock()
 
 
 def read_vocabulary(folder: Path) -> Vocabulary:
-    """Raises TokenizerBroken. Remembers its answer for as long as the file stays the same."""
+    """Raises TokenizerBroken. Cached while the file stays the same."""
     try:
         _check_sizes(folder)
         path = tokenizer_file(folder)
@@ -94,7 +94,7 @@ def read_vocabulary(folder: Path) -> Vocabulary:
 
 
 def save_known(path: Path) -> None:
-    """Reading one takes a tenth of a second in which no other thread of Python runs: not at every start, please."""
+    """Saves the cache: reading a vocabulary takes a tenth of a second in which no other Python thread runs."""
     with _known_lock:
         rows = [[*key, known.tokens, known.digest] for key, known in _known.items()]
     rows = [row for row in rows if Path(str(row[0])).exists()]
@@ -104,7 +104,7 @@ def save_known(path: Path) -> None:
 
 
 def load_known(path: Path) -> None:
-    """A file that is not there or not right only costs time."""
+    """A missing or damaged file only costs time."""
     try:
         rows = read_object(path, CONFIG_LIMIT_BYTES).get("vocabularies")
     except FileError:
@@ -116,7 +116,7 @@ def load_known(path: Path) -> None:
 
 
 def read_table(folder: Path) -> TokenTable | None:
-    """None when the folder's tokenizer is of a kind that does not list its tokens. Raises TokenizerBroken."""
+    """None if the folder's tokenizer does not list its tokens. Raises TokenizerBroken."""
     try:
         path = tokenizer_file(folder)
         return None if path.name in _OPAQUE else _table(path)
@@ -125,9 +125,9 @@ def read_table(folder: Path) -> TokenTable | None:
 
 
 def meanings(table: TokenTable) -> dict[int, str]:
-    """What each token says, spelt alike for all tokenizers: a letter for each byte.
+    """The text of each token, spelt alike for all tokenizers: a letter for each byte.
 
-    Special tokens stand apart: the same letters in a text are no such token.
+    Special tokens are marked: the same letters in a text are another token.
     """
     said = dict(zip(table.texts, _respelt(list(table.texts.values()), table.spelling), strict=True))
     for token, special in table.added.items():
@@ -136,9 +136,9 @@ def meanings(table: TokenTable) -> dict[int, str]:
 
 
 def readable(table: TokenTable, token: int) -> str:
-    """What a token says, as a person reads it; "" where there is no such token.
+    """A token's text for display; "" if there is no such token.
 
-    Bytes that are only a part of a letter are told as numbers, and what cannot be seen as Python writes it.
+    Bytes of a partial letter are shown as numbers, invisible characters as in Python.
     """
     text = table.texts.get(token, "")
     if token not in table.added:
@@ -148,14 +148,14 @@ def readable(table: TokenTable, token: int) -> str:
         except UnicodeDecodeError:
             text = " ".join(f"0x{ord(letter):02X}" for letter in letters)
         except UnicodeEncodeError:
-            pass  # a stranger's token, which spells no bytes
+            pass  # an abnormal token, which spells no bytes
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def _respelt(texts: list[str], spelling: Spelling) -> list[str]:
-    """All in one go: one by one takes several times as long."""
+    """All at once: one by one takes several times as long."""
     joined = _BETWEEN.join(texts)
-    if joined.count(_BETWEEN) != len(texts) - 1:  # nobody's tokens but a stranger's
+    if joined.count(_BETWEEN) != len(texts) - 1:  # an abnormal token contains it
         return [text.replace(_BETWEEN, "") for text in texts]
     if spelling is Spelling.BYTES:
         return joined.translate(_BYTES).split(_BETWEEN)
@@ -170,7 +170,7 @@ def _byte_letters(text: str) -> str:
 
 
 def tokenizer_file(folder: Path) -> Path:
-    """Raises FileError where there is none."""
+    """Raises FileError if there is none."""
     for name in ("tokenizer.json", "vocab.json", *_OPAQUE):
         if (folder / name).is_file():
             return folder / name
@@ -213,7 +213,7 @@ def _table(path: Path) -> TokenTable:
 
 
 def _checked(path: Path, tokens: Sequence[object], texts: Sequence[object]) -> dict[int, str]:
-    """Looks at all in one go: one by one takes several times as long."""
+    """Checks all at once: one by one takes several times as long."""
     if not (set(map(type, tokens)) <= {int} and set(map(type, texts)) <= {str}):
         wrong = next(pair for pair in zip(tokens, texts, strict=True) if tuple(map(type, pair)) != (int, str))
         raise FileError(f"{path.name}: token {str(wrong[0])[:40]}: {str(wrong[1])[:40]!r}")

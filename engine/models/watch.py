@@ -1,7 +1,7 @@
-"""An end for Python code whose length a stranger's file decides: it may take so long, and is aborted when wanted.
+"""A time limit for Python code whose duration depends on files that are not trusted; it can also be aborted.
 
-It is looked at from line to line, in `copy` from call to call, so nothing can hold it up but a single line that
-computes for long; what such lines are given has to be bounded beforehand. Costs a fraction of a microsecond a line.
+Checked at every line, in `copy` at every call. So only a single line that computes for long can delay it; the inputs of
+such lines must be bounded beforehand. Costs a fraction of a microsecond a line.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
-_BETWEEN_S = 0.002  # from look to look
-# `deepcopy` calls itself for each part, so its calls are enough. MEASURED: loading a tokenizer with 20,000 added tokens
-# takes 1.2 s of processor time in place of 1.9 s, and 0.5 s unwatched.
+_BETWEEN_S = 0.002  # between two checks
+# `deepcopy` calls itself for each part, so checking calls is enough. MEASURED: loading a tokenizer with 20,000 added
+# tokens takes 1.2 s of processor time instead of 1.9 s, and 0.5 s unwatched.
 _BY_CALLS = copy.__file__
 
 Question = Callable[[], bool]
 
 
 class TooLong(BaseException):
-    """No Exception: what is watched may catch those."""
+    """Not an Exception: watched code may catch those."""
 
 
 class Aborted(BaseException):
-    """Somebody no longer wants the result."""
+    """The result is no longer wanted."""
 
 
 def never() -> bool:
-    """For callers who always want the result."""
+    """For callers that never abort."""
     return False
 
 
@@ -42,8 +42,8 @@ def watched(
     counted: CodeType | None = None,
     most_calls: int = sys.maxsize,
 ) -> Iterator[None]:
-    """Raise TooLong in functions called from here on, after `limit_s` of this thread's processor time, or when the
-    function `counted` has been called too often; and Aborted as soon as `aborted` says so.
+    """Raise TooLong in functions called from here on, after `limit_s` of this thread's processor time or `most_calls`
+    calls of `counted`; and Aborted as soon as `aborted` returns True.
     """
     former = sys.gettrace()
     sys.settrace(_Watch(time.thread_time() + limit_s, aborted, counted, most_calls))
