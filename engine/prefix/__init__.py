@@ -1,1 +1,1 @@
-"""Caches that wait for the next turn of their chat, in memory and on disk."""
+"""Kept caches of chats, in memory and on disk, for their next turns."""

@@ -1,9 +1,9 @@
-"""Kept caches on disk: a folder of stretches for each model, from which the start of a conversation is pieced together.
+"""Kept caches on disk: a folder of segments for each model, from which the cache of a chat's beginning is assembled.
 
-A turn adds one or two small files; branches share what they have in common. Least recently used out, above a limit in
-bytes, a share of what the disk has free, or more conversations than anybody goes back to. A stretch goes with the
-conversation that it was first written for. Another version of MLX rounds differently, so it starts afresh. Engine
-thread only; others may share the folder.
+A turn adds one or two small files; branches share their common segments. Least recently used segments are deleted above
+a limit in bytes, a share of the free disk space, or CONVERSATIONS. A segment is deleted with the conversation that it
+was first written for. Another version of MLX rounds differently, so it starts an empty folder. Engine thread only;
+other processes may share the folder.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from engine.models.model_files import FileError
 from engine.prefix.file import PART_SUFFIX, SUFFIX, Stretch, read_index, read_stretch, write_stretch
 
 DEFAULT_LIMIT_BYTES = 8 << 30
-# Branches that were left cannot be told from others, but for not being used any more.
+# An abandoned branch shows only by not being used any more.
 CONVERSATIONS = 128  # of all models, drafts included
 _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
 _FORMAT = 4
 _PREFIX = "hunch-"
-_LONGEST_STRETCH_TOKENS = 2048  # a short beginning shared with a long prompt need not read all of it
-_WORTH_READING = 1 / 16  # of a stretch; less is read faster by the model
+_LONGEST_STRETCH_TOKENS = 2048  # a short prefix shared with a long prompt need not read all of it
+_WORTH_READING = 1 / 16  # recompute if less than 1/16 of a segment is usable
 
 _log = logging.getLogger(__name__)
 
 
-Part = tuple[Stretch, int]  # of it, the rows before this position are the conversation's
+Part = tuple[Stretch, int]  # (segment, position): its rows before the position are the conversation's
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Stretches that lead from where a cache is to `end`, each up to some position, and the checkpoint there."""
+    """Segments that lead from a cache's position to `end`, each up to some position, and the checkpoint at `end`."""
 
     parts: list[Part]
     end: int
@@ -71,19 +71,19 @@ class PrefixDisk:
         self._evict()
 
     def extend(self, sequence: Sequence) -> None:
-        """Take what is here of the tokens that `sequence`'s cache lacks; raises FileError when a file was damaged."""
+        """Add what the disk has of `sequence`'s uncached tokens; raises FileError when a file is damaged."""
         route = self._route(sequence.model.identity, sequence.tokens, sequence.caches)
         if route.end > sequence.caches.position:
             self._follow(route, sequence.caches)
 
     def reach(self, model: str, tokens: Tokens[int], caches: CacheSet) -> int:
-        """Up to where fresh `caches` could hold `tokens` by what is here."""
+        """The position up to which fresh `caches` could hold `tokens` by the files here."""
         return self._route(model, tokens, caches).end
 
     def write(self, sequence: Sequence) -> Generator[None]:
-        """Each step writes one tensor of what is not here yet. The caches must not change until the last.
+        """Write what is not on disk yet, one tensor each step. The caches must not change until the last step.
 
-        A chat that would push out all others, and at last its own beginning, is not written.
+        A chat so large that it would evict all others, and at last its own beginning, is not written.
         """
         if 2 * bytes_in(rows_between(sequence.caches, 0, sequence.caches.position)) > self._limit(self._files()):
             return
@@ -92,17 +92,17 @@ class PrefixDisk:
         self._evict()
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Remove what was written for other conversations, of all models; what belongs to none by name stays."""
+        """Delete what was written for other conversations, of all models; what has no conversation's name stays."""
         names = {"", *map(_name, conversations)}
         for path in self._files():
             if _conversation(path) not in names:
                 try:
                     path.unlink(missing_ok=True)
-                except OSError as error:  # the others go all the same
+                except OSError as error:  # the others are deleted all the same
                     _log.warning("a kept cache could not be removed: %s", error)
 
     def _missing(self, sequence: Sequence) -> list[tuple[int, int]]:
-        """The stretches to write: cut where there is a checkpoint, and where they would grow too long."""
+        """(start, end) of the segments to write: cut at checkpoints, and at the longest length."""
         held = sequence.caches.position
         start = self._reach(sequence.model.identity, sequence.tokens[:held])
         cuts = {at for at in sequence.checkpoints if start < at < held} | {held}
@@ -166,7 +166,7 @@ class PrefixDisk:
         return [stretch for stretch, _ in _chain(self._matching(model, tokens), 0, 0)[0]]
 
     def _matching(self, model: str, tokens: Tokens[int]) -> list[Part]:
-        """The stretches of conversations that begin like `tokens`, by their start, and how far each is the same."""
+        """The segments of conversations that begin like `tokens`, ordered by start, each with its common prefix."""
         near = [stretch for stretch in self._stretches(model).values() if stretch.start < len(tokens)]
         digests = _digests(tokens, {stretch.start for stretch in near})
         same = [stretch for stretch in near if stretch.before == digests[stretch.start]]
@@ -174,7 +174,7 @@ class PrefixDisk:
         return sorted(shared, key=lambda pair: (pair[0].start, -pair[1]))
 
     def _stretches(self, model: str) -> dict[str, Stretch]:
-        """What the model's folder holds now: files that came are read, files that went are forgotten."""
+        """The segments in the model's folder now: new files are read, deleted ones are forgotten."""
         folder = self._model_folder(model)
         known = self._known.setdefault(folder, {})
         present = {path.name: path for path in folder.iterdir()}
@@ -205,9 +205,9 @@ class PrefixDisk:
         return folder
 
     def _touch(self, stretches: Tokens[Stretch]) -> None:
-        """One time for all that a conversation needs, so that no part of it goes long before the others.
+        """Give all segments of a conversation the same time, so that none is evicted long before the others.
 
-        It is the latest of all, and no other conversation's, also where the clock was set back.
+        It is later than any other conversation's, even if the clock was set back.
         """
         self._latest_use = max(time.time(), self._latest_use + _LATER_S)
         for stretch in stretches:
@@ -215,7 +215,7 @@ class PrefixDisk:
                 os.utime(stretch.path, (self._latest_use, self._latest_use))
 
     def _evict(self) -> None:
-        """What was used last stays, as far as the limits go; of one conversation its end goes first."""
+        """Delete above the limits, least recently used first; of one conversation its end first."""
         found = self._files()
         uses = sorted({stat.st_mtime for stat in found.values()}, reverse=True)[: self._conversations]
         self._latest_use = max([self._latest_use, *uses[:1]])
@@ -238,7 +238,7 @@ class PrefixDisk:
         return min(self._limit_bytes, _SHARE_OF_FREE * (_bytes(found) + free))
 
     def _remove_leftovers(self) -> None:
-        """Of other versions, and half files of processes that are gone."""
+        """Delete folders of other versions, and partial files of processes that have ended."""
         for path in self._root.glob(f"{_PREFIX}*"):
             if path != self._folder:
                 shutil.rmtree(path, ignore_errors=True)
@@ -248,7 +248,7 @@ class PrefixDisk:
 
 
 def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], int]:
-    """Stretches that follow on one another from `here`, and how far their rows are the conversation's."""
+    """Consecutive segments from `here`, and the position up to which their rows are the conversation's."""
     chosen: list[Part] = []
     reach = here
     for stretch, shared in matching:
@@ -267,7 +267,7 @@ def _bytes(found: Mapping[Path, os.stat_result]) -> int:
 
 
 def _digests(tokens: Tokens[int], ends: set[int]) -> dict[int, str]:
-    """The digest of the first `end` tokens, for each of `ends`."""
+    """By position `end`, a digest of the first `end` tokens."""
     digests, running, done = {}, hashlib.blake2b(digest_size=16), 0
     for end in sorted(ends):
         running.update(array("I", tokens[done:end]).tobytes())
@@ -280,7 +280,7 @@ def _version() -> str:
 
 
 def _model(folder: Path) -> str:
-    """What files in `folder` say of themselves, so that one that was copied from another folder is known."""
+    """The model's name in the files of `folder`, so that a file copied from another folder is noticed."""
     return f"{folder.parent.name}/{folder.name}"
 
 
@@ -290,14 +290,14 @@ def _start(path: Path) -> int:
 
 
 def _name(conversation: str) -> str:
-    """In the names of files; "" of none."""
+    """For names of files; "" for no conversation."""
     return (
         hashlib.blake2b(conversation.encode(errors="surrogatepass"), digest_size=8).hexdigest() if conversation else ""
     )
 
 
 def _conversation(path: Path) -> str:
-    """The `_name` of the conversation that a stretch was first written for."""
+    """The `_name` of the conversation that a segment was first written for."""
     return path.stem.partition("-")[2].rpartition("-")[0]
 
 

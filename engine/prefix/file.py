@@ -1,7 +1,7 @@
-"""One stretch of a conversation in a file: safetensors with a checksum, readable whole or not at all.
+"""One segment of a conversation in a file: safetensors with a checksum, read whole or not at all.
 
-Written tensor by tensor, so that a reply never waits for more than one; under another name until it is complete.
-Which stretches there are, and how long, is decided in `disk.py`.
+Written tensor by tensor, so that a reply waits for at most one; under a temporary name until complete. `disk.py`
+decides which segments there are, and their length.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Tokens [start, end) of conversations that begin with the tokens of which `before` is the digest."""
+    """Tokens [start, end) of conversations whose first `start` tokens have the digest `before`."""
 
     path: Path
     start: int
     before: str
     tokens: tuple[int, ...]
     has_checkpoint: bool  # of the caches without rows, at `end`
-    model: str = ""  # whose rows they are, by the names of the folders that it was written to
+    model: str = ""  # whose rows they are, as in the name of the folder
 
     @property
     def end(self) -> int:
@@ -60,7 +60,7 @@ class Stretch:
 
 
 def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -> Generator[None]:
-    """Each step writes one tensor. Aborted half way, it leaves nothing."""
+    """Write one tensor each step. Aborted half way, it leaves no file."""
     tensors = {f"rows.{at}.{part}": array for at, arrays in enumerate(rows) for part, array in enumerate(arrays)}
     layout = _named(checkpoint, tensors)
     metadata = {
@@ -89,7 +89,7 @@ def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -
 
 
 def read_index(path: Path) -> Stretch:
-    """What a file says that it holds; FileError when it is damaged so that it shows from outside, or none of ours."""
+    """The index of a file; FileError when it is visibly damaged, or not one of ours."""
     read_header(path)
     try:
         metadata = _metadata(path)
@@ -104,7 +104,7 @@ def read_index(path: Path) -> Stretch:
 
 
 def read_stretch(path: Path) -> tuple[Rows, Checkpoint | None]:
-    """Its rows and its checkpoint, not yet evaluated; FileError unless every byte is as it was written."""
+    """Its rows and its checkpoint, not evaluated; FileError unless every byte is as it was written."""
     try:
         _verify(path)
         metadata = _metadata(path)
@@ -116,7 +116,7 @@ def read_stretch(path: Path) -> tuple[Rows, Checkpoint | None]:
 
 
 def _unreadable(path: Path, error: Exception) -> FileError:
-    """Says which file and why. A KeyError by itself would be no more than the name of what is missing."""
+    """FileError with the path and the reason; a KeyError's text is only the missing key."""
     if isinstance(error, KeyError):
         return FileError(f"{path.name}: no file of ours, it has no {error}")
     return FileError(f"{path.name}: {type(error).__name__}: {str(error)[:200]}")
@@ -128,7 +128,7 @@ def _rows_of(cache: int, tensors: dict[str, mx.array]) -> list[mx.array]:
 
 
 def _named(value: Any, tensors: dict[str, mx.array]) -> Any:
-    """`value` with names in place of its arrays, which go to `tensors`."""
+    """`value` with names in place of its arrays, which are added to `tensors`."""
     if isinstance(value, mx.array):
         name = f"state.{len(tensors)}"
         tensors[name] = value
@@ -169,7 +169,7 @@ def _metadata(path: Path) -> dict[str, str]:
 
 
 def _verify(path: Path) -> None:
-    """MEASURED: a gigabyte takes a third of a second; reading the same tokens anew takes minutes."""
+    """MEASURED: a gigabyte takes a third of a second; a prefill of the same tokens takes minutes."""
     checksum, left = 0, path.stat().st_size - 4
     with path.open("rb") as file:
         while left > 0 and (data := file.read(min(left, _PIECE_BYTES))):

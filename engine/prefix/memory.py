@@ -1,11 +1,11 @@
-"""Caches of finished replies, so that a chat's next turn reads only what is new.
+"""Caches of finished replies, so that a chat's next turn prefills only what is new.
 
-Bounded in bytes and in number, because branches that were left, and chats that were deleted, are never taken again.
-The newest of each model stays.
+Bounded in bytes and number, because caches of abandoned branches and deleted chats are never used again. The newest of
+each model stays.
 
-A sequence is either here or in use: a chat's next turn takes its cache out. Another chat that begins alike, as with the
-same system prompt, may get a copy of the beginning. Behind it may be a disk (see `disk.py`): what waits here is written
-there while nothing else is to be done, and read again from there.
+A sequence is either here or in use: a chat's next turn takes its cache out. Another chat with the same beginning (the
+same system prompt) may get a copy of that. With a disk (see `disk.py`), what is here is written while the engine is
+idle, and read again from there. Engine thread only.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 DEFAULT_LIMIT_BYTES = 2 << 30
-SEQUENCES = 64  # as many as replies under way at once, with a draft each
-_MOST_OVER = 1.5  # what has to be written first may stay so far above the limit
+SEQUENCES = 64  # as many as replies at once, with a draft each
+_MOST_OVER = 1.5  # unwritten caches may exceed the limit by this factor
 
 _DONE = object()
 
@@ -40,11 +40,11 @@ class Kept:
     sequence: Sequence
     nbytes: int
     written: bool = False
-    leaving: bool = False  # its model is not loaded any more: it goes once it is written
+    leaving: bool = False  # its model is no longer loaded: evicted once it is written
 
 
 class Reader(Protocol):
-    """Who goes on from rows that are kept here, and makes more of states that wait."""
+    """The drafter's cache of a running reply, with hidden states that wait to be read."""
 
     @property
     def waiting_bytes(self) -> int: ...
@@ -57,8 +57,8 @@ class PrefixStore:
         self._limit_bytes = limit_bytes
         self._limit_sequences = sequences
         self._disk = disk
-        self._may_write = disk is not None  # not after a failure, until more is put here
-        self.readers: WeakSet[Reader] = WeakSet()  # the drafters' contexts of replies under way
+        self._may_write = disk is not None  # False after a failure, until the next `put`
+        self.readers: WeakSet[Reader] = WeakSet()  # the drafters' caches of running replies
         self._kept: list[Kept] = []  # least recently used first
         self._writing: tuple[Kept, Generator[None]] | None = None
 
@@ -68,19 +68,19 @@ class PrefixStore:
 
     @property
     def has_unwritten(self) -> bool:
-        """Whether `write_step` has something to do."""
+        """Whether `write_step` has anything to write."""
         return self._may_write and not all(kept.written for kept in self._kept)
 
     @property
     def over_limit(self) -> bool:
-        """Above the limit: writing should not wait until nothing else is to be done."""
+        """Whether the limit is exceeded, so that writing should not wait for an idle engine."""
         return self._is_over() and len(self._kept) > len(self._newest())
 
     def take(self, model: LoadedModel, tokens: list[int], least: int = 0, *, may_copy: bool = False) -> Sequence:
-        """A sequence over `tokens` whose cache already holds as much of them as any kept one can give.
+        """A sequence over `tokens`, with the kept cache that has the longest usable prefix of them.
 
-        `least`: of whoever shares so much it is taken, however long that chat is, for this one cannot do without;
-        unless the disk has it as well. `may_copy`: of a chat that keeps its cache, the beginning that both share.
+        `least`: take a cache sharing at least so many tokens even from a longer chat, unless the disk has it too.
+        `may_copy`: copy the common beginning of a chat that keeps its cache.
         """
         needed = bool(least) and least > self.on_disk(model, tokens)
         best, position = self._best(model, tokens, least if needed else 0)
@@ -93,25 +93,25 @@ class PrefixStore:
         return self._extended(sequence)
 
     def from_disk(self, model: LoadedModel, tokens: list[int]) -> Sequence:
-        """The same from the disk alone: whoever has the chat's caches in use keeps them."""
+        """The same from the disk alone; caches in memory stay."""
         return self._extended(Sequence(model, tokens))
 
     def on_disk(self, model: LoadedModel, tokens: list[int]) -> int:
         """How many of `tokens` `from_disk` would give."""
         if self._disk is None:
             return 0
-        with suppress(OSError):  # it is told when it is read
+        with suppress(OSError):  # raised again, and logged, when it is read
             return self._disk.reach(model.identity, tokens, model.make_caches())
         return 0
 
     def _extended(self, sequence: Sequence) -> Sequence:
-        """With what the disk has of the tokens that its cache lacks; an empty one where that cannot be used."""
+        """`sequence` with what the disk has of its uncached tokens; an empty one if that cannot be used."""
         try:
             if self._disk is not None:
                 self._disk.extend(sequence)
         except (FileError, OSError) as error:
             _log.warning("a kept cache could not be read: %s", error)
-        except Exception as error:  # noqa: BLE001  whatever was kept, a reply can do without
+        except Exception as error:  # noqa: BLE001  a reply can do without kept caches
             _log.warning("a kept cache does not fit: %r", error)
             return Sequence(sequence.model, sequence.tokens)
         return sequence
@@ -125,7 +125,7 @@ class PrefixStore:
         self._evict_over_limit()
 
     def write_step(self) -> None:
-        """A small step of writing what the disk does not have yet, the least recently used first."""
+        """Write one tensor that is not on disk yet, least recently used cache first."""
         if self._disk is None or not self._may_write:
             return
         if self._writing is None:
@@ -139,31 +139,31 @@ class PrefixStore:
             _log.warning("caches are not kept on disk until the next reply has ended: %s", error)
             self._writing, self._may_write = None, False
             self._evict_over_limit()
-        except Exception as error:  # noqa: BLE001  of a kind that no file can hold, or whatever a device does
+        except Exception as error:  # noqa: BLE001  a kind that no file can hold, or any error of a device
             _log.warning("caches of %s are not kept on disk: %s", kept.sequence.model.info.model_type, error)
             self._has_written(kept)
 
     def evict_oldest(self) -> bool:
-        """Give memory back at once, the least recently used first; False when there is none left to give."""
+        """Free memory at once, least recently used first; False when there is nothing left to evict."""
         if self._kept:
             self._drop(self._kept[0])
         return bool(self._kept)
 
     def save(self, patience_s: float) -> None:
-        """Write what there is before it goes, as far as `patience_s` allows."""
+        """Write what is not on disk yet, for at most `patience_s` seconds; before models are dropped."""
         deadline = time.perf_counter() + patience_s
         while self.has_unwritten and time.perf_counter() < deadline:
             self.write_step()
 
     def drop_other_models(self, *models: LoadedModel | None) -> None:
-        """Let go of all models but these; of what is not on disk yet the rows stay until they are."""
+        """Evict the caches of all models but these; rows not on disk yet stay until they are."""
         for kept in [kept for kept in self._kept if all(kept.sequence.model is not model for model in models)]:
             kept.leaving = True
             kept.sequence.let_network_go()
         self._evict_over_limit()
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Forget all other conversations, here and on the disk; what belongs to none by name stays."""
+        """Forget all other conversations, here and on disk; what has no conversation's name stays."""
         for kept in [kept for kept in self._kept if kept.sequence.conversation not in {"", *conversations}]:
             self._drop(kept)
         try:
@@ -189,7 +189,7 @@ class PrefixStore:
         return sequence
 
     def _copy_beginning(self, sequence: Sequence) -> None:
-        """Of the chat that shares most of it, where rows are all that a cache holds."""
+        """Copy from the chat with the longest common prefix, if caches have nothing but rows."""
         alike = [kept.sequence for kept in self._kept if kept.sequence.model is sequence.model]
         shared = [_shared(other, sequence.tokens) for other in alike]
         most = max(shared, default=0)
@@ -201,9 +201,10 @@ class PrefixStore:
         self._evict_over_limit()
 
     def _evict_over_limit(self) -> None:
-        """What is not written yet waits for that, within reason; what is only there to be written waits for no limit.
+        """Evict above the limit. Unwritten caches wait to be written, up to a factor; those of unloaded models only for
+        that.
 
-        The newest stays however large it is: a moment ago it was in use, and a long chat needs it most.
+        The newest stays however large it is: it was in use a moment ago, and a long chat needs it most.
         """
         for kept in [kept for kept in self._kept if kept.leaving and (kept.written or not self._may_write)]:
             self._drop(kept)
@@ -218,7 +219,7 @@ class PrefixStore:
         return len(self._kept) > times * self._limit_sequences or self.nbytes > times * self._limit_bytes
 
     def _newest(self) -> list[Kept]:
-        """One of each model that is loaded."""
+        """The newest of each loaded model."""
         return list({id(kept.sequence.model): kept for kept in self._kept if not kept.leaving}.values())
 
     def _drop(self, kept: Kept) -> None:
@@ -240,16 +241,16 @@ class PrefixStore:
         return best, most
 
     def _usable(self, kept: Kept, model: LoadedModel, tokens: list[int], least: int) -> int:
-        """The position in it that a chat going on with `tokens` could start from; 0: better left alone.
+        """The position from which a chat with `tokens` could continue; 0: leave it to its own chat.
 
-        What a model left behind is that of the same files read anew.
+        What an unloaded model has left is usable by the same files loaded again.
         """
         sequence = kept.sequence
         if sequence.model is not model and not (kept.leaving and sequence.model.identity == model.identity):
             return 0
         held = sequence.caches.position
         shared = _shared(sequence, tokens)
-        # Another chat that only shares the system prompt keeps its cache; the same turn written anew does not need it.
+        # Another chat that shares only the system prompt leaves it here; a regenerated turn takes it.
         same_turn = shared == len(tokens) - 1 or shared >= sequence.turn_end > 0
         if not same_turn and 2 * shared < held and not 0 < least <= shared:
             return 0
@@ -259,5 +260,5 @@ class PrefixStore:
 
 
 def _shared(sequence: Sequence, tokens: list[int]) -> int:
-    """How much of what it holds a chat of `tokens` begins with; its last token is always fed."""
+    """Length of the common prefix; the last token is always fed."""
     return min(common_prefix(sequence.tokens[: sequence.caches.position], tokens), len(tokens) - 1)
