@@ -1,7 +1,7 @@
-"""A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its figures.
+"""A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its statistics.
 
-What goes wrong is one line on stderr. Exit codes: 0 written, 1 refused, failed or no place to write to, 2 wrong usage,
-130 stopped by Ctrl-C, 141 nobody reads the output any more.
+Errors are one line on stderr. Exit codes: 0 written, 1 refused, failed or output not writable, 2 wrong usage, 130
+stopped by Ctrl-C, 141 the reader of the output has closed it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _generate(options)
     except KeyboardInterrupt:
         return _STOPPED
-    except OSError as error:  # of stdout: the engine has its own
+    except OSError as error:  # of stdout: the engine handles its own
         _abandon(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return _UNREAD
@@ -72,7 +72,7 @@ def _generate(options: argparse.Namespace) -> int:
 
 
 def _prepare_output(log: bool) -> None:
-    """Letters that the terminal lacks are spelt; libraries are silent, and so is the engine's log without `log`."""
+    """Escape characters that the terminal cannot show; silence libraries, and without `log` the engine's log."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -81,13 +81,13 @@ def _prepare_output(log: bool) -> None:
 
 
 def _abandon(stream: TextIO | None) -> None:
-    """So that the interpreter does not stumble, at its end, over what could not be written."""
+    """Redirect the stream, so that the interpreter does not fail at exit on what could not be written."""
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _say(line: str) -> None:
-    """On stderr; where that is closed or full, nowhere."""
+    """To stderr; if that is closed or full, nowhere."""
     try:
         if sys.stderr is not None:
             print(line, file=sys.stderr, flush=True)
@@ -165,7 +165,7 @@ def _request(options: argparse.Namespace) -> Request:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """One line, without the usage, which --help tells."""
+        """One line, without the usage, which --help prints."""
         _say(f"{self.prog}: {' '.join(message.split())[:_LONGEST_MESSAGE]}")
         sys.exit(2)
 

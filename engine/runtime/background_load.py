@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundLoad:
-    """Calls exactly one of `ready` and `failed`, once: in `deliver` or in `abort`. `told` hears how far it is."""
+    """Calls exactly one of `ready` and `failed`, once: in `deliver` or in `abort`. `report` gets the progress."""
 
     def __init__(
         self,
@@ -34,10 +34,10 @@ class BackgroundLoad:
         self._failed = failed
         self._told = told
         self._result: LoadedModel | BaseException | None = None
-        self.aborted = False  # a command that ends it has come; it loads no further and waits for `abort`
+        self.aborted = False  # a command that ends this load is queued; nothing more is loaded until that calls `abort`
 
     def load_slice(self) -> bool:
-        """Load one slice; whether it was the last. Then `deliver` is to follow; `abort` when it was aborted."""
+        """Load one slice; returns whether it was the last. Then call `deliver`, or `abort` if it was aborted."""
         if self.aborted:
             return False
         try:
@@ -48,12 +48,12 @@ class BackgroundLoad:
             self.aborted = True
         except StopIteration as done:
             self._result = done.value
-        except BaseException as error:  # noqa: BLE001  whatever a model's files do, the engine goes on
+        except BaseException as error:  # noqa: BLE001  a model's files may cause any error; the engine goes on
             self._result = error
         return self._result is not None
 
     def deliver(self) -> None:
-        """Deliver what came of it."""
+        """Call `ready` with the model, or `failed` with the error."""
         if self._result is None:
             raise RuntimeError("the model is not loaded yet")
         if isinstance(self._result, BaseException):
@@ -65,7 +65,7 @@ class BackgroundLoad:
             self._failed(error)
 
     def abort(self, reason: BaseException) -> None:
-        """Load no further; what was loaded is dropped."""
+        """Drop what was loaded, and call `failed` with `reason`."""
         try:
             self._slices.close()
         except BaseException:  # noqa: BLE001  as above

@@ -1,9 +1,7 @@
-"""Several replies in one forward a step, a token each, or as many as each one's draft brings.
+"""Several replies in one forward a step, a token each, or as many as each one's draft has.
 
-Who is in it, and when, is `scheduler.py`'s business.
-
-Each row is drawn by its own reply's sampler, at its own position, and each reply takes its token as it would alone: so
-the text of a reply does not depend on the company that it was written in.
+`scheduler.py` decides which replies are in it. Each row is sampled by its reply's own sampler, at its own position, and
+each reply takes its token as it would alone: so its text does not depend on the other rows. Engine thread only.
 """
 
 from __future__ import annotations
@@ -34,29 +32,29 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_MOST_TOKENS = 128  # of a step with drafts, all rows together: logits of each take room
-_PADDED_TOKENS = 2048  # reading a copy of a longer chat takes what the wider forward saves
+_MOST_TOKENS = 128  # of a step with drafts, all rows together: logits take memory
+_PADDED_TOKENS = 2048  # attending to a copy of a longer chat costs as much as the wider forward saves
 
-# It picks keys in blocks, counted from the start of the cache: padding shifts them, in texts too long for a trial.
+# Selects keys in blocks from the start of the cache: padding shifts them, in texts too long for `_rows_agree`.
 _UNEVEN = ("mlx_lm.models.minimax_m3_vl",)
 
 
 class Batch:
-    """Between steps its caches hold all committed tokens of each reply but the last; or with it, when `in_flight`."""
+    """Between steps its caches hold n - 1 tokens of each reply; n if a step is in flight."""
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []
         self._caches = MergedCaches()
-        self._padded = False  # a copy of the first row is behind the others
-        self._states: mx.array | None = None  # of a wide step: what drafters draw on (rows, width, layers × width)
-        self._drawn: mx.array | None = None  # the draws of a step that was opened ahead, on tokens not yet read
+        self._padded = False  # the last row is a copy of the first
+        self._states: mx.array | None = None  # of a wide step, for drafters: (rows, width, layers × width)
+        self._drawn: mx.array | None = None  # tokens (rows,) drawn by a step started ahead, not read on the host
 
     @property
     def in_flight(self) -> bool:
         return self._drawn is not None
 
     def join(self, replies: Sequence[Reply]) -> None:
-        """Take in replies that are past their prompt. Their own caches are empty from here on."""
+        """Add replies that are past prefill. Their caches are moved to the batch."""
         if self.in_flight:
             raise RuntimeError("no reply can join while a step is in flight")
         self._pad(wanted=False)
@@ -68,12 +66,11 @@ class Batch:
             reply.sequence.caches = reply.sequence.model.make_caches()
 
     def step(self, history: History, *, look_ahead: bool, drafts: bool = False) -> None:
-        """A token for each reply. Who has come to an end leaves; who fails by its own fault has been told.
+        """A token for each reply. A reply that ends leaves; one that fails by its own fault has posted Failed.
 
-        With `look_ahead` the next forward is queued before this one's draws are read. `drafts`: more than a token, as
-        each one's draft has it; not while a step is in flight. By the prices of `history` a forward is padded where a
-        larger one is faster: by tokens of each row, or by a row; long chats are not copied for it. What raises concerns
-        all.
+        `look_ahead`: queue the next forward before this one's tokens are read. `drafts`: verify each reply's draft,
+        unless a step is in flight. Where `history` has lower prices for a larger forward it is padded: by tokens of
+        each row, or by a copied row if the chat is short. What this raises concerns all replies.
         """
         started = time.perf_counter()
         self._pad(wanted=not drafts and self._is_faster_with_a_row_more(history.costs))
@@ -98,7 +95,7 @@ class Batch:
         )
 
     def release(self, replies: Sequence[Reply]) -> None:
-        """Let replies go, each with its own caches."""
+        """Remove replies, each with its caches."""
         for reply in replies:
             sequence = reply.sequence
             fresh, held = sequence.model.make_caches(), len(sequence.tokens) - 1
@@ -107,7 +104,7 @@ class Batch:
         self._forget(replies)
 
     def clear(self) -> list[Reply]:
-        """Abort all of them and drop the caches: what those hold is in doubt."""
+        """Remove all replies and drop the caches, which may be wrong after an error."""
         replies, self.replies = self.replies, []
         self._caches, self._drawn, self._padded = MergedCaches(), None, False
         return replies
@@ -133,13 +130,13 @@ class Batch:
         return [[token] for token in integers(drawn)]
 
     def _drafted(self) -> list[Draft]:
-        """What each reply's draft foresees."""
+        """The draft of each reply."""
         most = self._longest_draft()
         drafts = [_attempt(reply, partial(self._draft_of, reply, most)) for reply in self.replies]
         return [NO_DRAFT if draft is None else draft for draft in drafts]
 
     def _longest_draft(self) -> int:
-        """All rows are as wide as the widest, and none may pass its context's end."""
+        """In tokens. All rows are as wide as the widest, and none may exceed its context."""
         context = self.replies[0].sequence.model.info.context_tokens
         left = min(context - len(reply.sequence.tokens) for reply in self.replies)
         return min(left, _MOST_TOKENS // len(self.replies) - 1)
@@ -150,9 +147,9 @@ class Batch:
         return draft
 
     def _verified(self, drafts: Sequence[Draft], width: int) -> tuple[list[list[int]], Exception | None]:
-        """The verdicts on each row's draft, by one forward over rows × width; or why there are none.
+        """The verdicts on each row's draft, by one forward over (rows, width); or the error of that forward.
 
-        The drafts were waited for, each by its own reply: what fails now, the forward that checks them, concerns all.
+        Each reply has waited for its own draft, so what fails now concerns all.
         """
         model = self.replies[0].sequence.model
         rows = [
@@ -178,7 +175,7 @@ class Batch:
         return mx.zeros((1,), dtype=mx.uint32) if verdict is None else verdict
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
-        """The draws after `tokens`, one a row (B,), not evaluated. `ahead`: these are not committed yet."""
+        """The tokens after `tokens`, one a row (rows,), not evaluated. `ahead`: `tokens` are not committed yet."""
         self._caches.remember()
         model = self.replies[0].sequence.model
         rows = mx.concatenate([tokens, tokens[:1]]) if self._padded else tokens
@@ -196,7 +193,7 @@ class Batch:
 
     @contextmanager
     def _keeping_states(self, *, ahead: bool) -> Iterator[None]:
-        """Around a forward: the rows of replies whose drafter draws on the main model's states are kept for it."""
+        """Around a forward: record the hidden states of rows whose drafter needs them."""
         keeping = [(row, reply) for row, reply in enumerate(self.replies) if reply.sequence.hidden_states is not None]
         recorder = keeping[0][1].sequence.hidden_states if keeping else None
         with recorder.step() if recorder is not None else nullcontext():
@@ -225,9 +222,9 @@ class Batch:
         times: Times,
         failure: Exception | None,
     ) -> None:
-        """To each reply what was drawn for it; who ends with it gets its caches back before it says so.
+        """Give each reply what was drawn for it; one that ends gets its caches back before it posts its last event.
 
-        A reply that fails is told at once, so that no later fault can lose its error or tell it another.
+        A reply that fails posts Failed at once, so that a later fault can neither hide nor replace its error.
         """
         drawn = zip(self.replies, drafts, verdicts, strict=True)
         rounds = {
@@ -244,7 +241,7 @@ class Batch:
         self._forget([reply for reply in self.replies if reply.ended])
 
     def _commit(self, width: int, rounds: Sequence[Round | None]) -> None:
-        """Of the step's `width` tokens of each row as many stand as its round emitted."""
+        """Keep as many of the step's `width` tokens of each row as its round emitted."""
         kept = [1 if done is None else len(done.emitted) for done in rounds]
         self._caches.forget([width - tokens for tokens in kept])
         states, self._states = self._states, None
@@ -265,7 +262,7 @@ class Batch:
 
 
 def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
-    """What concerns one reply alone, unless it has ended; if it fails, the others go on."""
+    """Run `act`, which concerns one reply alone, unless it has ended; if it raises, only this reply fails."""
     try:
         return None if reply.ended else act()
     except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
@@ -274,28 +271,28 @@ def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
 
 
 def _fed(newest: int, draft: Draft, width: int) -> mx.array:
-    """A row of a step: the newest token and its draft, and the newest again for what is missing."""
+    """A row (width,) of a step: the newest token and its draft, padded with the newest token."""
     missing = width - 1 - draft.tokens.size
     return mx.concatenate([mx.array([newest]), draft.tokens, mx.array([newest] * missing)]).astype(mx.uint32)
 
 
 def can_batch(model: LoadedModel) -> bool:
-    """Whether replies of `model` can share a forward: its caches merge, and each row is read at its own position.
+    """Whether replies of `model` can share a forward: its caches merge, and each row has its own position.
 
-    THE place that says who runs in turns instead: models with chunked or otherwise unknown caches, networks known to
-    read rows unevenly, and networks that a trial shows to take all rows for equally long, or to fail.
+    Decided here alone. The others run in turns: models with chunked or unknown caches, networks known to treat rows
+    unevenly, and networks that fail a trial or treat all rows as equally long in it.
     """
     if type(model.network).__module__ in _UNEVEN or not can_merge(model.make_caches().layers):
         return False
     try:
         return _rows_agree(model)
-    except Exception:  # noqa: BLE001  whatever a network makes of a batch, its replies can be written in turns
+    except Exception:  # noqa: BLE001  a network may raise anything; its replies can run in turns
         _log.warning("%s cannot run batches", model.info.model_type, exc_info=True)
         return False
 
 
 def can_draft(model: LoadedModel) -> bool:
-    """Whether replies that can share a forward can share a wide one, of which each keeps as much as it likes."""
+    """Whether replies in one batch can share a wide forward, of which each keeps any number of tokens."""
     if not can_forget(model.make_caches().layers):
         return False
     try:
@@ -306,9 +303,9 @@ def can_draft(model: LoadedModel) -> bool:
 
 
 def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> bool:
-    """Two short texts of different lengths say the same in a batch as alone, but for rounding.
+    """Whether two short texts of different lengths have the same logits in a batch as alone, but for rounding.
 
-    `after`: behind a forward over four tokens of each, of which so many stand.
+    `after`: do so after a forward over four tokens of each, of which row i keeps `after[i]`.
     """
     texts = [[1, 2, 3, 4, 5, 6, 7, 8], [6, 7, 1, 2, 3]]
     merged = MergedCaches()

@@ -1,7 +1,6 @@
-"""What the engine thread is asked to do: frozen values on a queue, safe to log.
+"""Commands to the engine thread: frozen values on a queue, safe to log.
 
-Their repr leaves out what a request says and whom to answer. `refusal` is the answer to a command that is not carried
-out.
+Their repr leaves out texts and sinks. `refusal` gives the last events of a command that is not carried out.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from engine.api.types import CountId, ModelRole, Request, RequestId, Speculation
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Replace the pair by this main model, then `draft`; not while replies are written, unless `end_replies`."""
+    """Replace the pair by this main model, then `draft`; refused while replies run, unless `end_replies`."""
 
     folder: str
     sink: Sink = field(repr=False)
@@ -68,7 +67,7 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class SetSpeculation:
-    """Have a reply draft otherwise."""
+    """Change how a reply drafts."""
 
     id: RequestId
     speculation: Speculation
@@ -76,30 +75,30 @@ class SetSpeculation:
 
 @dataclass(frozen=True, slots=True)
 class KeepOnly:
-    """Forget what is kept of other conversations."""
+    """Forget what is kept of all other conversations."""
 
     conversations: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Finish everything and end the thread. Nothing follows it on the queue."""
+    """Finish everything and end the thread. The last command on the queue."""
 
 
 Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | KeepOnly | Close
 
 
 class CommandQueue:
-    """Commands on their way to the engine thread."""
+    """Commands for the engine thread. Any thread may put."""
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._ending = 0  # commands in the queue that end whatever is being loaded
-        self._loads = 0  # those that are refused while replies are written
+        self._ending = 0  # commands in the queue that end any load
+        self._loads = 0  # Load commands in the queue: they are refused while replies run
 
     def ends(self, in_use: bool = False) -> bool:
-        """Whether a command waits after which nobody wants what is being loaded. `in_use`: replies are written."""
+        """Whether a command in the queue will discard what is being loaded. `in_use`: replies run."""
         return self._ending > 0 or (self._loads > 0 and not in_use)
 
     def put(self, command: Command) -> None:
@@ -107,7 +106,7 @@ class CommandQueue:
         self._queue.put(command)
 
     def get(self, block: bool = True) -> Command:
-        """The next; raises queue.Empty when there is none and it must not wait."""
+        """The next command; raises queue.Empty when there is none and `block` is false."""
         command = self._queue.get(block)
         self._count(command, -1)
         return command
@@ -121,9 +120,9 @@ class CommandQueue:
 
 
 def refusal(command: Command, error: EngineError) -> tuple[Event, ...]:
-    """The last events of a command that cannot be carried out; none for commands that nobody waits for.
+    """The last events of a command that cannot be carried out; none for commands without an answer.
 
-    Dropping a model cannot fail: where no thread is left to do it, no model is left either.
+    Dropping a model cannot fail: without the engine thread there is no model either.
     """
     match command:
         case Load(folder=folder, draft=draft):

@@ -1,4 +1,4 @@
-"""Texts whose tokens are counted, on a thread of their own, for which no reply waits. Engine thread only."""
+"""Texts whose tokens are counted, on a thread of their own, so that no reply waits. Engine thread only."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SLICE_CHARACTERS = 16_000  # MEASURED: 10 ms
 
 
 class Counting:
-    """The counts that are asked for and not told yet, one after another."""
+    """Pending counts, answered one after another."""
 
     def __init__(self, tell: Callable[[Sink | None, Event], None]) -> None:
         self._tell = tell
         self._waiting: deque[Count] = deque()
-        self._tokens: Ahead[int] | None = None  # of the first
+        self._tokens: Ahead[int] | None = None  # of the first text
 
     @property
     def busy(self) -> bool:
@@ -36,9 +36,9 @@ class Counting:
         self._waiting.append(command)
 
     def step(self, model: LoadedModel | None, patience_s: float | None = None) -> None:
-        """Have the first counted; it is told once that is done, for which this waits so long.
+        """Start the first count, or wait for it up to `patience_s` seconds; posts its answer once it is known.
 
-        Before another model comes, `stop`.
+        Call `stop` before another model comes.
         """
         if model is None:
             self._answer(0, NoModelLoaded())
@@ -49,13 +49,13 @@ class Counting:
             return
         try:
             tokens = self._tokens.result()
-        except Exception as error:  # noqa: BLE001  a count is answered whatever became of it
+        except Exception as error:  # noqa: BLE001  every count is answered, whatever fails
             self._answer(0, as_engine_error(error))
         else:
             self._answer(tokens)
 
     def stop(self) -> None:
-        """What was not told is counted anew, by another model."""
+        """Counts without an answer start again with the next model."""
         tokens, self._tokens = self._tokens, None
         if tokens is not None:
             tokens.stop()
@@ -71,7 +71,7 @@ class Counting:
 
 
 def _tokens(text: str, model: LoadedModel, aborted: Question) -> int:
-    """In slices, which a tokenizer reads in less time and memory than all of it at once."""
+    """In slices, which a tokenizer encodes in less time and memory than the whole text."""
     tokens = at = 0
     while at < len(text):
         end = slice_end(text, at)
@@ -81,7 +81,9 @@ def _tokens(text: str, model: LoadedModel, aborted: Question) -> int:
 
 
 def slice_end(text: str, start: int) -> int:
-    """Behind a line if there is one, else behind a word, so that no token is cut; at most SLICE_CHARACTERS on."""
+    """The end of a slice: after a line if there is one, else after a word, so that no token is cut; at most
+    SLICE_CHARACTERS long.
+    """
     end = start + SLICE_CHARACTERS
     if end >= len(text):
         return len(text)

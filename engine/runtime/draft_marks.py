@@ -1,6 +1,6 @@
-"""Which of a reply's text a draft foresaw, and what it wanted where the main model overruled it.
+"""Which characters of a reply come from accepted drafted tokens, and what a draft had where it was rejected.
 
-Works from rounds alone, so it is the same whoever drafted. Plain rounds leave no mark.
+Works from rounds alone, so it is the same for every proposer. Plain rounds leave no marks.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ _LONGEST_WORD = 40  # characters
 class DraftMarks:
     def __init__(self, model: LoadedModel) -> None:
         self._model = model
-        self._origins: dict[int, DraftMark] = {}  # by number of the token in the reply; without their places
-        self._chars = dict.fromkeys(SpanKind, 0)  # told so far
+        self._origins: dict[int, DraftMark] = {}  # by index of the token in the reply; start and end are 0
+        self._chars = dict.fromkeys(SpanKind, 0)  # posted so far
 
     def note(self, done: Round, first: int, number: int, before: int) -> None:
-        """Round `number` emitted the reply's tokens from `first` on; `before` is the token ahead of the overruled."""
+        """Round `number` emitted the reply's tokens from index `first` on; `before` is the token before the rejected
+        one.
+        """
         for place in range(done.accepted):
             self._origins[first + place] = _FORESEEN
         if done.accepted < done.drafted:
@@ -39,7 +41,7 @@ class DraftMarks:
 
     def place(self, kind: SpanKind, spans: Sequence[Span]) -> tuple[DraftMark, ...]:
         """The marks in the next text of this kind."""
-        stretches: list[tuple[int, int, DraftMark]] = []  # from, to, and where it comes from
+        stretches: list[tuple[int, int, DraftMark]] = []  # (start, end, origin)
         told = 0
         for run in (run for span in spans for run in span.runs):
             start = self._chars[kind]
@@ -58,7 +60,7 @@ class DraftMarks:
         )
 
     def _origin(self, run: Run) -> DraftMark | None:
-        """A character is foreseen only if all of its tokens were."""
+        """A character is accepted only if all of its tokens were."""
         origins = [self._origins.get(number) for number in range(run.first, run.end)]
         overruled = next((each for each in origins if each is not None and each is not _FORESEEN), None)
         return overruled or (_FORESEEN if all(origins) else None)
@@ -68,12 +70,12 @@ class DraftMarks:
             del self._origins[told]
 
     def _word(self, token: int, before: int) -> str:
-        """As it would have read behind the token before it; at the start of a text many tokenizers drop a space."""
+        """The token's text after the token before it; at the start of a text many tokenizers drop a space."""
         if token in self._model.ends:
             return ""
         try:
             whole, start = (self._model.tokenizer.decode(tokens) for tokens in ([before, token], [before]))
-        except Exception:  # noqa: BLE001  a stranger's tokenizer, for a word that nobody needs
+        except Exception:  # noqa: BLE001  a third-party tokenizer may raise anything; the word is optional
             return _PART_OF_A_CHARACTER
         word: str = whole.removeprefix(start)
         return word.strip(_PART_OF_A_CHARACTER)[:_LONGEST_WORD] or _PART_OF_A_CHARACTER

@@ -1,4 +1,4 @@
-"""What the caller of a reply is told of an error that ends it."""
+"""Errors that end a reply, as its caller gets them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _log = logging.getLogger(__name__)
 
 
 def logged(error: BaseException) -> EngineError:
-    """As a typed error; one that nobody foresaw goes to the log whole."""
+    """As a typed error; an unexpected one is logged with its traceback."""
     if not isinstance(error, EngineError):
         _log.error("a reply failed", exc_info=error)
     return as_engine_error(error)

@@ -1,4 +1,4 @@
-"""Requests that wait for their turn, until they are replies, are cancelled or fail. Engine thread only."""
+"""Requests in the queue, until they become replies, are cancelled or fail. Engine thread only."""
 
 from __future__ import annotations
 
@@ -27,42 +27,44 @@ if TYPE_CHECKING:
     from engine.prefix.memory import PrefixStore
 
 
-_AHEAD = 4  # prompts of the first in the line, made at once
+_AHEAD = 4  # prompts of the first requests in the queue, made at once
 
 
 class QueuedReply:
-    """A request that waits for its turn, checked by `requests.check_request`.
+    """A request in the queue, checked by `requests.check_request`.
 
-    Its prompt is made ahead of that, on a thread of its own, from when `is_ready` is first asked. It becomes a reply by
-    `start`, or ends by `cancel` or `fail`.
+    Its prompt is made on a thread of its own, from the first call of `is_ready` on. It becomes a reply by `start`, or
+    ends by `cancel` or `fail`.
     """
 
     def __init__(self, request_id: RequestId, request: Request, sink: Sink) -> None:
         self.id = request_id
         self.request = request
         self.sink = sink
-        self.forgotten = False  # its conversation was deleted: it is written, and nothing of it is kept
+        self.forgotten = False  # its conversation was deleted: it runs, but nothing of it is kept
         self.submitted_at = self.started_at = time.perf_counter()
         self.seed = request.sampling.seed if request.sampling.seed is not None else secrets.randbits(53)
-        self._prompt: Ahead[Prompt] | None = None  # being made, or made
+        self._prompt: Ahead[Prompt] | None = None  # in progress, or done
 
     def is_ready(self, model: LoadedModel, patience_s: float = 0.0) -> bool:
-        """Whether `start` would not wait; that takes so long at most. For another model `unprepare` comes first."""
+        """Whether `start` would not wait; waits for that up to `patience_s` seconds. Call `unprepare` before another
+        model.
+        """
         try:
             return bool(self.request.tokens) or self._prepared(model).wait(patience_s)
-        except Exception:  # noqa: BLE001  `start` comes upon it as well
+        except Exception:  # noqa: BLE001  `start` raises it again
             return True
 
     def unprepare(self) -> None:
-        """The prompt is not wanted: another model may come, or none."""
+        """Drop the prompt: it was made for another model."""
         ahead, self._prompt = self._prompt, None
         if ahead is not None:
             ahead.stop()
 
     def start(self, model: LoadedModel, store: PrefixStore, history: History, *, may_copy: bool = False) -> Reply:
-        """Take what the store already has of the prompt, as `PrefixStore.take` says; waits until that is made.
+        """Make the reply, with the kept cache that `PrefixStore.take` finds; waits until the prompt is made.
 
-        `may_copy`: not for a drafter of states, which may lack those of what was copied.
+        `may_copy`: False with a drafter, which would lack the hidden states of what was copied.
         """
         ahead, self._prompt = self._prepared(model), None
         prompt = ahead.result()
@@ -74,13 +76,13 @@ class QueuedReply:
         try:
             reply = Reply(self, sequence, prompt, store, history)
         except BaseException:
-            store.put(sequence)  # as it was taken
+            store.put(sequence)  # unchanged
             raise
         self.sink(PromptProgress(self.id, reply.sequence.caches.position, len(tokens)))
         return reply
 
     def keep_only(self, conversations: Collection[str]) -> None:
-        """Leave nothing behind once it is written, unless its conversation is one of these, or none."""
+        """Keep nothing of it afterwards, unless its conversation is one of these, or it has none."""
         self.forgotten |= self.request.conversation not in {"", *conversations}
 
     def cancel(self) -> None:
@@ -93,13 +95,13 @@ class QueuedReply:
 
     def _prepared(self, model: LoadedModel) -> Ahead[Prompt]:
         if self._prompt is None:
-            exact = needs_checkpoints(model.make_caches())  # others can be truncated anywhere
+            exact = needs_checkpoints(model.make_caches())  # other caches can be truncated anywhere
             self._prompt = Ahead(partial(_prompt_of, self.request, model, exact))
         return self._prompt
 
 
 class Line:
-    """The requests that wait, background ones last. Who starts next is the first whose prompt is made."""
+    """Requests in the queue, background ones last. The next to start is the first whose prompt is made."""
 
     def __init__(self) -> None:
         self._waiting: list[QueuedReply] = []
@@ -109,17 +111,17 @@ class Line:
 
     @property
     def foreground(self) -> int:
-        """How many of them are no background requests: the first ones."""
+        """Number of requests that are not background ones: the first ones."""
         return sum(not queued.request.background for queued in self._waiting)
 
     def add(self, queued: QueuedReply) -> None:
         self._waiting.insert(len(self._waiting) if queued.request.background else self.foreground, queued)
 
     def ready(self, model: LoadedModel | None, *, patient: bool, background: bool) -> QueuedReply | None:
-        """Who may start, if anybody; without a model the first, to be told so.
+        """The request to start next, if any; without a model the first, to fail.
 
-        `patient`: nothing else is to be done, so the first is waited for, a little. `background`: no reply has started,
-        so a background request may, where no other waits.
+        `patient`: the engine is idle, so wait a little for the first prompt. `background`: no reply has started, so a
+        background request may, if no other is in the queue.
         """
         may_start = self.foreground or (len(self._waiting) if background else 0)
         first = self._waiting[: min(may_start, _AHEAD)]
@@ -163,7 +165,7 @@ class Line:
 
 
 def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Question) -> Prompt:
-    """The prompt, if the model can go on from it. `exact` is for `turn_end`."""
+    """The prompt, if it fits the model's context. `exact`: see `turn_end`."""
     tokens = prompt_tokens(request, model, aborted)
     check_tokens("tokens", tokens, model.logit_width)
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)

@@ -1,6 +1,6 @@
-"""A reply from its prompt to its last event: prefill, rounds, text, statistics.
+"""A reply from its prompt to its last event: prefill, rounds, text, statistics. Engine thread only.
 
-Knows its own model pair only; which reply runs when is `scheduler.py`'s business.
+Knows its own model pair only; `scheduler.py` decides which reply runs when.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from engine.prefix.memory import PrefixStore
     from engine.runtime.queued import QueuedReply
 
-# Timing the parts of a round needs one more wait for the device, so only one round in this many pays it.
+# Timing the parts of a round costs a wait for the device, so only one round in this many is timed.
 TIMED_EVERY_ROUNDS = 8
 
 
 class ReplyState(Enum):
-    READING = auto()  # its caches lack some of the prompt
+    READING = auto()  # prefill: its caches lack some of the prompt
     WRITING = auto()
-    INTERRUPTED = auto()  # from outside: its next step is its last, whatever it has written
-    COMPLETE = auto()  # its last token is drawn; the round that drew it is still to be told
+    INTERRUPTED = auto()  # cancelled or ended from outside: its next step is the last
+    COMPLETE = auto()  # its last token is drawn; that round's text is not posted yet
     ENDED = auto()  # its last event is posted
 
 
 class Reply:
-    """A reply under way. Posts exactly one Finished or Failed; when it has, nothing more."""
+    """A running reply. Posts exactly one Finished or Failed, and nothing after it."""
 
     def __init__(
         self, queued: QueuedReply, sequence: Sequence, prompt: Prompt, store: PrefixStore, history: History
@@ -59,13 +59,13 @@ class Reply:
         self._store = store
         self._costs = history.costs
         self._account = Account(history.costs)
-        self._read_s = 0.0  # what the present draft had read when the latest round was done
+        self._read_s = 0.0  # seconds of prefill of the present draft, up to the latest round
         self._spans: list[Span] = []
         self._emitted: list[int] = []
-        self._trace: list[RoundTrace] = []  # filled where it was asked for
+        self._trace: list[RoundTrace] = []  # filled if the request has `trace`
         self._reason: FinishReason | None = None  # set with INTERRUPTED or COMPLETE
         self._drafting: Drafting | None = None
-        self._shared_plan: Plan | None = None  # of the step of a batch, where such steps draft
+        self._shared_plan: Plan | None = None  # for the current step of a batch with drafts
         self._sequence, model = sequence, sequence.model
         self._sequence.padded_width = history.costs.padded
         self._sequence.turn_end, tokens = prompt.turn_end, prompt.tokens
@@ -91,10 +91,10 @@ class Reply:
             context_limit_tokens=limit,
         )
         self._paused_at = 0.0
-        self._state = ReplyState.READING  # until `draft_with` says whether its last token is to be read again
+        self._state = ReplyState.READING  # until `draft_with` has decided whether its last token is prefilled again
 
     def draft_with(self, drafting: Drafting | None, history: History | None = None) -> None:
-        """Draft like this from the next round on, or not at all; `history` is that of another pair.
+        """Use this drafting from the next round on; None: none. `history`: of another pair.
 
         Called once before the first step.
         """
@@ -111,7 +111,7 @@ class Reply:
         self._look_past_the_prompt()
 
     def steer(self, controller: Controller) -> bool:
-        """Have another one plan drafts from the next round on; False where nothing drafts, or nothing may any more."""
+        """Plan by this controller from the next round on; False if the reply has no drafting, or may not draft."""
         if self._drafting is not None and self.may_draft:
             self._drafting.steer(controller)
         return self._drafting is not None and self.may_draft
@@ -123,22 +123,22 @@ class Reply:
 
     @property
     def insists(self) -> bool:
-        """Whether the loaded draft was asked for, and not only where it pays; no more where it has failed."""
+        """Whether the request fixed the loaded draft, and it can still draft."""
         return self._drafting is not None and self._drafting.insists
 
     def settle_draft(self) -> None:
-        """Another reply is about to begin."""
+        """Called before another reply begins: waits for a draft's forward in flight."""
         if self._drafting is not None:
             self._drafting.settle()
 
     def pause(self) -> None:
-        """No step comes until `resume`. Nothing is left in flight."""
+        """No step until `resume`. Leaves nothing in flight."""
         self._paused_at = time.perf_counter()
         self.settle_draft()
         self._sequence.discard_in_flight()
 
     def resume(self) -> None:
-        """Go on; the statistics leave the pause out."""
+        """Continue; statistics leave out the pause."""
         paused_s = time.perf_counter() - self._paused_at
         self._stats.submitted_at += paused_s
         self._stats.started_at += paused_s
@@ -163,7 +163,7 @@ class Reply:
 
     @property
     def room(self) -> int:
-        """How many more tokens it may have."""
+        """Tokens that may still be emitted."""
         return self._room - len(self._emitted)
 
     @property
@@ -179,14 +179,14 @@ class Reply:
         return self._state is ReplyState.ENDED
 
     def interrupt(self, reason: FinishReason) -> None:
-        """Have the next step be the last. The first reason given counts."""
+        """Make the next step the last. The first reason counts."""
         if self._state in (ReplyState.READING, ReplyState.WRITING):
             self._state, self._reason = ReplyState.INTERRUPTED, reason
 
     def step(self, *, alone: bool = True) -> bool:
-        """One prefill chunk, of the draft perhaps, or one round; True when the reply has come to its end.
+        """One prefill chunk, of the draft perhaps, or one round; True when the reply has ended.
 
-        Unless it is `alone` nothing is left in flight, which the steps of others would hold up.
+        Unless `alone`, nothing is left in flight: it would delay the steps of other replies.
         """
         if self._state is ReplyState.INTERRUPTED:
             self._finish()
@@ -198,28 +198,28 @@ class Reply:
         return self.ended
 
     def _look_past_the_prompt(self) -> None:
-        """A prompt of a single token is read by the first round."""
+        """A prompt of a single token needs no prefill: the first round feeds it."""
         if self._state is ReplyState.READING and self._sequence.unread == 1 and self._sequence.caches.position:
             self._state = ReplyState.WRITING
 
     def begin_shared_round(self) -> None:
-        """A step of a batch that this reply is in begins, and nothing is drafted for it."""
+        """Called before a step of a batch in which nothing is drafted."""
         self._shared_plan = None
         self._stats.drafting = self._undrafted_state() if self._drafting is None else DraftingState.BATCHED
         if self._drafting is not None:
             self._drafting.pass_hidden_states(self._sequence)
 
     def draft_shared(self, replies: int, most: int) -> Draft:
-        """The same, with a draft of at most `most` tokens; `replies` are in the batch."""
+        """Called before a step of a batch with drafts: a draft of at most `most` tokens; `replies` are in the batch."""
         self._shared_plan = plan = self._plan(replies, most)
         if self._drafting is None or not plan.length:
             return NO_DRAFT
         return self._drafting.propose(plan, self._sequence.tokens, self._sampler, wait=True)
 
     def receive(self, draft: Draft, verdicts: list[int], times: Times, failure: Exception | None = None) -> Round:
-        """What a step of a batch drew for this reply. Its caches are the batch's business.
+        """The round that a step of a batch gives this reply. The batch commits the caches.
 
-        Tokens and sampler are committed; `take_shared` is to follow.
+        Commits tokens and sampler; `take_shared` follows.
         """
         path = draft.accepted(verdicts)
         emitted, drafted, accepted = cut_at_end(draft.tokens.size, path, verdicts, self._sequence, self._ending)
@@ -235,14 +235,14 @@ class Reply:
         self.take(done)
 
     def fail(self, error: BaseException) -> None:
-        """End with an error, unless it has ended. Its caches are in doubt, so they go."""
+        """End with an error, unless it has ended. Its caches are dropped: they may be wrong."""
         if self._state is not ReplyState.ENDED:
             self._state = ReplyState.ENDED
             self._drafting = None
             self._post(Failed(self.id, logged(error), self._last_stats()))
 
     def _last_stats(self) -> RequestStats:
-        """None at all where they are what failed."""
+        """Empty statistics if computing them fails."""
         try:
             return self._stats.freeze()
         except BaseException:  # noqa: BLE001  see above
@@ -256,11 +256,11 @@ class Reply:
 
     @property
     def draft_lags(self) -> bool:
-        """Whether a draft that was asked for has to read on: once the first token is told, before others are drawn."""
+        """Whether a fixed draft has uncached tokens, once the first token is posted."""
         return self._drafting is not None and bool(self._emitted) and self._drafting.has_to_catch_up(self._sequence)
 
     def _catches_up(self) -> bool:
-        """Whether this step was that draft's."""
+        """Whether this step was a prefill of that draft."""
         return self._drafting is not None and bool(self._emitted) and self._drafting.catch_up(self._sequence)
 
     def _decode(self, alone: bool) -> None:
@@ -271,7 +271,7 @@ class Reply:
         else:
             done = self._plain_round(alone and not plan.length)
         if self._drafting is not None:
-            timed_next = (self._stats.draft_rounds + 1) % TIMED_EVERY_ROUNDS == 0  # with all that belongs to it
+            timed_next = (self._stats.draft_rounds + 1) % TIMED_EVERY_ROUNDS == 0  # prefill is part of the time then
             reads_on = alone and not self.complete and not timed_next
             self._drafting.observe(PLAIN if plain_first else plan, done, reads_on=reads_on)
         elif done.typical:
@@ -288,9 +288,9 @@ class Reply:
         return timed_round(self._sequence, self._sampler, propose, self._ending, timed=timed)
 
     def take(self, done: Round, *, others_s: float | None = None) -> None:
-        """A round of this reply is done: count it, tell it, and end if it was the last.
+        """Finish a round: count it, post its text, and end the reply if it was the last.
 
-        `others_s` is what steps of other replies took since the round before; None: this round was shared with them.
+        `others_s`: seconds of other replies' steps since the last round; None: this round was shared with them.
         """
         if self._emitted:
             if others_s is None:
@@ -312,9 +312,9 @@ class Reply:
             self._tell()
 
     def _account_for(self, done: Round, others_s: float) -> None:
-        """A round of its own behind the first. What drafts have read and others have written in between does not count.
+        """Count the time of an unshared round after the first, without draft prefill and other replies' steps.
 
-        Its time counts from token to token, as a reader and a race see it.
+        From token to token, as the reader sees it, and as a race counts it.
         """
         kind = self._account.count(self._source(done), done.proposed, self._stats.context_tokens)
         read_s, self._read_s = self._reading_s - self._read_s, self._reading_s
@@ -328,7 +328,9 @@ class Reply:
         return RoundTrace(len(self._sequence.tokens) - len(done.emitted), drafted, done.accepted, self._source(done))
 
     def _plan(self, replies: int = 1, most: int = MAX_DRAFT_TOKENS) -> Plan:
-        """Who drafts how many tokens now, where `replies` share the forward. The first token waits for no draft."""
+        """Which proposer drafts how many tokens; `replies` share the forward. The first token does not wait for a
+        draft.
+        """
         if self._drafting is None:
             self._stats.drafting = self._undrafted_state()
             return PLAIN
@@ -346,13 +348,13 @@ class Reply:
         return DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
 
     def _goes_on_plainly(self) -> bool:
-        """Whether the next round will be plain too; not before the first token, which on a CPU would wait for both."""
+        """Whether the next round is plain too; not before the first token, which on a CPU would wait for both."""
         drafting = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
         goes_on = bool(self._emitted) and self.room > 1
         return goes_on and not drafting and self._sequence.caches.can_roll_back
 
     def _ending(self, emitted: Tokens[int]) -> int:
-        """Turn a round's tokens into text; how many stand before the reply ends, all if it goes on."""
+        """Turn a round's tokens into text; returns how many of them to keep (fewer at the reply's end)."""
         for count, token in enumerate(emitted, start=1):
             if (reason := self._ending_at(token, count)) is not None:
                 self._state, self._reason = ReplyState.COMPLETE, reason
@@ -360,7 +362,7 @@ class Reply:
         return len(emitted)
 
     def _ending_at(self, token: int, count: int) -> FinishReason | None:
-        """Why `token`, the round's `count`th, is the reply's last one, if it is."""
+        """Why `token`, the round's `count`th, is the reply's last; None if it is not."""
         if token in self._ends:
             return FinishReason.STOP
         self._spans.extend(self._text.push(token))

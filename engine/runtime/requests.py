@@ -1,4 +1,4 @@
-"""What a request may ask for. Types and values only; whether a model can serve it is another question."""
+"""Checks of a request: types and values only, without a model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGEST_SHOWN = 10**40
 def check_request(request: Request) -> None:
     """Raise InvalidRequest for the first field of a wrong type or out of range, EmptyConversation without a prompt.
 
-    Types are meant exactly where a number is asked for: True is no seed, and a subclass may be anything.
+    Types of numbers must match exactly: True is not a seed, and a subclass may do anything.
     """
     _check_type("request", request, Request)
     _check_type("sampling", request.sampling, Sampling)
@@ -50,23 +50,23 @@ def check_request(request: Request) -> None:
 
 
 def speculating(request: Request, speculation: Speculation) -> Request:
-    """The same request drafted otherwise; how drafts are accepted stays, because a text can depend on it."""
+    """The same request with another speculation; how drafts are accepted stays, because the text can depend on it."""
     return replace(request, speculation=replace(speculation, acceptance=request.speculation.acceptance))
 
 
 def context_limit(request: Request, context_tokens: int) -> int:
-    """What a model of so many holds, or less where less was asked for."""
+    """The model's context, or less if the request has a lower limit, in tokens."""
     return min(context_tokens, request.context_tokens or context_tokens)
 
 
 def check_text(text: str) -> None:
-    """Raise InvalidRequest for what is no text to count."""
+    """Raise InvalidRequest if `text` is not a valid text."""
     _check_type("text", text, str)
     _check_characters("text", text)
 
 
 def check_tokens(field: str, tokens: Sequence[int], vocabulary: int) -> None:
-    """Raise InvalidRequest for a token that the model does not have: the device would read beyond its table."""
+    """Raise InvalidRequest for a token outside the vocabulary: the device would read out of bounds."""
     wrong = next((token for token in tokens if not 0 <= token < vocabulary), None)
     if wrong is not None:
         raise InvalidRequest(field, str(wrong), f"0..{vocabulary - 1}")
@@ -107,7 +107,7 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
 
 
 def _check_characters(field: str, text: str) -> None:
-    """Half of a surrogate pair is no character, and no tokenizer takes it."""
+    """Half of a surrogate pair is not a character, and no tokenizer accepts it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -137,12 +137,12 @@ def _check_integer(field: str, value: int, allowed: str, holds: Callable[[int], 
 
 
 def _check_number(field: str, value: float, allowed: str, holds: Callable[[float], bool]) -> None:
-    """`holds` must be false of what is not finite."""
+    """`holds` must be false for NaN and infinity."""
     if type(value) not in (int, float) or not holds(value):
         raise InvalidRequest(field, _shown(value), allowed)
 
 
 def _shown(value: object) -> str:
-    """Numbers as they are; of anything else, and of numbers without end, the type."""
+    """A number as text; of anything else, and of very long numbers, the type."""
     short = type(value) is float or (type(value) is int and abs(value) <= _LARGEST_SHOWN)
     return str(value) if short else type(value).__name__

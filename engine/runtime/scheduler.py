@@ -1,11 +1,11 @@
-"""Which replies get the next step; engine thread only.
+"""Which replies get the next step. Engine thread only.
 
-Prompts and replies under way take turns: a chunk's worth of prompts, one step of what is being written. A reply that is
-written alone speculates; several share a batch, or take turns: where that is faster, where the model cannot run one
-(`batch.can_batch`), and where drafts were asked for that its batches cannot check (`batch.can_draft`). Background
-requests run one at a time, and only while there is no other request.
+Prefill and decoding alternate: a chunk's worth of prompt tokens, then one step of the replies past their prompts. A
+single reply speculates. Several share a batch, or take turns: if that is faster, if the model cannot run a batch
+(`batch.can_batch`), or if a fixed draft cannot be verified in one (`batch.can_draft`). Background requests run one at a
+time, while there is no other request.
 
-Owns the loaded pair and what outlives a reply: kept caches, costs of rounds. At rest it has the pair measured.
+Owns the loaded pair, and what outlives a reply: kept caches, costs of rounds. Has the pair measured while idle.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 _log = logging.getLogger(__name__)
 
-MAX_REPLIES = 32  # under way at once; more wait
-_START_TOKENS = 64  # what starting a reply is taken to cost, as tokens of its prompt
-SAVING_S = 4.0  # for caches that are not on disk yet when their models go
+MAX_REPLIES = 32  # at once; further ones stay in the queue
+_START_TOKENS = 64  # cost of starting a reply, in prompt tokens
+SAVING_S = 4.0  # for writing caches before their models are dropped
 
 
 class Scheduler:
     def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
-        self._told_measured = self._examined = False  # whether anybody was told of the pair, and how the drafter did
+        self._told_measured = self._examined = False  # ModelMeasured / DrafterExamined already sent
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
         self._line = Line()
-        self._reading: deque[Reply] = deque()  # started, in their prompts
-        self._writing: deque[Reply] = deque()  # past their prompts, in no batch
+        self._reading: deque[Reply] = deque()  # in prefill
+        self._writing: deque[Reply] = deque()  # past prefill, in no batch
         self._batch = Batch()
-        self._paused: deque[Reply] = deque()  # the background reply under way, while there are other requests
-        self._read_tokens = 0  # of prompts, since the last step of what is being written
-        self._batches: bool | None = None  # whether the main model can run them; None: not tried yet
-        self._drafts: bool | None = None  # whether these can check drafts; likewise
-        self.load: BackgroundLoad | None = None  # what is being loaded
-        self.why_no_main: EngineError = NoModelLoaded()  # what a reply ends with while there is none
+        self._paused: deque[Reply] = deque()  # the background reply, while there are other requests
+        self._read_tokens = 0  # prompt tokens prefilled since the last decoding step
+        self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
+        self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
+        self.load: BackgroundLoad | None = None  # in progress
+        self.why_no_main: EngineError = NoModelLoaded()  # the error of replies while there is none
         self._recall_costs()
 
     @property
@@ -70,7 +70,7 @@ class Scheduler:
 
     @property
     def under_way(self) -> bool:
-        """Whether replies are under way, other than background ones, that nobody has asked to end."""
+        """Whether replies run that are neither background ones nor interrupted."""
         return any(not (reply.interrupted or reply.request.background) for reply in self._running)
 
     @property
@@ -79,7 +79,7 @@ class Scheduler:
         return self.load is not None or self._store.has_unwritten or self._tuner.pending
 
     def set_main(self, main: LoadedModel | None) -> None:
-        """Another main model, without a draft: running replies end, waiting ones will use the new model."""
+        """Set another main model, without a draft: running replies end, queued ones will use the new model."""
         self._end_running(FinishReason.MODEL_CHANGED)
         self._line.unprepare()
         self._forget_pair()
@@ -95,14 +95,14 @@ class Scheduler:
         self.load = load
 
     def abort_load(self, reason: EngineError) -> None:
-        """Stop loading, if anything is being loaded."""
+        """Stop the load, if there is one."""
         load, self.load = self.load, None
         if load is not None:
             load.abort(reason)
 
     @property
     def has_aborted_load(self) -> bool:
-        """Whether what is being loaded has stopped for a command that is still to come."""
+        """Whether the load has stopped because of a command that is still in the queue."""
         return self.load is not None and self.load.aborted
 
     def _load_slice(self, load: BackgroundLoad) -> None:
@@ -111,7 +111,7 @@ class Scheduler:
             load.deliver()
 
     def set_draft(self, draft: LoadedModel | None) -> None:
-        """Another draft, or none: running replies go on with it from their next round."""
+        """Set another draft, or none: running replies use it from their next round on."""
         self.draft = draft
         self._recall_costs()
         for reply in self._started:
@@ -134,7 +134,7 @@ class Scheduler:
         self._store.keep_only(conversations)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
-        """Have a reply draft otherwise from its next round on."""
+        """Change how a reply drafts, from its next round on."""
         self._line.set_speculation(request, speculation)
         for reply in [reply for reply in self._started if reply.id == request]:
             reply.request = speculating(reply.request, speculation)
@@ -146,7 +146,7 @@ class Scheduler:
         self._end_running(FinishReason.CANCELLED)
 
     def fail_all(self, error: BaseException) -> None:
-        """End every reply with an error; what their caches hold is in doubt."""
+        """End every reply with an error; their caches may be wrong."""
         for reply in self._started:
             reply.fail(error)
         self._line.fail_all(error)
@@ -155,9 +155,9 @@ class Scheduler:
             replies.clear()
 
     def step(self) -> None:
-        """The start of a reply, a chunk of a prompt, or a step of what is being written.
+        """Start a reply, prefill a chunk, or run a decoding step.
 
-        Nothing once a load was aborted: a reply that started now could have the command refused that ends the load.
+        Nothing after a load was aborted: starting a reply now would make the pending Load fail with RepliesUnderWay.
         """
         if self.load is not None:
             self._load_slice(self.load)
@@ -180,7 +180,7 @@ class Scheduler:
             self._read()
 
     def idle_step(self) -> None:
-        """While nobody waits: a slice of a load, of writing kept caches to disk or of measuring."""
+        """With no requests: a slice of a load, of writing kept caches to disk, or of measuring."""
         if self.load is not None:
             self._load_slice(self.load)
         elif self._store.has_unwritten:
@@ -189,7 +189,7 @@ class Scheduler:
             self._tuner.step()
 
     def take_examined(self) -> DrafterExamined | None:
-        """How the loaded drafter did, once it has been examined; None at any other time."""
+        """The result for the loaded drafter, once after its examination; else None."""
         if self._tuner.pending or self._examined or self.draft is None:
             return None
         self._examined = True
@@ -199,7 +199,7 @@ class Scheduler:
         return DrafterExamined(self.draft.info.folder, known.per_pass, known.misread)
 
     def take_measured(self) -> ModelMeasured | None:
-        """What forwards of the main model take, once that is known; None at any other time."""
+        """The times of the main model, once after they are measured; else None."""
         if self._tuner.pending or self._told_measured or self.main is None:
             return None
         self._told_measured = True
@@ -217,7 +217,7 @@ class Scheduler:
         return [*self._running, *self._paused]
 
     def _pause_or_resume(self) -> None:
-        """The background reply under way goes on only while no other request waits or is under way."""
+        """The background reply runs only while no other request is in the queue or running."""
         if not self._line.foreground and all(reply.request.background for reply in self._running):
             if self._paused:
                 reply = self._paused.popleft()
@@ -233,7 +233,7 @@ class Scheduler:
         try:
             reply.pause()
             self._paused.append(reply)
-        except BaseException as error:  # noqa: BLE001  whatever a device does, the engine goes on
+        except BaseException as error:  # noqa: BLE001  a device may raise anything; the engine goes on
             reply.fail(error)
 
     @property
@@ -241,7 +241,7 @@ class Scheduler:
         return self.load is not None and self.load.role is ModelRole.MAIN
 
     def _ready(self, *, patient: bool) -> QueuedReply | None:
-        """Who may start; `patient`: nothing else is to be done."""
+        """The request to start next; `patient`: the engine is idle."""
         may_start = not self._loads_main and len(self._running) < MAX_REPLIES
         return self._line.ready(self.main, patient=patient, background=not self._started) if may_start else None
 
@@ -252,9 +252,9 @@ class Scheduler:
             queued.fail(self.why_no_main)
             return
         try:
-            for running in self._running:  # one that is paused has done so
+            for running in self._running:  # a paused one has nothing in flight
                 running.settle_draft()
-            may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter of states may lack those
+            may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter needs its states
             reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
             self._draft_with_pair(reply)
             self._line_up(reply)
@@ -267,7 +267,7 @@ class Scheduler:
             (self._reading if reads else self._writing).append(reply)
 
     def _lags(self, reply: Reply) -> bool:
-        """Whether its draft has to read on; a reply of which nobody can tell ends."""
+        """Whether its fixed draft has uncached tokens; if that raises, the reply fails."""
         try:
             return reply.draft_lags
         except BaseException as error:  # noqa: BLE001  as in `_step`
@@ -278,7 +278,7 @@ class Scheduler:
         reply = self._reading.popleft()
         before = reply.sequence.caches.position
         goes_on = self._step(reply)
-        self._read_tokens += (reply.sequence.caches.position - before) or PREFILL_CHUNK_TOKENS  # its draft read
+        self._read_tokens += (reply.sequence.caches.position - before) or PREFILL_CHUNK_TOKENS  # 0: its draft's prefill
         if goes_on:
             self._line_up(reply)
 
@@ -301,7 +301,7 @@ class Scheduler:
         self._sharing.observe(way, len(replies), written, time.perf_counter() - started)
 
     def _leave_to_read(self, replies: Sequence[Reply]) -> None:
-        """Whose draft was asked for and lags is not written on meanwhile; the others are. Who has ended goes."""
+        """Replies whose fixed draft must catch up go back to prefill; the others go on. Ended ones are dropped."""
         self._leave_batch([reply for reply in self._batch.replies if reply in replies or reply.ended])
         written, self._writing = self._writing, deque[Reply]()
         for reply in written:
@@ -316,13 +316,15 @@ class Scheduler:
                 self._writing.append(reply)
 
     def _way(self, replies: Sequence[Reply]) -> Way:
-        """How several replies are written: as was asked, and where that is left to us, what is fastest."""
+        """How several replies run: with fixed drafts in a batch if it can verify them, else in turns; in auto mode the
+        fastest.
+        """
         if not self._can_batch():
             return Way.TURNS
         modes = {reply.request.speculation.mode for reply in replies}
         if SpeculationMode.FIXED in modes and self._can_draft():
             return Way.DRAFTED
-        if any(reply.insists for reply in replies):  # no forward that they share can check drafts
+        if any(reply.insists for reply in replies):  # a batch cannot verify their drafts
             return Way.TURNS
         ways = [Way.SHARED]
         if modes == {SpeculationMode.AUTO} and self.draft is not None:
@@ -354,10 +356,10 @@ class Scheduler:
 
     @contextmanager
     def _batch_at_stake(self, joining: Sequence[Reply] = ()) -> Iterator[None]:
-        """An error in a forward or in the merged caches concerns every reply in them, or on its way there."""
+        """An error in a batch's forward or caches fails all its replies, and those that are joining."""
         try:
             yield
-        except BaseException as error:  # noqa: BLE001  whatever a device does, the engine goes on
+        except BaseException as error:  # noqa: BLE001  a device may raise anything; the engine goes on
             for reply in [*self._batch.clear(), *joining]:
                 reply.fail(error)
 
@@ -374,7 +376,7 @@ class Scheduler:
                 self._step(reply)
 
     def _check_memory(self) -> None:
-        """Near the limit kept caches go first, then the background reply, then the longest of those under way."""
+        """Near the limit drop kept caches first, then end the background reply, then the longest of the others."""
         while is_short() and self._store.evict_oldest():
             pass
         started = [reply for reply in self._started if not reply.interrupted]
@@ -386,19 +388,19 @@ class Scheduler:
         set_limits(*(model.need for model in (self.main, self.draft) if model is not None))
 
     def _can_batch(self) -> bool:
-        """Asked once for each main model, when it first matters."""
+        """Tried once for each main model, when first needed."""
         if self._batches is None:
             self._batches = self.main is not None and can_batch(self.main)
         return self._batches
 
     def _can_draft(self) -> bool:
-        """Whether drafts can be checked in a batch; likewise."""
+        """Whether a batch can verify drafts; tried once, likewise."""
         if self._drafts is None:
             self._drafts = self.main is not None and can_draft(self.main)
         return self._drafts
 
     def _draft_with_pair(self, reply: Reply) -> None:
-        """Have a reply draft with what is loaded now, from its next round on."""
+        """Let a reply draft with the loaded pair, from its next round on."""
         chat = reply.sequence
         proposers: list[Proposer] = [LookupProposer(chat.model.ends)]
         if self.draft is not None:
@@ -407,7 +409,7 @@ class Scheduler:
         reply.draft_with(Drafting(proposers, controller), self._history)
 
     def _recall_costs(self) -> None:
-        """Of another pair: what was measured of it before, so that its first reply knows too."""
+        """Load the calibration of a new pair, so that its first reply has prices too."""
         self._history = History()
         self._sharing = Sharing(self._history)
         self._tuner.stop()
@@ -415,14 +417,14 @@ class Scheduler:
         if self.main is not None:
             try:
                 self._tuner.begin(self.main, self.draft, self._history.costs)
-            except Exception:  # noqa: BLE001  replies can do without prices
+            except Exception:  # noqa: BLE001  replies can run without prices
                 _log.warning("%s cannot be measured", self.main.info.name, exc_info=True)
                 self._tuner.stop()
 
     def _forget_pair(self) -> None:
         try:
             self._store.save(SAVING_S)
-        except Exception:  # noqa: BLE001  the pair goes all the same
+        except Exception:  # noqa: BLE001  the pair is dropped all the same
             _log.exception("caches could not be saved")
         self._store.clear()
         self._batches = self._drafts = None

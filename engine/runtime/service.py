@@ -1,8 +1,8 @@
-"""The engine as its callers see it. Any thread may call it; what is to be done goes to the engine thread by a queue.
+"""The engine as callers see it. Any thread may call it; work is passed to the engine thread by a queue.
 
-MLX binds streams, unevaluated arrays and random state to threads, so the engine thread imports MLX, loads, decodes and
-unloads for the life of the process. Commands are looked at between steps: one prefill chunk, one round, one slice of a
-model being loaded.
+MLX binds streams, unevaluated arrays and random state to threads, so one engine thread imports MLX, loads, decodes and
+unloads for the life of the process. It looks at commands between steps: one prefill chunk, one round, or one slice of a
+load.
 """
 
 from __future__ import annotations
@@ -56,24 +56,24 @@ class Engine:
         cache_disk_bytes: int = 8 << 30,
         openblas: bool = True,
     ) -> None:
-        """Caches of chats wait in that share of the memory, and in `cache_folder`, which outlives the process.
+        """Kept caches take at most `memory_share` of the memory, and are written to `cache_folder`.
 
-        What was measured of this machine is kept there too. `openblas`: that library computes, where it is installed.
+        Calibrations are kept there too. `openblas`: compute with that library, if it is installed.
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], Worker] = partial(
             _make_worker, cache_folder, cache_memory_share, cache_disk_bytes, openblas, self._tell, self._commands.ends
         )
         self._ids = itertools.count(1)
-        self._lock = threading.Lock()  # of what follows; no sink is called under it
+        self._lock = threading.Lock()  # of the attributes below; no sink is called under it
         self._closed = False
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
-        # Requests that were told to their sinks and are not sent yet; what has been said of them meanwhile.
+        # Requests whose Queued is posted and whose command is not sent yet; later commands about them.
         self._arriving: dict[RequestId, list[Command]] = {}
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
-        # MLX aborts a process, or keeps it for ever, that ends while a thread still computes.
+        # A process that ends while a thread still computes is aborted by MLX, or hangs.
         atexit.register(self.close)
 
     def load(
@@ -140,10 +140,10 @@ class Engine:
             return self._state
 
     def close(self, timeout_s: float = 10.0) -> bool:
-        """Finish everything as cancelled and end the thread; True when it ended in time. More calls change nothing.
+        """Finish everything as cancelled and end the thread; True when it ended in time. Further calls change nothing.
 
-        A process that ends without it does it then.
-        A sink may call this, too; from there it cannot wait for its own thread and says False.
+        At the exit of the process it is called if it was not. A sink may call it, too: on the engine thread it cannot
+        wait, and returns False.
         """
         with self._lock:
             if not self._closed:
@@ -157,7 +157,7 @@ class Engine:
         return True
 
     def _send_behind(self, request: RequestId, command: Cancel | SetSpeculation) -> None:
-        """The request goes first: the sink that hears that it is queued may say something of it at once."""
+        """Send after the request's own command: a sink may call `cancel` as soon as it gets Queued."""
         with self._lock:
             if request in self._arriving:
                 self._arriving[request].append(command)
@@ -165,7 +165,7 @@ class Engine:
         self._send(command)
 
     def _send_submit(self, command: Submit) -> None:
-        """And what was said of it meanwhile."""
+        """Send the request, then the commands about it that came meanwhile."""
         try:
             check_request(command.request)
         except EngineError as error:
@@ -175,7 +175,7 @@ class Engine:
         finally:
             with self._lock:
                 for said in self._arriving.pop(command.id):
-                    if not self._closed:  # nobody waits for an answer to these
+                    if not self._closed:  # these have no answer
                         self._commands.put(said)
 
     def _send(self, command: Command) -> None:
@@ -191,9 +191,9 @@ class Engine:
             self._tell(command.sink, *refusal(command, error))
 
     def _tell(self, sink: Sink | None, *events: Event) -> None:
-        """Tell the state of events, then those whom they are for.
+        """Update the state with each event, then send it to `sink` and the subscribers.
 
-        On a caller's thread a KeyboardInterrupt may be the person's: it goes on to the caller, once all is told.
+        On a caller's thread a KeyboardInterrupt in a sink may be the user's Ctrl-C: it is raised once all are sent.
         """
         interrupts: list[KeyboardInterrupt] | None = None if threading.current_thread() is self._thread else []
         for event in events:
@@ -204,7 +204,7 @@ class Engine:
             raise interrupts[0]
 
     def _listeners(self, sink: Sink | None, event: Event) -> list[Sink]:
-        """Those whom it is for, once the state knows of it."""
+        """The sinks of an event, after updating the state with it."""
         with self._lock:
             self._state = state_after(self._state, event)
             subscribers = list(self._subscribers.values()) if isinstance(event, ModelEvent) else []
@@ -216,7 +216,7 @@ class Engine:
         command: Command | None = self._commands.get()
         try:
             worker = None if isinstance(command, Close) else self._make_worker()
-        except BaseException as error:  # noqa: BLE001  without MLX, say, every command is still answered
+        except BaseException as error:  # noqa: BLE001  every command is answered, even without MLX
             _log.exception("the engine cannot work")
             self._refuse_all(command, as_engine_error(error))
             return
@@ -232,7 +232,7 @@ class Engine:
             command = self._commands.get()
 
     def _carry_out(self, worker: Worker, command: Command | None) -> None:
-        """A command, or a step when there is none. The thread outlives every fault."""
+        """A command, or a step when there is none. No error ends the thread."""
         try:
             if command is None:
                 worker.step()
@@ -244,7 +244,7 @@ class Engine:
                 self._refuse(command, as_engine_error(error))
 
     def _next_command(self, worker: Worker) -> Command | None:
-        """The next command; None when there is none but a step to take."""
+        """The next command; None if there is a step to take first."""
         if (draft := worker.take_next_draft()) is not None:
             return draft
         try:
@@ -261,7 +261,7 @@ def _make_worker(
     tell: Callable[[Sink | None, Event], None],
     ends: Callable[[bool], bool],
 ) -> Worker:
-    """Imports MLX, here and now: on the engine thread, after the caller has had its window up."""
+    """Imports MLX; called on the engine thread, after the window is shown."""
     from engine.models.openblas import put_in_front
 
     if openblas:
@@ -275,13 +275,13 @@ def _make_worker(
 
 
 def _forget_frames(error: EngineError | None) -> None:
-    """The frames that an error went through hold models and caches, for as long as anybody shows the error."""
+    """Drop an error's traceback: its frames hold models and caches as long as the error is shown."""
     if error is not None:
         error.__traceback__ = error.__cause__ = error.__context__ = None
 
 
 def _post(sink: Sink, event: Event, interrupts: list[KeyboardInterrupt] | None) -> None:
-    """Whatever a sink raises, SystemExit included, is its own fault: logged, and no further. But for `interrupts`."""
+    """Call a sink. What it raises, even SystemExit, is logged and goes no further, except into `interrupts`."""
     try:
         sink(event)
     except BaseException as error:  # noqa: BLE001  see above

@@ -1,8 +1,8 @@
-"""How several replies are written: what is most tokens a second.
+"""How several replies run: the way with most tokens a second.
 
-They share each forward of the main model, a token each; they share it with drafts; or they take turns speculating. Each
-way is measured while it is in use. One that was not used yet is estimated: shared forwards from the calibration, drafts
-from how often they are accepted, turns from what drafting promises for one reply.
+Ways: one forward for all, a token each; the same with drafts; or taking turns, each speculating. The way in use is
+measured. One not used yet is estimated: shared forwards by the calibration, drafts by accept rates, turns by what
+drafting is predicted to bring one reply.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from enum import Enum, auto
 
 from engine.drafting.controller import History
 
-_LEAD = 1.1  # a change must promise this much: caches are merged and parted for it
-_DRAFTING_LEAD = 1.03  # between the two that share forwards, where they are not
-_STEPS = 12  # between two looks
+_LEAD = 1.1  # by this factor another way must be faster: caches are merged and split for it
+_DRAFTING_LEAD = 1.03  # between the two ways with shared forwards, where they are not
+_STEPS = 12  # between two decisions
 _FADING = 0.9
-_LOOKS_KEPT = 64  # what was measured is forgotten after so many, so that it is tried again
+_LOOKS_KEPT = 64  # decisions after which a measurement is dropped, so that the way is tried again
 
 
 class Way(Enum):
-    SHARED = auto()  # a token each in one forward
-    DRAFTED = auto()  # the same with drafts, each as many tokens as it likes
-    TURNS = auto()  # each by itself, speculating
+    SHARED = auto()  # one forward, a token each
+    DRAFTED = auto()  # one forward, with drafts
+    TURNS = auto()  # each reply by itself, speculating
 
 
 @dataclass(slots=True)
 class _Rate:
-    """Tokens a second, of late."""
+    """Recent tokens a second."""
 
     tokens: float = 0.0
     seconds: float = 0.0
-    looks: int = 0  # since this way was gone
+    looks: int = 0  # since this way was last used
 
     def observe(self, tokens: int, seconds: float) -> None:
         self.tokens = _FADING * self.tokens + tokens
@@ -52,10 +52,10 @@ class Sharing:
     way: Way = Way.SHARED
     _steps: int = _STEPS
     _replies: int = 0
-    _rates: dict[tuple[Way, int], _Rate] = field(default_factory=dict)  # by how many replies; turns are alike for all
+    _rates: dict[tuple[Way, int], _Rate] = field(default_factory=dict)  # by (way, replies); turns: replies is 1
 
     def choose(self, replies: int, ways: Collection[Way]) -> Way:
-        """One of `ways` for so many `replies` now. Looks anew every few steps, and when their number changes."""
+        """One of `ways` for so many `replies`. Decides again every few steps, and when their number changes."""
         self._steps += 1
         if self.way not in ways:
             self.way = Way.SHARED
@@ -73,20 +73,22 @@ class Sharing:
         self.way = max(ways, key=lambda way: self._rate(way, replies) / self._lead(way))
 
     def _lead(self, way: Way) -> float:
-        """How much more than the present way another must promise."""
+        """By what factor another way must be faster than the present one."""
         if way is self.way:
             return 1.0
         return _LEAD if Way.TURNS in (way, self.way) else _DRAFTING_LEAD
 
     def observe(self, way: Way, replies: int, tokens: int, seconds: float) -> None:
-        """A step of `replies` replies, in this way, wrote so many tokens."""
+        """A step of `replies` replies, in this way, emitted `tokens` in `seconds`."""
         self._measured(way, replies).observe(tokens, seconds)
 
     def _measured(self, way: Way, replies: int) -> _Rate:
         return self._rates.setdefault((way, 1 if way is Way.TURNS else replies), _Rate())
 
     def _rate(self, way: Way, replies: int) -> float:
-        """What was measured; of drafts, as long as they stand no more often than then. 0 where they do not pay."""
+        """Tokens a second: as measured; with drafts at most as predicted by the present accept rates. 0: they do not
+        pay.
+        """
         measured = self._measured(way, replies)
         if way is Way.SHARED and measured.seconds:
             return measured.value

@@ -1,4 +1,4 @@
-"""The state of the engine as its events tell it. Pure: a state and an event make the next state."""
+"""The engine's state, derived from its events. Pure: a state and an event make the next state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.api.types import DraftingState, EngineState, ModelRole, RequestId
 
 
 def state_after(state: EngineState, event: Event) -> EngineState:
-    """`state`, brought up to date by `event`."""
+    """`state` after `event`."""
     match event:
         case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
             return _after_model_event(state, event)

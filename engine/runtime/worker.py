@@ -1,4 +1,4 @@
-"""What the engine thread does: carries out commands, and steps replies and loads between them. Engine thread only.
+"""The engine thread's work: carries out commands, and steps replies and loads between them. Engine thread only.
 
 Importing this module imports MLX.
 """
@@ -52,7 +52,7 @@ from engine.runtime.scheduler import Scheduler
 
 _log = logging.getLogger(__name__)
 
-# Sends an event to a sink; one of a model to the subscribers too. None: to the subscribers alone.
+# Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.
 Tell = Callable[[Sink | None, Event], None]
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
@@ -73,7 +73,7 @@ def make_worker(
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
     try:
         return PrefixDisk(folder, limit_bytes) if folder is not None else None
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an invalid file name
         _log.warning("caches are not kept on disk: %s", error)
         return None
 
@@ -92,7 +92,7 @@ class Worker:
         return self._counting.busy or self._scheduler.busy or self._scheduler.has_idle_work
 
     def handle(self, command: Command) -> None:
-        """Carry out a command, or begin to: models are loaded by `step`."""
+        """Carry out a command; loads only begin here, and go on by `step`."""
         _log.debug("%r", command)
         match command:
             case Load():
@@ -115,7 +115,7 @@ class Worker:
                 self._shut_down()
 
     def step(self) -> None:
-        """A slice of whatever there is to do. A fault that is no reply's own ends all of them: they could not go on."""
+        """A slice of pending work. An error that is no single reply's ends all replies."""
         if self._counting.busy:
             rests = not (self._scheduler.busy or self._scheduler.has_idle_work)
             self._counting.step(self._scheduler.main, BETWEEN_S if rests else 0.0)
@@ -132,7 +132,7 @@ class Worker:
             raise
 
     def take_next_draft(self) -> SetDraft | None:
-        """The command that waited for a main model, once that is loaded or could not be."""
+        """The draft's command that waited for a main model, once that is loaded or has failed."""
         if self._loads_main:
             return None
         command, self._next_draft = self._next_draft, None
@@ -148,7 +148,7 @@ class Worker:
 
     def _load_main(self, command: Load) -> None:
         if self._scheduler.under_way and not command.end_replies:
-            if self._scheduler.has_aborted_load:  # for this command, perhaps; it can go on no more
+            if self._scheduler.has_aborted_load:  # for this command, perhaps; it cannot go on
                 self._abort_loads(LoadAborted)
             for answer in refusal(command, RepliesUnderWay(command.folder)):
                 self._tell(command.sink, answer)
@@ -219,7 +219,7 @@ class Worker:
                 self._tell(command.sink, answer)
 
     def _drop_pair(self, sink: Sink | None) -> None:
-        """Running replies end, waiting ones go on to wait."""
+        """Running replies end, queued ones stay in the queue."""
         pair = [
             (ModelRole.DRAFT, self._scheduler.draft is not None),
             (ModelRole.MAIN, self._scheduler.main is not None),
@@ -242,7 +242,7 @@ class Worker:
                 self._scheduler.why_no_main = as_engine_error(error)
             self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
             if role is ModelRole.MAIN and self._scheduler.main is not None:
-                self._refuse_next_draft(LoadAborted)  # it was to draft for that one, not for the one that stays
+                self._refuse_next_draft(LoadAborted)  # it was for that main model, not for the one that stays
 
         def told(progress: Progress) -> None:
             if not progress.done_bytes:
@@ -253,10 +253,10 @@ class Worker:
         self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, told))
 
     def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
-        """Weights are about to be read: all that can be known without them allows it.
+        """Called before weights are read: every check that is possible without them has passed.
 
-        A pair makes room for the next main model only now. A draft stays until the next one is loaded, unless memory is
-        too short for both.
+        The loaded pair is dropped only now, for the next main model. A draft stays until the next one is loaded, unless
+        there is no memory for both.
         """
         if role is ModelRole.MAIN:
             self._drop_pair(sink)
@@ -273,7 +273,7 @@ class Worker:
         self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
-        """If that raises the model is not there."""
+        """If this raises, the model is not installed."""
         replaces = role is ModelRole.DRAFT and self._scheduler.draft is not None
         put = self._set_main if role is ModelRole.MAIN else self._scheduler.set_draft
         try:
@@ -281,7 +281,7 @@ class Worker:
         except BaseException:
             try:
                 put(None)
-            except Exception:  # noqa: BLE001  for the same reason perhaps; nobody has the model by then
+            except Exception:  # noqa: BLE001  perhaps the same error; nothing uses the model by then
                 _log.info("%s was not taken away in order", model.info.name, exc_info=True)
             raise
         finally:
