@@ -37,7 +37,7 @@ from engine import (
 )
 
 _STOPPED = 130
-_UNREAD = 141
+_OUTPUT_CLOSED = 141
 _LONGEST_MESSAGE = 500
 
 
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:  # of stdout: the engine handles its own
         _abandon(sys.stdout)
         if isinstance(error, BrokenPipeError):
-            return _UNREAD
+            return _OUTPUT_CLOSED
         _say(json.dumps({"error": "OutputFailed", "detail": error.strerror}))
         return 1
 

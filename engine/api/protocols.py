@@ -62,7 +62,8 @@ class ChatEngine(Protocol):
         """
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
-        """Send every model event to `sink` from now on, whoever caused it. Call the result to unsubscribe.
+        """Send every model event to `sink` from now on, also those of other callers' commands. Call the result to
+        unsubscribe.
 
         A sink that is also given to a call gets each event of that call once.
         """

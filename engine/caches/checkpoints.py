@@ -66,19 +66,19 @@ def rows_between(caches: CacheSet, start: int, end: int) -> Rows:
     return [[array[..., start:end, :] for array in _arrays(leaf)] for leaf in _with_rows(caches)]
 
 
-def append_rows(caches: CacheSet, stretches: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
+def append_rows(caches: CacheSet, segments: list[Rows], end: int, checkpoint: Checkpoint | None) -> None:
     """Append segments of rows, which lead up to `end`, cache by cache; empties the lists, to save memory."""
     require(caches.width == 0, "a step is open")
     require(checkpoint is not None or not needs_checkpoints(caches), f"nothing restores the state at {end}")
     for index, leaf in enumerate(_with_rows(caches)):
         held = [array[..., : caches.position, :] for array in _arrays(leaf)] if caches.position else []
-        columns = [*([held] if held else []), *(stretch[index] for stretch in stretches)]
+        columns = [*([held] if held else []), *(segment[index] for segment in segments)]
         joined = [mx.concatenate([*parts, _spare(parts[-1])], axis=-2) for parts in zip(*columns, strict=True)]
         mx.eval(joined)
         if joined:
             _put(leaf, joined, end)
-        for stretch in stretches:
-            stretch[index] = []
+        for segment in segments:
+            segment[index] = []
     if checkpoint is not None:
         _restore(caches, checkpoint)
     caches.position = end

@@ -34,7 +34,7 @@ class Draft:
     parents: tuple[int, ...] | None = None
 
     @property
-    def told(self) -> tuple[mx.array | None, ...]:
+    def host_arrays(self) -> tuple[mx.array | None, ...]:
         """The arrays that are read on the host."""
         return self.tokens, self.probabilities, self.guesses
 

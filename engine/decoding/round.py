@@ -64,12 +64,12 @@ def plain_round(sequence: Sequence, sampler: Sampler, ending: Ending, *, look_ah
     """
     started = perf_counter()
     verdict, sequence.in_flight = sequence.in_flight, None
-    typical = look_ahead == (verdict is not None) and sequence.unread == 1
+    typical = look_ahead == (verdict is not None) and sequence.uncached == 1
     if verdict is None:
         verdict = verify(sequence, NO_DRAFT, sampler)
     if look_ahead:
         start_next_forward(sequence, verdict, sampler)
-    emitted = drawable(integers(verdict), sequence)  # waits for the device
+    emitted = valid_tokens(integers(verdict), sequence)  # waits for the device
     ending(emitted)
     _commit(sequence, sampler, emitted)
     return Round(tuple(emitted), perf_counter() - started, typical=typical)
@@ -144,7 +144,7 @@ class _Clock:
 def verdicts_on(draft: Draft, sequence: Sequence, sampler: Sampler) -> list[int]:
     """As `verify`, after waiting for them and for the draft's arrays that are read on the host."""
     verdicts = verify(sequence, draft, sampler)
-    _wait_for([verdicts, *draft.told])
+    _wait_for([verdicts, *draft.host_arrays])
     return integers(verdicts)
 
 
@@ -167,7 +167,7 @@ def cut_at_end(
     drafted: int, path: list[int], verdicts: list[int], sequence: Sequence, ending: Ending
 ) -> tuple[list[int], int, int]:
     """(emitted, drafted, accepted) of a round, without drafted tokens after the reply's end."""
-    emitted = drawable([verdicts[index + 1] for index in (ROOT, *path)], sequence)
+    emitted = valid_tokens([verdicts[index + 1] for index in (ROOT, *path)], sequence)
     kept = ending(emitted)
     if kept < len(emitted):
         emitted, drafted = emitted[:kept], min(drafted, kept)
@@ -177,9 +177,9 @@ def cut_at_end(
 def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     """The main model's verdicts (n + 1,): its token after the last committed one and after each drafted one."""
     require(draft.parents is None or sequence.reads_trees, "this forward reads a draft as a chain")
-    unread = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
-    logits = sequence.feed(mx.concatenate([unread, draft.tokens.astype(mx.uint32)]))
-    return sampler.verify(logits[unread.size - 1 :], len(sequence.tokens), draft)
+    uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
+    logits = sequence.feed(mx.concatenate([uncached, draft.tokens.astype(mx.uint32)]))
+    return sampler.verify(logits[uncached.size - 1 :], len(sequence.tokens), draft)
 
 
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:
@@ -188,13 +188,13 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
     MEASURED: 3 to 8 % more tokens a second, on a CPU too, although `async_eval` returns there only when most of the
     forward is computed. One forward is wasted where a reply ends.
     """
-    sequence.close_step(sequence.unread)
+    sequence.close_step(sequence.uncached)
     logits = sequence.feed(verdict)
     sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, verdict)
     mx.async_eval(sequence.in_flight)
 
 
-def drawable(drawn: list[int], sequence: Sequence) -> list[int]:
+def valid_tokens(drawn: list[int], sequence: Sequence) -> list[int]:
     """The tokens before the first NO_TOKEN; raises LogitsBroken if the very first is NO_TOKEN.
 
     So a reply breaks at the same token with any draft: the next round begins there.

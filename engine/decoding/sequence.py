@@ -48,15 +48,15 @@ class Sequence:
         require(self.caches.position < max(1, len(tokens)), "nothing is left to feed")
 
     @property
-    def unread(self) -> int:
+    def uncached(self) -> int:
         """Committed tokens that the cache lacks; 1 between rounds."""
         return len(self.tokens) - self.caches.position
 
     @property
     def ready(self) -> bool:
         """Whether a round may come next and feed the uncached tokens."""
-        if self.unread == 1 or self.unread > TAIL_TOKENS or not self.caches.can_roll_back:  # width matters for some
-            return self.unread == 1
+        if self.uncached == 1 or self.uncached > TAIL_TOKENS or not self.caches.can_roll_back:  # width matters for some
+            return self.uncached == 1
         return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
 
     def prefill_chunk(self) -> None:
@@ -150,11 +150,11 @@ class Sequence:
         is already in flight, this one was closed before that.
         """
         if self.in_flight is None:
-            kept = self.unread - 1 + len(emitted)
-            moved = [*range(self.unread), *(self.unread + index for index in path)]
+            kept = self.uncached - 1 + len(emitted)
+            moved = [*range(self.uncached), *(self.uncached + index for index in path)]
             self.close_step(kept, None if moved == list(range(len(moved))) else moved)
         self.tokens.extend(emitted)
-        require(self.unread == 1, f"{self.unread} tokens are unread between rounds")
+        require(self.uncached == 1, f"{self.uncached} tokens are uncached between rounds")
 
     def discard_in_flight(self) -> None:
         """Take back the step that was started ahead, if there is one; its token is never read."""

@@ -113,7 +113,7 @@ def examination(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, 
         for reading in readings if reply is not None else ():
             assert reply is not None
             yield from _asked(reading, main, reply, accepted[reading.name])
-        readings = [reading for reading in readings if not _falls_behind(accepted[reading.name], accepted[""])]
+        readings = [reading for reading in readings if not _is_much_worse(accepted[reading.name], accepted[""])]
     own = accepted.pop("")
     if len(own) < _LEAST_PLACES:
         return None
@@ -155,7 +155,7 @@ def _reply(main: LoadedModel, question: str, layers: tuple[int, ...]) -> Generat
         return None
     sampler, sequence = Sampler(_GREEDY, 0, main.logit_width, tokens), TokenSequence(main, list(tokens))
     kept = sequence.hidden_states = HiddenStates(main.network, layers)
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         yield
         sequence.prefill_chunk()
     while len(sequence.tokens) - len(tokens) < _TOKENS and not (set(sequence.tokens[len(tokens) :]) & set(main.ends)):
@@ -183,7 +183,7 @@ def _asked(reading: Reading, main: LoadedModel, reply: _Reply, accepted: list[in
         fed = end - 1
 
 
-def _falls_behind(other: Sequence[int], own: Sequence[int]) -> bool:
+def _is_much_worse(other: Sequence[int], own: Sequence[int]) -> bool:
     """Whether the other reading has so few accepted tokens that it is dropped."""
     return len(own) >= _LEAST_PLACES and sum(other) < _HOPE * sum(own)
 

@@ -143,7 +143,7 @@ def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Ex
     """How many of a drafter's tokens are accepted; None if it cannot draft."""
     try:
         return (yield from examination(main, draft))
-    except Exception:  # noqa: BLE001  of a stranger's drafter
+    except Exception:  # noqa: BLE001  a third-party drafter may raise anything
         _log.warning("%s could not be examined", draft.source, exc_info=True)
         return None
 
@@ -316,8 +316,8 @@ def pair_key(main: LoadedModel, draft: LoadedModel | None) -> str:
 
 def _machine() -> list[str]:
     device = mx.device_info()
-    told = (platform.machine(), mx.default_device(), device.get("device_name"), device.get("architecture"))
-    return [*map(str, told), str(is_in_front()), mx.__version__, mlx_lm.__version__]  # type: ignore[attr-defined]
+    parts = (platform.machine(), mx.default_device(), device.get("device_name"), device.get("architecture"))
+    return [*map(str, parts), str(is_in_front()), mx.__version__, mlx_lm.__version__]  # type: ignore[attr-defined]
 
 
 def _about(main: LoadedModel) -> dict[str, Any]:

@@ -202,7 +202,7 @@ class AutoController:
         self._since_plain = 0
         self._present = _kind(PLAIN)  # of the latest plan
         self._choices: dict[str, Choice] = {}  # by source, the latest
-        self._behind: dict[str, int] = {}
+        self._uncached: dict[str, int] = {}
         self.parked = 0 < history.draft_speed < 1  # as the last reply left it
 
     @property
@@ -222,16 +222,16 @@ class AutoController:
         return not self.refuses(source) and (not self.parked or self._may_try(source))
 
     def may_read(self, offer: Offer) -> bool:
-        self._behind[offer.source] = offer.behind
+        self._uncached[offer.source] = offer.behind
         if self.parked:
             return self._may_try(offer.source)
         saving_s = self._expected_saving_s(offer)
-        self.parked = saving_s == 0 < self._costs.plain_s
+        self.parked = saving_s == 0 and self._costs.plain_s > 0
         return self._costs.reading_s(offer.source, offer.behind) <= saving_s
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         self._costs.observe_reading(source, tokens, seconds)
-        self._behind[source] = max(0, self._behind.get(source, 0) - tokens)
+        self._uncached[source] = max(0, self._uncached.get(source, 0) - tokens)
         # Without a price nothing is charged: else no credit would be left for the first try.
         if self.parked and self._costs.plain_s and source in self._history.last_drafted:
             self._spend(self._costs.reading_s(source, tokens) / self._costs.plain_s)
@@ -310,7 +310,7 @@ class AutoController:
 
     def _cost_before_a_try(self, source: str) -> float:
         """Cost in plain tokens of prefilling its uncached tokens and drafting one; prefill alone is waste."""
-        plain_s, behind = self._costs.plain_s, self._behind.get(source, 0)
+        plain_s, behind = self._costs.plain_s, self._uncached.get(source, 0)
         if not plain_s or not behind:
             return 0.0
         return (self._costs.reading_s(source, behind) + self._costs.price_s(source, 1)) / plain_s - 1
@@ -319,7 +319,7 @@ class AutoController:
         """Seconds that drafting should save in the rest of the reply, assumed to be as long as the reply so far."""
         plain_s = self._costs.plain_s
         expected = max(_TYPICAL_REPLY_TOKENS, self._tokens)
-        could = replace(offer, most=MAX_DRAFT_TOKENS, tells_probabilities=False)
+        could = replace(offer, most=MAX_DRAFT_TOKENS, has_probabilities=False)
         return expected * max(0.0, plain_s - 1 / self._options(could)[0].rate) if plain_s else 0.0
 
     def _options(self, offer: Offer) -> list[Option]:
@@ -337,7 +337,7 @@ class AutoController:
         if self._only:
             return [choice.of_length(most, record)]
         fixed = choice.fixed(record)
-        if not offer.tells_probabilities:
+        if not offer.has_probabilities:
             return [fixed]
         worth = history.worth[offer.source].by_grade
         stopping = choice.stopping(record, worth, self._costs.plain_s)

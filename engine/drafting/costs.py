@@ -202,7 +202,7 @@ class RoundCosts:
     def _learn(self, source: str, drafted: int, excess: float) -> None:
         """`excess`: log(measured / predicted) of a drafted round, minus that of plain rounds next to it.
 
-        Learnt only where plain and drafted rounds meet: else a busy machine could not be told from an expensive length.
+        Learnt only where plain and drafted rounds meet: else a busy machine would look like an expensive length.
         """
         largest = _LARGEST_CORRECTION if self.calibrated else _LARGEST_STEP
         excess = max(-largest, min(largest, excess))

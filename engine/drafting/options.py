@@ -143,11 +143,11 @@ def stop_floors(
     for drafted in range(len(tokens) - 2, 0, -1):
         while len(ends) > 1 and price_of_more(drafted, ends[-1]) >= price_of_more(ends[-1], ends[-2]):
             ends.pop()
-        stands = tokens[drafted] - tokens[drafted - 1]  # P(all accepted), on average
-        floor = rate * price_of_more(drafted, ends[-1]) * stands
+        chance = tokens[drafted] - tokens[drafted - 1]  # P(all accepted), on average
+        floor = rate * price_of_more(drafted, ends[-1]) * chance
         if floor > _NEARLY_SURE:
             error_s = 2 * error * seconds[ends[-1]]
-            floor = max(_NEARLY_SURE, rate * price_of_more(drafted, ends[-1], error_s) * stands)
+            floor = max(_NEARLY_SURE, rate * price_of_more(drafted, ends[-1], error_s) * chance)
         floors.append(min(_HIGHEST_FLOOR, max(0.0, floor)))
         ends.append(drafted)
     return tuple(reversed(floors))

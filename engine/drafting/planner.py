@@ -29,7 +29,7 @@ class _Unused:
     """An offer that was not used, with the tokens that it would have drafted at `position`."""
 
     offer: Offer
-    foreseen: list[int]
+    proposed: list[int]
     position: int
 
 
@@ -77,8 +77,8 @@ class Drafting:
         plan = self._controller.plan(offers)
         if not self._unused:
             rest = [offer for offer in offers if offer.source != plan.source]
-            foreseen = [(offer, self._proposers[offer.source].foresee(tokens, offer.most)) for offer in rest]
-            self._unused = [_Unused(offer, ahead, len(tokens)) for offer, ahead in foreseen if ahead]
+            proposed = [(offer, self._proposers[offer.source].propose_tokens(tokens, offer.most)) for offer in rest]
+            self._unused = [_Unused(offer, ahead, len(tokens)) for offer, ahead in proposed if ahead]
         self.state = self._state({offer.source for offer in offers if not offer.behind})
         self.source = plan.source or self.source
         return plan
@@ -136,8 +136,8 @@ class Drafting:
         try:
             sequence.hidden_states = HiddenStates(sequence.model.network, layers) if layers else None
         except Exception as refusal:  # noqa: BLE001  a network may raise anything; the reply can do without drafts
-            foreseen = isinstance(refusal, NoHiddenStates)
-            _log.info("%s cannot draft: %s", of_states[0].name, refusal, exc_info=None if foreseen else refusal)
+            expected = isinstance(refusal, NoHiddenStates)
+            _log.info("%s cannot draft: %s", of_states[0].name, refusal, exc_info=None if expected else refusal)
             for proposer in of_states:
                 proposer.failed = True
 
@@ -160,14 +160,16 @@ class Drafting:
 
     def catch_up(self, sequence: TokenSequence) -> bool:
         """Have a proposer prefill a chunk of its uncached tokens, if the request fixed the draft; False if none did."""
-        behind = self._behind(sequence)
-        return any(self._read(*each, sequence.tokens).behind < each[1].behind for each in behind)
+        for proposer, offer in self._lagging(sequence):
+            if self._read(proposer, offer, sequence.tokens).behind < offer.behind:
+                return True
+        return False
 
     def has_to_catch_up(self, sequence: TokenSequence) -> bool:
         """Whether `catch_up` would prefill anything."""
-        return bool(self._behind(sequence))
+        return bool(self._lagging(sequence))
 
-    def _behind(self, sequence: TokenSequence) -> list[tuple[Guarded, Offer]]:
+    def _lagging(self, sequence: TokenSequence) -> list[tuple[Guarded, Offer]]:
         if not self._controller.insists or sequence.in_flight is not None:
             return []
         self.pass_hidden_states(sequence)
@@ -195,9 +197,9 @@ class Drafting:
         """Teach the controller how many tokens of unused offers would have been accepted."""
         for unused in list(self._unused):
             since = tokens[unused.position :]
-            accepted = common_prefix(unused.foreseen, since)
-            if accepted < len(since) or accepted == len(unused.foreseen):
-                self._controller.learn_unused(unused.offer, len(unused.foreseen), accepted)
+            accepted = common_prefix(unused.proposed, since)
+            if accepted < len(since) or accepted == len(unused.proposed):
+                self._controller.learn_unused(unused.offer, len(unused.proposed), accepted)
                 self._unused.remove(unused)
 
     def _state(self, offering: set[str]) -> DraftingState:

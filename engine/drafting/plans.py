@@ -18,7 +18,7 @@ class Offer:
     source: str
     most: int
     grade: int = 0
-    tells_probabilities: bool = False  # so a draft can stop by itself
+    has_probabilities: bool = False  # so a draft can stop by itself
     behind: int = 0
     free: bool = False  # takes no time of the device, so it is never parked
 

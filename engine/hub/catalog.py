@@ -146,20 +146,20 @@ class CatalogDraft:
 
     def gain_for(self, main: str) -> CatalogGain | None:
         """The one measured in chats, else the lowest, so that a chat does not disappoint."""
-        told = [gain for gain in self.gains if gain.main == main]
-        chats = [gain for gain in told if gain.on == "chat"]
-        return min(chats or told, key=lambda gain: gain.times, default=None)
+        published = [gain for gain in self.gains if gain.main == main]
+        chats = [gain for gain in published if gain.on == "chat"]
+        return min(chats or published, key=lambda gain: gain.times, default=None)
 
     def acceptance_for(self, main: str) -> CatalogAcceptance | None:
         """Chosen in the same way."""
-        told = [each for each in self.acceptances if each.main in ("", main)]
-        chats = [each for each in told if each.on == "chat"]
-        return min(chats or told, key=lambda each: each.share, default=None)
+        published = [each for each in self.acceptances if each.main in ("", main)]
+        chats = [each for each in published if each.on == "chat"]
+        return min(chats or published, key=lambda each: each.share, default=None)
 
     def lowest_acceptance(self) -> CatalogAcceptance | None:
         """With any main model, without code and maths."""
-        told = [each for each in self.acceptances if each.on not in _EASY]
-        return min(told, key=lambda each: each.share, default=None)
+        published = [each for each in self.acceptances if each.on not in _EASY]
+        return min(published, key=lambda each: each.share, default=None)
 
     def info(self) -> ModelInfo:
         drafter = None if self.kind is None else DrafterInfo(self.kind, 0, 0, 0, ())
@@ -208,19 +208,19 @@ class Catalog:
         drafter = next((each for each in self.drafts if each.repository == draft and main in each.mains), None)
         if model is None or drafter is None:
             return None
-        told = drafter.acceptance_for(main)
+        published = drafter.acceptance_for(main)
         times = times_like(measured, model.download_bytes, sparse=bool(model.active_parameters))
-        share = self._typical_acceptance(drafter.kind) if told is None else told.share
-        if times is None or share is None or (told is None and drafter.gain_for(main) is not None):
+        share = self._typical_acceptance(drafter.kind) if published is None else published.share
+        if times is None or share is None or (published is None and drafter.gain_for(main) is not None):
             return None
         weight = _step_bytes(drafter) / _step_bytes(model)
         gain = estimated_gain(times, weight, share, by_block=drafter.kind in _BLOCKS)
-        return PredictedGain(gain, TYPICAL_OF_KIND if told is None else told.on) if gain is not None else None
+        return PredictedGain(gain, TYPICAL_OF_KIND if published is None else published.on) if gain is not None else None
 
     def _typical_acceptance(self, kind: DrafterKind | None) -> float | None:
         """The lower median of the lowest accept rates of a kind's drafts, without code and maths."""
         lowest = [draft.lowest_acceptance() for draft in self.drafts if draft.kind is kind]
-        shares = [told.share for told in lowest if told is not None]
+        shares = [published.share for published in lowest if published is not None]
         return median_low(shares) if shares else None
 
     def pairs_for(self, memory_bytes: int, language: str) -> tuple[CatalogPair, ...]:
@@ -228,7 +228,7 @@ class Catalog:
         pairs = [pair for model in self.models if (pair := self._pair(model, memory_bytes, language)) is not None]
         best: dict[str, CatalogPair] = {}
         for pair in sorted(pairs, key=_rank):
-            best.setdefault(_line(pair.main), pair)
+            best.setdefault(_series(pair.main), pair)
         return tuple(best.values())[:_MOST_PAIRS]
 
     def _pair(self, main: CatalogModel, memory_bytes: int, language: str) -> CatalogPair | None:
@@ -273,7 +273,7 @@ def _fit(main: CatalogModel, draft: CatalogDraft, memory_bytes: int) -> MemoryFi
     return fit_together((main.info(), draft.info()), PAIR_CONTEXT_TOKENS, memory_bytes)
 
 
-def _line(model: CatalogModel) -> str:
+def _series(model: CatalogModel) -> str:
     """The series of a model: "Qwen" of "Qwen3.8", "Gemma" of "Gemma 4"."""
     found = re.match(r"[A-Za-z]+", model.family)
     return found[0] if found else model.family
@@ -322,7 +322,7 @@ def _draft(row: dict[str, Any]) -> CatalogDraft:
             CatalogGain(_repository(gain["main"]), gain["machine"], float(gain["times"]), gain["on"], gain["source"])
             for gain in row["gains"]
         ),
-        acceptances=tuple(_acceptance(told) for told in row.get("acceptances", ())),
+        acceptances=tuple(_acceptance(published) for published in row.get("acceptances", ())),
         told_bytes=int(row.get("download_bytes", 0)),
         active_parameters=int(row.get("active_parameters", 0)),
     )

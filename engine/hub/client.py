@@ -31,7 +31,7 @@ from engine.api.hub import PUBLIC_HUB, HubAccess
 from engine.hub.repository import RemoteFile, choose_files, is_commit, parts_of
 from engine.hub.stop import (
     BEFORE_ANY_ANSWER,
-    Lines,
+    Connections,
     Patience,
     Retries,
     StopSignal,
@@ -95,7 +95,7 @@ class HubClient:
         self.repository = about
         self._hub = hub
         self._stop = stop
-        self._lines = Lines(stop)
+        self._connections = Connections(stop)
         self._retries = retries or Retries(stop)
         self._patience = patience
         if hub.offline:
@@ -330,7 +330,7 @@ class HubClient:
                 url,
                 headers={**headers, **self._authorization()},
                 timeout=self._timeout(of_file=bool(file)),
-                extensions={"trace": self._lines.watch},
+                extensions={"trace": self._connections.watch},
             ) as response:
                 self._check(response, file)
                 yield response
@@ -354,12 +354,12 @@ class HubClient:
             return {}
         if not (token.isascii() and token.isprintable()):
             raise AccessDenied(self.repository, gated=False)
-        if not (self._hub.token_in_clear or self._is_private_line()):
+        if not (self._hub.token_in_clear or self._is_private()):
             raise TokenInClear(self.repository, self._hub.endpoint)
         return {"Authorization": f"Bearer {token}"}
 
-    def _is_private_line(self) -> bool:
-        """Whether nobody on the way to the hub can read the connection."""
+    def _is_private(self) -> bool:
+        """Whether the connection cannot be read on its way to the hub."""
         return self._hub.endpoint.startswith("https:") or self._is_here()
 
     def _is_here(self) -> bool:

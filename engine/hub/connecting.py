@@ -30,8 +30,8 @@ _MOST_BESIDE = 1 << 20  # bytes besides bodies: headers, 1xx answers, redirects
 class PacedStream(httpcore2.NetworkStream):
     """After the first bytes of an answer, a minimum of its body has to arrive within each timeout."""
 
-    def __init__(self, line: httpcore2.NetworkStream) -> None:
-        self._line = line
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
         self.begin()
 
     def begin(self) -> None:
@@ -51,33 +51,33 @@ class PacedStream(httpcore2.NetworkStream):
         if self._bytes - self._progress > _MOST_BESIDE:
             raise httpcore2.ReadError(f"{self._bytes} bytes, and {self._progress} of an answer")
         asked_at = time.monotonic()
-        piece = self._line.read(max_bytes, timeout)
+        piece = self._stream.read(max_bytes, timeout)
         self._waited_s += time.monotonic() - asked_at if self._bytes else 0.0
         self._bytes += len(piece)
         return piece
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self.begin()
-        self._line.write(buffer, timeout)
+        self._stream.write(buffer, timeout)
 
     def close(self) -> None:
-        self._line.close()
+        self._stream.close()
 
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        return PacedStream(self._line.start_tls(ssl_context, server_hostname, timeout))
+        return PacedStream(self._stream.start_tls(ssl_context, server_hostname, timeout))
 
     def get_extra_info(self, info: str) -> Any:
-        return self._line.get_extra_info(info)
+        return self._stream.get_extra_info(info)
 
 
-def progressing(line: PacedStream, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
+def progressing(stream: PacedStream, pieces: Iterable[bytes], *, anew: bool = False) -> Iterator[bytes]:
     """`pieces` of an answer from `stream`; `anew`: reset the time waited before."""
     if anew:
-        line.begin()
+        stream.begin()
     for piece in pieces:
-        line.progress(len(piece))
+        stream.progress(len(piece))
         yield piece
 
 

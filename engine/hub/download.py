@@ -137,9 +137,9 @@ class Meter:
         self._lock = threading.Lock()
         self._download, self._repository, self._emit = download, repository, emit
         self._all, self._files = _Count(), dict[str, _Count]()
-        self._told_bytes = 0
-        self._told_retry = False
-        self._told_at = time.monotonic()
+        self._reported_bytes = 0
+        self._reported_retry = False
+        self._reported_at = time.monotonic()
         self.retry: Callable[[], Retry | None] = lambda: None
 
     def start(self, files: Iterable[RemoteFile]) -> None:
@@ -147,7 +147,7 @@ class Meter:
         with self._lock:
             self._files = {file.name: _Count(file.size_bytes) for file in files}
             self._all = _Count(sum(file.total_bytes for file in self._files.values()))
-            self._tell(time.monotonic())
+            self._report(time.monotonic())
 
     def add(self, name: str, count_bytes: int, fresh: bool) -> None:
         """`fresh`: they arrived over the network; others were on disk already and do not count as speed."""
@@ -159,21 +159,21 @@ class Meter:
     def tick(self) -> None:
         with self._lock:
             now = time.monotonic()
-            changed = self._all.done_bytes != self._told_bytes or (self.retry() is not None) != self._told_retry
-            if now - self._told_at >= (INTERVAL_S if changed else STALL_INTERVAL_S):
-                self._tell(now)
+            changed = self._all.done_bytes != self._reported_bytes or (self.retry() is not None) != self._reported_retry
+            if now - self._reported_at >= (INTERVAL_S if changed else STALL_INTERVAL_S):
+                self._report(now)
 
     def finish(self) -> None:
         with self._lock:
-            self._tell(time.monotonic())
+            self._report(time.monotonic())
 
-    def _tell(self, now: float) -> None:
-        passed_s = max(now - self._told_at, 1e-3)
+    def _report(self, now: float) -> None:
+        passed_s = max(now - self._reported_at, 1e-3)
         came = self._all.look(passed_s)
         for file in self._files.values():
             file.look(passed_s)
         retry = None if came else self.retry()  # one file may wait while the others arrive
-        self._told_bytes, self._told_at, self._told_retry = self._all.done_bytes, now, retry is not None
+        self._reported_bytes, self._reported_at, self._reported_retry = self._all.done_bytes, now, retry is not None
         self._emit(
             DownloadProgress(
                 self._download,

@@ -59,8 +59,8 @@ class FolderFiles:
     @classmethod
     def of(cls, stats: Mapping[str, tuple[int, int, int]]) -> FolderFiles:
         """`stats`: size, time of change in nanoseconds and inode, by name."""
-        told = repr(sorted(stats.items())).encode("utf-8", "surrogatepass")
-        return cls(hashlib.blake2b(told, digest_size=16).hexdigest(), sum(size for size, _, _ in stats.values()))
+        given = repr(sorted(stats.items())).encode("utf-8", "surrogatepass")
+        return cls(hashlib.blake2b(given, digest_size=16).hexdigest(), sum(size for size, _, _ in stats.values()))
 
 
 class Inspected:
@@ -117,14 +117,14 @@ def _info(row: object) -> ModelInfo | None:
     """The inverse of `asdict`."""
     if not isinstance(row, dict):
         return None
-    told: dict[str, Any] = {key: value for key, value in row.items() if key != "identity"}
+    given: dict[str, Any] = {key: value for key, value in row.items() if key != "identity"}
     try:
-        about = dict(told["about"])
-        told["about"] = ModelAbout(**about | {"languages": tuple(about["languages"])})
-        told["caches"] = CacheSizes(**told["caches"]) if told["caches"] is not None else None
+        about = dict(given["about"])
+        given["about"] = ModelAbout(**about | {"languages": tuple(about["languages"])})
+        given["caches"] = CacheSizes(**given["caches"]) if given["caches"] is not None else None
         for part in ("drafter", "own_drafter"):
-            told[part] = _drafter(told[part])
-        return ModelInfo(**told)
+            given[part] = _drafter(given[part])
+        return ModelInfo(**given)
     except (KeyError, TypeError, ValueError):
         return None
 
@@ -155,11 +155,11 @@ def default_hub_cache() -> Path:
 
 def _expanded(folder: str) -> Path:
     """With environment variables and `~` expanded; unchanged if there is no such user."""
-    told = Path(os.path.expandvars(folder))
+    given = Path(os.path.expandvars(folder))
     try:
-        return told.expanduser()
+        return given.expanduser()
     except RuntimeError:
-        return told
+        return given
 
 
 def scan(places: Places, inspected: Inspected | None = None) -> tuple[InstalledModel, ...]:
@@ -214,9 +214,9 @@ def _stats(folder: Path) -> dict[str, tuple[int, int, int]]:
         with os.scandir(folder) as entries:
             for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False):
                 with suppress(OSError):
-                    told = entry.stat()
-                    if stat.S_ISREG(told.st_mode):
-                        found[entry.name] = (told.st_size, told.st_mtime_ns, told.st_ino)
+                    given = entry.stat()
+                    if stat.S_ISREG(given.st_mode):
+                        found[entry.name] = (given.st_size, given.st_mtime_ns, given.st_ino)
     except OSError:
         return {}
     return found
@@ -391,9 +391,9 @@ def _lm_studio(home: Path) -> Iterator[tuple[ModelSource, Path]]:
 
 def _omlx(home: Path) -> Iterator[tuple[ModelSource, Path]]:
     base = _omlx_base(home)
-    told = object_at(_settings(base / "settings.json"), "model")
-    folders = told.get("model_dirs")
-    named = list(folders) if isinstance(folders, list) and folders else [told.get("model_dir")]
+    given = object_at(_settings(base / "settings.json"), "model")
+    folders = given.get("model_dirs")
+    named = list(folders) if isinstance(folders, list) and folders else [given.get("model_dir")]
     for folder in named if any(named) else [str(base / "models")]:
         if path := _folder(folder, home):
             yield ModelSource.OMLX, path
@@ -415,8 +415,8 @@ def _settings(path: Path) -> JsonObject:
         return {}
 
 
-def _folder(told: object, home: Path) -> Path | None:
+def _folder(given: object, home: Path) -> Path | None:
     """Absolute, or in the home folder; None for an invalid path."""
-    if not isinstance(told, str) or not told or "\0" in told or len(told) > 4096:
+    if not isinstance(given, str) or not given or "\0" in given or len(given) > 4096:
         return None
-    return home / told.removeprefix("~/")
+    return home / given.removeprefix("~/")

@@ -243,9 +243,9 @@ def _counts(safetensors: JsonObject) -> dict[str, int]:
 
 
 def _bits(config: JsonObject, tags: Collection[str], name: str, counts: dict[str, int]) -> float:
-    told = object_at(config, "quantization_config").get("bits") or object_at(config, "quantization").get("bits")
-    if type(told) in (int, float) and 1 <= told <= 16:  # type: ignore[operator]
-        return float(told)  # type: ignore[arg-type]
+    received = object_at(config, "quantization_config").get("bits") or object_at(config, "quantization").get("bits")
+    if type(received) in (int, float) and 1 <= received <= 16:  # type: ignore[operator]
+        return float(received)  # type: ignore[arg-type]
     tagged = next((tag for tag in tags if re.fullmatch(r"[2-8]-bit", tag)), "")
     if found := _BITS_IN_NAME.search(tagged) or _BITS_IN_NAME.search(name):
         return float(found[1])
@@ -287,7 +287,7 @@ class _List:
     """One list of the hub, in the requested order. Its received models are not all sent yet."""
 
     path: str | None  # of its next page; None: the list has ended
-    told: deque[HubModel] = field(default_factory=deque)
+    received: deque[HubModel] = field(default_factory=deque)
     lowest: float = math.inf  # no later model of it ranks above that
     failed: bool = False
 
@@ -312,15 +312,15 @@ class _Search:
 
     def to_ask(self) -> _List | None:
         """The list to read next: the one that may have the highest rank. None: the next result is known."""
-        best = max((rank(each.told[0], self.query) for each in self.lists if each.told), default=-1.0)
-        unknown = [each for each in self.lists if each.can_go_on and not each.told and each.lowest > best]
+        best = max((rank(each.received[0], self.query) for each in self.lists if each.received), default=-1.0)
+        unknown = [each for each in self.lists if each.can_go_on and not each.received and each.lowest > best]
         return max(unknown, key=lambda each: each.lowest, default=None)
 
     def ready(self, *, at_any_rate: bool = False) -> list[HubModel]:
         """The next results as far as known; `at_any_rate`: as if the lists had ended."""
         models: list[HubModel] = []
-        while (told := [each for each in self.lists if each.told]) and (at_any_rate or self.to_ask() is None):
-            models.append(max(told, key=lambda each: rank(each.told[0], self.query)).told.popleft())
+        while (received := [each for each in self.lists if each.received]) and (at_any_rate or self.to_ask() is None):
+            models.append(max(received, key=lambda each: rank(each.received[0], self.query)).received.popleft())
         return models
 
     def ask_again(self) -> None:
@@ -339,7 +339,7 @@ class _Search:
             raise error
 
     def results(self, models: list[HubModel], reading: bool) -> SearchResults:
-        more = any(each.can_go_on or each.told for each in self.lists)
+        more = any(each.can_go_on or each.received for each in self.lists)
         return SearchResults(self.number, tuple(models), reading, more, None if reading else self.error)
 
 
@@ -406,7 +406,7 @@ class Searches:
         if self._search is not None:
             self._search.stop.request(kind)
 
-    def _tell(self, event: StoreEvent, stop: StopSignal) -> None:
+    def _send(self, event: StoreEvent, stop: StopSignal) -> None:
         if stop.kind is not StopKind.CANCEL:
             self._sink(event)
 
@@ -419,7 +419,7 @@ class Searches:
                     error = HubOffline(without_password(search.places[0].endpoint))
                     self._sink(SearchFailed(search.number, error))
             except Exception as error:  # noqa: BLE001 - the thread's boundary
-                self._tell(SearchFailed(search.number, _told(error)), search.stop)
+                self._send(SearchFailed(search.number, _as_reported(error)), search.stop)
 
     def _read_lists(self, search: _Search) -> None:
         search.ask_again()
@@ -436,10 +436,10 @@ class Searches:
             if search.to_ask() is None or found >= _STEP_MODELS or answer + 1 == _STEP_ANSWERS:
                 # A list that goes on without wanted models does not hold back the others.
                 models += search.ready(at_any_rate=not found)
-                self._tell(search.results(models, reading=False), search.stop)
+                self._send(search.results(models, reading=False), search.stop)
                 return
-            self._tell(search.results(models, reading=True), search.stop)
-        self._tell(search.results(search.ready(at_any_rate=not found), reading=False), search.stop)
+            self._send(search.results(models, reading=True), search.stop)
+        self._send(search.results(search.ready(at_any_rate=not found), reading=False), search.stop)
 
     def _read_on(self, search: _Search, asked: _List) -> None:
         """The next page of a list: its new and wanted models join the merge."""
@@ -447,11 +447,11 @@ class Searches:
         path = asked.path
         answer, asked.path = from_any(search.places, lambda hub: self._ask(hub, path, search.stop))
         search.answered = True
-        told = {model.repository: model for model in hub_models(answer)}
-        fresh = [model for name, model in told.items() if name not in search.seen]
-        search.seen |= told.keys()
-        asked.told.extend(model for model in fresh if is_wanted(model, search.query))
-        asked.lowest = rank(list(told.values())[-1], search.query) if told else asked.lowest
+        received = {model.repository: model for model in hub_models(answer)}
+        fresh = [model for name, model in received.items() if name not in search.seen]
+        search.seen |= received.keys()
+        asked.received.extend(model for model in fresh if is_wanted(model, search.query))
+        asked.lowest = rank(list(received.values())[-1], search.query) if received else asked.lowest
 
     def _ask(self, hub: Hub, path: str, stop: StopSignal) -> tuple[list[object], str | None]:
         client = HubClient(hub, hub.endpoint, stop, self._patience)
@@ -469,7 +469,7 @@ class Searches:
             if stop.kind is StopKind.OFFLINE:
                 self._sink(PageFailed(repository, HubOffline(repository)))
         except Exception as error:  # noqa: BLE001 - the thread's boundary
-            self._tell(PageFailed(repository, _told(error)), stop)
+            self._send(PageFailed(repository, _as_reported(error)), stop)
 
     def _page(self, hub: Hub, repository: str, stop: StopSignal) -> None:
         """Sends the page at once, and again with its card, which nothing waits for."""
@@ -482,9 +482,9 @@ class Searches:
             files = tuple(listed_files(repository, client.entries(commit)))
             drafters = tuple(found for file in files if (found := drafter_in(repository, file.name)))
             page = HubPage(model, f"{hub.endpoint.rstrip('/')}/{repository}", commit, "", files, drafters)
-            self._tell(PageRead(page), stop)
+            self._send(PageRead(page), stop)
             if any(file.name == _CARD for file in files) and (card := _card(client, commit)):
-                self._tell(PageRead(replace(page, card=card)), stop)
+                self._send(PageRead(replace(page, card=card)), stop)
         finally:
             client.close()
 
@@ -509,7 +509,7 @@ def _may_pass(error: EngineError, answered: bool) -> bool:
     return isinstance(error, HubMisbehaved)
 
 
-def _told(error: Exception) -> EngineError:
+def _as_reported(error: Exception) -> EngineError:
     if isinstance(error, EngineError):
         _log.info("The hub did not answer: %s", error)  # the user is shown the reason only
         return error

@@ -103,7 +103,7 @@ def remove(path: Path | None) -> None:
         return
     with suppress(FileNotFoundError):
         if stat.S_ISDIR(path.lstat().st_mode):
-            shutil.rmtree(path, onerror=_gone_is_fine)
+            shutil.rmtree(path, onerror=_ignore_missing)
         else:
             path.unlink()
 
@@ -138,8 +138,8 @@ def bytes_in(staging: Path) -> int:
     total = 0
     for path in folder.iterdir():
         with suppress(FileNotFoundError):  # another program is working there
-            told = path.lstat()
-            total += told.st_size if stat.S_ISREG(told.st_mode) else 0
+            status = path.lstat()
+            total += status.st_size if stat.S_ISREG(status.st_mode) else 0
     return total
 
 
@@ -193,7 +193,7 @@ def publish(root: Path, repository: str, names: Collection[str]) -> None:
     remove(staging / FORMER)
 
 
-def _gone_is_fine(_: Callable[..., object], __: str, raised: tuple[object, BaseException, object]) -> None:
+def _ignore_missing(_: Callable[..., object], __: str, raised: tuple[object, BaseException, object]) -> None:
     if not isinstance(raised[1], FileNotFoundError):
         raise raised[1]
 
@@ -226,7 +226,7 @@ def alone_with(root: Path, repository: str, wait: Callable[[float], object] | No
 
 @contextmanager
 def alone_with_room(root: Path, wait: Callable[[float], object]) -> Iterator[None]:
-    """Nobody else reserves space on this disk meanwhile. Raises as `alone_with`."""
+    """No other process reserves space on this disk meanwhile. Raises as `alone_with`."""
     with _held(root / STAGING / f"room{ENDING}", wait):
         yield
 
@@ -301,7 +301,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 # Disk space that running downloads, also of other programs, will still use: free space is reserved for one of them
-# only. Computed from files on disk, so nobody has to keep count.
+# only. Computed from files on disk, so no process has to keep count.
 
 
 def promise(root: Path, ahead: Ahead, wait: Callable[[float], object], record: Callable[[int], None]) -> None:
@@ -362,10 +362,10 @@ _log = logging.getLogger(__name__)
 def clean_up(root: Path) -> None:
     """Finishes installations that lacked only the last step, and deletes what was being deleted."""
     for trash in root.glob(f"{STAGING}/{TRASH}*"):
-        with _told():
+        with _logged():
             remove(trash)
     for repository in _recorded(root):
-        with _told(), suppress(Busy), alone_with(root, repository):
+        with _logged(), suppress(Busy), alone_with(root, repository):
             recover(root, repository)
             if target_of(root, repository).exists() and not kept_bytes(root, repository):  # it was finished
                 remove(staging_of(root, repository))
@@ -373,7 +373,7 @@ def clean_up(root: Path) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _logged() -> Iterator[None]:
     """Log an error, so that it does not stop the rest."""
     try:
         yield

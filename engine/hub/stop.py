@@ -84,7 +84,7 @@ class StopSignal:
             _shut_down(connection)
 
 
-class Lines:
+class Connections:
     """The connections of one client, as its library reports them: a stop ends each of them at any time."""
 
     def __init__(self, stop: StopSignal) -> None:
@@ -159,10 +159,10 @@ def _reason(error: BaseException) -> HubSilence | None:
         ((httpx2.ProxyError, httpcore2.ProxyError), HubSilence.PROXY),
         ((TimeoutError, httpx2.TimeoutException, httpcore2.TimeoutException), HubSilence.TIMED_OUT),
     )
-    told = next((reason for kind, reason in kinds if isinstance(error, kind)), None)
-    if told is None and isinstance(error, OSError) and error.errno in _NO_ROUTE:
+    header_date = next((reason for kind, reason in kinds if isinstance(error, kind)), None)
+    if header_date is None and isinstance(error, OSError) and error.errno in _NO_ROUTE:
         return HubSilence.NO_ROUTE
-    return told
+    return header_date
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -249,8 +249,8 @@ def seconds_asked(headers: Mapping[str, str], now: float) -> float:
     asked = headers.get("Retry-After", "")
     if asked.isascii() and asked.isdecimal():
         return float(asked[:9])
-    until, told = _moment(asked), _moment(headers.get("Date", ""))
-    return 0.0 if until is None else max(0.0, until - (now if told is None else told))
+    until, header_date = _moment(asked), _moment(headers.get("Date", ""))
+    return 0.0 if until is None else max(0.0, until - (now if header_date is None else header_date))
 
 
 def _moment(header: str) -> float | None:

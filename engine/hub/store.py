@@ -82,7 +82,7 @@ class ModelStore:
         self._closed = False
         self._upkeep: list[tuple[str, StopSignal, threading.Thread]] = []  # with the folder that is verified
         self._ready = threading.Event()  # set once an earlier run's downloads are recovered
-        self._leftovers_told = False
+        self._leftovers_reported = False
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._clerk = threading.Thread(target=self._work, name="models-clerk", daemon=True)
         self.set_hub(HubAccess(endpoint or "", token or ""))
@@ -301,11 +301,11 @@ class ModelStore:
                 _log.exception("A look at a model failed")
                 return failed(as_engine_error(error))
 
-        def tell() -> None:
+        def send() -> None:
             with suppress(Stopped):
                 self._sink(outcome())
 
-        thread = threading.Thread(target=lambda: self._attempt(tell), name="models-upkeep", daemon=True)
+        thread = threading.Thread(target=lambda: self._attempt(send), name="models-upkeep", daemon=True)
         with self._lock:
             self._upkeep = [each for each in self._upkeep if each[2].is_alive()]
             self._upkeep.append((verified, stop, thread))
@@ -314,9 +314,9 @@ class ModelStore:
             thread.start()
 
     def _scan(self) -> None:
-        if not self._leftovers_told:
-            self._leftovers_told = True
-            self._attempt(self._tell_leftovers)  # if this fails, models are listed all the same
+        if not self._leftovers_reported:
+            self._leftovers_reported = True
+            self._attempt(self._report_leftovers)  # if this fails, models are listed all the same
         with self._lock:
             places, home = self._places, self._home
         if home is not None:
@@ -327,7 +327,7 @@ class ModelStore:
             save_known(self._root / VOCABULARIES)
             self._inspected.save(self._root / INSPECTED, {model.folder for model in models})
 
-    def _tell_leftovers(self) -> None:
+    def _report_leftovers(self) -> None:
         for repository in list(staging.unfinished(self._root)):
             kept, total = kept_bytes(self._root, repository), staging.known_total_bytes(self._root, repository)
             with self._lock:

@@ -19,17 +19,17 @@ from engine.hub.writer import is_right
 from engine.models.model_files import JsonObject, object_at
 
 _log = logging.getLogger(__name__)
-_TELLS = 100
+_REPORTS = 100
 
-Tell = Callable[[VerifyProgress], None]
+Report = Callable[[VerifyProgress], None]
 
 
-def verified(folder: Path, stop: StopSignal, tell: Tell) -> ModelVerified:
+def verified(folder: Path, stop: StopSignal, report: Report) -> ModelVerified:
     """By the sizes and checksums recorded at the download. Raises Stopped."""
     manifest = read_manifest(folder)
     files, commit = _listed(manifest), manifest.get("revision")
     total, before = sum(file.size_bytes for file in files), 0
-    reading = _Reading(str(folder), total, tell)
+    reading = _Reading(str(folder), total, report)
     damaged: list[str] = []
     for file in files:
         if not is_right(folder / file.name, file, stop, reading.add):
@@ -43,9 +43,9 @@ def verified(folder: Path, stop: StopSignal, tell: Tell) -> ModelVerified:
 class _Reading:
     """Reports every hundredth of all bytes, and the start and the end."""
 
-    def __init__(self, folder: str, total_bytes: int, tell: Tell) -> None:
-        self._folder, self._total_bytes, self._tell = folder, total_bytes, tell
-        self._done_bytes = self._told_bytes = 0
+    def __init__(self, folder: str, total_bytes: int, report: Report) -> None:
+        self._folder, self._total_bytes, self._report = folder, total_bytes, report
+        self._done_bytes = self._reported_bytes = 0
         self._say()
 
     def add(self, count_bytes: int) -> None:
@@ -53,15 +53,15 @@ class _Reading:
 
     def reach(self, done_bytes: int) -> None:
         self._done_bytes = done_bytes
-        if (self._done_bytes - self._told_bytes) * _TELLS >= self._total_bytes:
+        if (self._done_bytes - self._reported_bytes) * _REPORTS >= self._total_bytes:
             self._say()
 
     def finish(self) -> None:
         self._say()
 
     def _say(self) -> None:
-        self._told_bytes = self._done_bytes
-        self._tell(VerifyProgress(self._folder, self._done_bytes, self._total_bytes))
+        self._reported_bytes = self._done_bytes
+        self._report(VerifyProgress(self._folder, self._done_bytes, self._total_bytes))
 
 
 def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSignal) -> UpdateChecked:
@@ -91,8 +91,8 @@ def checked_for_update(folder: Path, hub: Hub, patience: Patience, stop: StopSig
 
 def _listed(manifest: JsonObject) -> list[RemoteFile]:
     files = []
-    for name, told in object_at(manifest, "files").items():
-        size, checksum = (told.get("size_bytes"), told.get("checksum")) if isinstance(told, dict) else (None, None)
+    for name, given in object_at(manifest, "files").items():
+        size, checksum = (given.get("size_bytes"), given.get("checksum")) if isinstance(given, dict) else (None, None)
         if type(size) is int and is_checksum(checksum) and "/" not in name and name not in {"", ".", ".."}:
             files.append(RemoteFile(name, size, str(checksum)))
     return files

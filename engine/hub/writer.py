@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     import httpx2
 
 OnBytes = Callable[[int, bool], None]  # (bytes, whether they arrived over the network)
-Line = Callable[[], AbstractContextManager[None]]  # one of the connections that all downloads share
+Slot = Callable[[], AbstractContextManager[None]]  # one of the connections that all downloads share
 
 _log = logging.getLogger(__name__)
 
 _STEP_BYTES = 64 * KIB  # fewer in several tries count as none
-_MOST_BEHIND = 8  # pieces, of at most a MiB each
+_MOST_PENDING = 8  # pieces, of at most a MiB each
 _SYNC_EVERY_BYTES = 32 * MIB  # else the last sync of a large file would take seconds
 
 
 def fetch_file(
-    client: HubClient, commit: str, file: RemoteFile, folder: Path, stop: StopSignal, report: OnBytes, line: Line
+    client: HubClient, commit: str, file: RemoteFile, folder: Path, stop: StopSignal, report: OnBytes, slot: Slot
 ) -> None:
     """Afterwards `folder/file.name` is complete and right, or this raises and the part stays for the next try.
 
@@ -45,7 +45,7 @@ def fetch_file(
     """
 
     def receive() -> None:
-        with line():
+        with slot():
             _receive(client, commit, file, part, stop)
 
     with _Part(part_path(folder, file), file, stop, report) as part:
@@ -104,7 +104,7 @@ class _Part:
         self._hash = file.new_hash()
         self._synced_bytes = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="hub-hash")
-        self._behind = deque[Future[None]]()
+        self._pending = deque[Future[None]]()
 
     def __enter__(self) -> _Part:
         self._content = self._path.open("a+b", buffering=0)
@@ -156,13 +156,13 @@ class _Part:
         self._report(len(chunk), fresh)
 
     def _later(self, work: Callable[[Any], None], on: Any) -> None:
-        self._behind.append(self._thread.submit(work, on))
-        self._catch_up(_MOST_BEHIND)
+        self._pending.append(self._thread.submit(work, on))
+        self._catch_up(_MOST_PENDING)
 
     def _catch_up(self, at_most: int = 0) -> None:
         """Wait until at most `at_most` pieces are pending; raises their error."""
-        while len(self._behind) > at_most:
-            self._behind.popleft().result()
+        while len(self._pending) > at_most:
+            self._pending.popleft().result()
 
 
 def _receive(client: HubClient, commit: str, file: RemoteFile, part: _Part, stop: StopSignal) -> None:
@@ -189,20 +189,20 @@ def _first_byte(client: HubClient, response: httpx2.Response, file: RemoteFile) 
     """The answer's offset: the requested one, or 0, because some servers ignore Range."""
     if response.status_code != 206:
         return 0
-    told = re.match(r"bytes (\d{1,15})-", response.headers.get("Content-Range", ""))
+    header = re.match(r"bytes (\d{1,15})-", response.headers.get("Content-Range", ""))
     asked = re.match(r"bytes=(\d+)-", response.request.headers.get("Range", "bytes=0-"))
-    if told is None or asked is None or int(told[1]) not in {0, int(asked[1])}:
+    if header is None or asked is None or int(header[1]) not in {0, int(asked[1])}:
         raise HubMisbehaved(client.repository, f"{file.name}: not the range that was asked for")
-    return int(told[1])
+    return int(header[1])
 
 
 def _check_length(client: HubClient, response: httpx2.Response, file: RemoteFile) -> None:
     """A file of another length than the list's cannot be right, however often it is fetched."""
     headers = response.headers
     if response.status_code == 206:
-        told = headers.get("Content-Range", "").rpartition("/")[2]
+        header = headers.get("Content-Range", "").rpartition("/")[2]
     else:
         packed = "Transfer-Encoding" in headers or "Content-Encoding" in headers
-        told = "" if packed or response.status_code != 200 else headers.get("Content-Length", "")
-    if told.isascii() and told.isdecimal() and told.lstrip("0") != str(file.size_bytes).lstrip("0"):
-        raise HubMisbehaved(client.repository, f"{file.name}: {told[:40]} bytes, not {file.size_bytes}")
+        header = "" if packed or response.status_code != 200 else headers.get("Content-Length", "")
+    if header.isascii() and header.isdecimal() and header.lstrip("0") != str(file.size_bytes).lstrip("0"):
+        raise HubMisbehaved(client.repository, f"{file.name}: {header[:40]} bytes, not {file.size_bytes}")

@@ -64,17 +64,17 @@ def template_text(folder: Path) -> str:
             return read_limited(path, TEMPLATE_LIMIT_BYTES).decode("utf-8", "replace")
         for name in ("chat_template.json", "tokenizer_config.json"):
             if (folder / name).is_file():
-                told = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
-                if told:
-                    return _joined(told)[:TEMPLATE_LIMIT_BYTES]
+                given = read_object(folder / name, TOKENIZER_CONFIG_LIMIT_BYTES).get("chat_template")
+                if given:
+                    return _joined(given)[:TEMPLATE_LIMIT_BYTES]
     except FileError:
         pass
     return ""
 
 
-def _joined(told: object) -> str:
+def _joined(given: object) -> str:
     """Some configs have several templates, as a list or an object."""
-    parts = told if isinstance(told, list) else list(told.values()) if isinstance(told, dict) else [told]
+    parts = given if isinstance(given, list) else list(given.values()) if isinstance(given, dict) else [given]
     texts = [part.get("template") if isinstance(part, dict) else part for part in parts]
     return "\n".join(text for text in texts if isinstance(text, str))
 

@@ -25,9 +25,9 @@ _STATE = frozenset({"mamba", "linear_attention", "conv", "conv_mixer", "recurren
 
 def cache_sizes(config: JsonObject, *, widened: bool = False) -> CacheSizes:
     """`widened`: half precision is computed in float32, as the engine does on a CPU."""
-    told = _Told.of(config)
+    fields = _Fields.of(config)
     item_bytes = _WIDE_BYTES if widened else _ITEM_BYTES
-    layers = _LAYERS_OF[told.caches](told)
+    layers = _LAYERS_OF[fields.caches](fields)
     rows = sum(layer.row for layer in layers)
     fixed = sum(layer.window * layer.window_row + layer.state for layer in layers)
     return CacheSizes(rows * item_bytes, fixed * item_bytes + sum(layer.wide_state for layer in layers) * _WIDE_BYTES)
@@ -45,25 +45,25 @@ class _Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Fields:
     """A config, with mlx-lm's defaults where it has no value."""
 
     config: Mapping[str, Any]
     caches: Caches
 
     @classmethod
-    def of(cls, config: JsonObject) -> _Told:
+    def of(cls, config: JsonObject) -> _Fields:
         text = object_at(config, "text_config")
         outer, inner = (family_for(str(part.get("model_type") or "")) for part in (config, text))
         known = inner if inner.name and inner.name != text.get("model_type") else outer
-        return cls({**inner.untold, **outer.untold, **config, **text}, known.caches)
+        return cls({**inner.defaults, **outer.defaults, **config, **text}, known.caches)
 
-    def number(self, *names: str, untold: int = 0) -> int:
+    def number(self, *names: str, default: int = 0) -> int:
         """The first of these entries that exists."""
         for name in names:
             if _is_size(value := self.config.get(name)):
                 return int(value)
-        return untold
+        return default
 
     def listed(self, *names: str) -> list[Any]:
         for name in names:
@@ -90,8 +90,8 @@ class _Told:
 
     @property
     def head(self) -> int:
-        untold = self.width // self.heads if self.heads else 0
-        return self.number("head_dim", "hidden_size_per_head", "kv_channels", untold=untold)
+        default = self.width // self.heads if self.heads else 0
+        return self.number("head_dim", "hidden_size_per_head", "kv_channels", default=default)
 
     @property
     def kv_heads(self) -> int:
@@ -99,8 +99,8 @@ class _Told:
         if _is_size(inner):
             return inner
         shared = self.number("n_shared_head")
-        untold = -(-self.heads // shared) if shared else self.heads
-        return self.number("num_key_value_heads", "num_kv_heads", "n_kv_heads", "num_attention_groups", untold=untold)
+        default = -(-self.heads // shared) if shared else self.heads
+        return self.number("num_key_value_heads", "num_kv_heads", "n_kv_heads", "num_attention_groups", default=default)
 
     @property
     def row(self) -> int:
@@ -110,7 +110,7 @@ class _Told:
     def full_row(self) -> int:
         """Of a layer without a window, if it differs from one with."""
         if "swa_head_dim" in self.config:
-            return self.kv_heads * (self.head + self.number("v_head_dim", untold=self.head))
+            return self.kv_heads * (self.head + self.number("v_head_dim", default=self.head))
         heads = self.number("num_global_key_value_heads") if self.config.get("attention_k_eq_v") is True else 0
         return 2 * (heads or self.kv_heads) * (self.number("global_head_dim") or self.head)
 
@@ -120,9 +120,9 @@ class _Told:
         groups = other.get("num_attention_groups")
         if _is_size(groups):
             return 2 * groups * self.head
-        heads = self.number("swa_num_key_value_heads", untold=self.kv_heads)
-        keys = self.number("swa_head_dim", untold=self.head)
-        return heads * (keys + self.number("swa_v_head_dim", untold=keys))
+        heads = self.number("swa_num_key_value_heads", default=self.kv_heads)
+        keys = self.number("swa_head_dim", default=self.head)
+        return heads * (keys + self.number("swa_v_head_dim", default=keys))
 
     @property
     def window(self) -> int:
@@ -187,143 +187,145 @@ def _kind(name: str) -> str:
     return "state" if name in _STATE else "none"
 
 
-def _mixed(told: _Told, full: _Layer, state: _Layer) -> list[_Layer]:
+def _mixed(fields: _Fields, full: _Layer, state: _Layer) -> list[_Layer]:
     """A layer for each, by its kind."""
-    window = _Layer(window=told.window, window_row=told.window_row)
+    window = _Layer(window=fields.window, window_row=fields.window_row)
     layers = {"full": full, "window": window, "state": state, "none": _Layer()}
-    return [layers[kind] for kind in told.kinds()]
+    return [layers[kind] for kind in fields.kinds()]
 
 
-def _keys(told: _Told) -> list[_Layer]:
-    heads = told.listed("num_kv_heads")
+def _keys(fields: _Fields) -> list[_Layer]:
+    heads = fields.listed("num_kv_heads")
     if heads:
-        return [_Layer(2 * number * told.head) for number in heads if _is_size(number)]
-    blocks = told.listed("block_configs")
+        return [_Layer(2 * number * fields.head) for number in heads if _is_size(number)]
+    blocks = fields.listed("block_configs")
     if blocks:
-        return [_Layer(_row_of_block(told, block)) for block in blocks]
-    return [_Layer(told.row)] * told.layers
+        return [_Layer(_row_of_block(fields, block)) for block in blocks]
+    return [_Layer(fields.row)] * fields.layers
 
 
-def _row_of_block(told: _Told, block: object) -> int:
+def _row_of_block(fields: _Fields, block: object) -> int:
     """Of a layer from architecture search: how many heads share a key; or it has no attention."""
     attention = object_at(block, "attention") if isinstance(block, dict) else {}
     shared = attention.get("n_heads_in_group")
     attends = not (attention.get("no_op") or attention.get("replace_with_linear"))
-    return 2 * told.heads // shared * told.head if attends and type(shared) is int and shared > 0 else 0
+    return 2 * fields.heads // shared * fields.head if attends and type(shared) is int and shared > 0 else 0
 
 
-def _windows(told: _Told) -> list[_Layer]:
-    return _mixed(told, _Layer(told.full_row), _Layer())
+def _windows(fields: _Fields) -> list[_Layer]:
+    return _mixed(fields, _Layer(fields.full_row), _Layer())
 
 
-def _loops(told: _Told) -> list[_Layer]:
-    window = _Layer(told.row, told.number("loop_window_size"), told.row)
-    return [window] * told.layers
+def _loops(fields: _Fields) -> list[_Layer]:
+    window = _Layer(fields.row, fields.number("loop_window_size"), fields.row)
+    return [window] * fields.layers
 
 
-def _latent(told: _Told) -> list[_Layer]:
-    return [_Layer(told.latent_row)] * told.layers
+def _latent(fields: _Fields) -> list[_Layer]:
+    return [_Layer(fields.latent_row)] * fields.layers
 
 
-def _latent_wide(told: _Told) -> list[_Layer]:
+def _latent_wide(fields: _Fields) -> list[_Layer]:
     head = (
-        told.number("qk_nope_head_dim") + told.number("qk_rope_head_dim") + told.number("v_head_dim", untold=told.head)
+        fields.number("qk_nope_head_dim")
+        + fields.number("qk_rope_head_dim")
+        + fields.number("v_head_dim", default=fields.head)
     )
-    return [_Layer(told.heads * head)] * told.layers
+    return [_Layer(fields.heads * head)] * fields.layers
 
 
-def _latent_indexed(told: _Told) -> list[_Layer]:
-    return [_Layer(told.latent_row + 2 * told.number("index_head_dim"))] * told.layers
+def _latent_indexed(fields: _Fields) -> list[_Layer]:
+    return [_Layer(fields.latent_row + 2 * fields.number("index_head_dim"))] * fields.layers
 
 
-def _keys_indexed(told: _Told) -> list[_Layer]:
-    index = object_at(dict(told.config), "sparse_attention_config").get("sparse_index_dim")
-    width = index if _is_size(index) else told.number("index_head_dim")
-    return [_Layer(told.row + width)] * told.layers
+def _keys_indexed(fields: _Fields) -> list[_Layer]:
+    index = object_at(dict(fields.config), "sparse_attention_config").get("sparse_index_dim")
+    width = index if _is_size(index) else fields.number("index_head_dim")
+    return [_Layer(fields.row + width)] * fields.layers
 
 
-def _compressed(told: _Told) -> list[_Layer]:
+def _compressed(fields: _Fields) -> list[_Layer]:
     """A row for each group of tokens, and for its index."""
-    head, index = told.number("head_dim"), told.number("index_head_dim", untold=128)
-    ratios = [ratio if type(ratio) is int else 0 for ratio in told.listed("compress_ratios")] or [0] * told.layers
-    return [_Layer((head + index) // ratio if ratio > 0 else 0, told.window, head) for ratio in ratios]
+    head, index = fields.number("head_dim"), fields.number("index_head_dim", default=128)
+    ratios = [ratio if type(ratio) is int else 0 for ratio in fields.listed("compress_ratios")] or [0] * fields.layers
+    return [_Layer((head + index) // ratio if ratio > 0 else 0, fields.window, head) for ratio in ratios]
 
 
-def _delta(told: _Told) -> list[_Layer]:
-    keys = told.number("linear_num_key_heads") * told.number("linear_key_head_dim")
-    heads, value = told.number("linear_num_value_heads"), told.number("linear_value_head_dim")
-    past = max(0, told.number("linear_conv_kernel_dim") - 1) * (2 * keys + heads * value)
-    state = _Layer(state=past, wide_state=heads * value * told.number("linear_key_head_dim"))
-    return _mixed(told, _Layer(told.row), state)
+def _delta(fields: _Fields) -> list[_Layer]:
+    keys = fields.number("linear_num_key_heads") * fields.number("linear_key_head_dim")
+    heads, value = fields.number("linear_num_value_heads"), fields.number("linear_value_head_dim")
+    past = max(0, fields.number("linear_conv_kernel_dim") - 1) * (2 * keys + heads * value)
+    state = _Layer(state=past, wide_state=heads * value * fields.number("linear_key_head_dim"))
+    return _mixed(fields, _Layer(fields.row), state)
 
 
-def _delta_keyed(told: _Told) -> list[_Layer]:
-    linear = {**told.config, **object_at(dict(told.config), "linear_attn_config")}
-    of_linear = _Told(linear, told.caches)
-    heads, head = of_linear.number("num_heads", untold=told.heads), of_linear.head
-    past = max(0, of_linear.number("short_conv_kernel_size", untold=4) - 1) * 3 * heads * head
-    return _mixed(told, _Layer(told.latent_row), _Layer(state=past, wide_state=heads * head * head))
+def _delta_keyed(fields: _Fields) -> list[_Layer]:
+    linear = {**fields.config, **object_at(dict(fields.config), "linear_attn_config")}
+    of_linear = _Fields(linear, fields.caches)
+    heads, head = of_linear.number("num_heads", default=fields.heads), of_linear.head
+    past = max(0, of_linear.number("short_conv_kernel_size", default=4) - 1) * 3 * heads * head
+    return _mixed(fields, _Layer(fields.latent_row), _Layer(state=past, wide_state=heads * head * head))
 
 
-def _linear(told: _Told) -> list[_Layer]:
-    full = told.latent_row or told.row
-    return _mixed(told, _Layer(full), _Layer(wide_state=told.heads * told.head * told.head))
+def _linear(fields: _Fields) -> list[_Layer]:
+    full = fields.latent_row or fields.row
+    return _mixed(fields, _Layer(full), _Layer(wide_state=fields.heads * fields.head * fields.head))
 
 
-def _state_space(told: _Told) -> list[_Layer]:
-    inner = told.number("mamba_expand") * told.width or told.number("intermediate_size")
-    kernel, size = told.number("mamba_d_conv", "conv_kernel"), told.number("mamba_d_state", "state_size")
+def _state_space(fields: _Fields) -> list[_Layer]:
+    inner = fields.number("mamba_expand") * fields.width or fields.number("intermediate_size")
+    kernel, size = fields.number("mamba_d_conv", "conv_kernel"), fields.number("mamba_d_state", "state_size")
     state = _Layer(state=inner * (max(0, kernel - 1) + size))
-    if told.number("attn_layer_period") or told.listed("layers_block_type"):
-        return _mixed(told, _Layer(told.row), state)
-    return [state] * told.layers
+    if fields.number("attn_layer_period") or fields.listed("layers_block_type"):
+        return _mixed(fields, _Layer(fields.row), state)
+    return [state] * fields.layers
 
 
-def _state_space_heads(told: _Told) -> list[_Layer]:
-    heads = told.number("mamba_num_heads", "mamba_n_heads", "num_heads")
-    head = told.number("mamba_head_dim", "mamba_d_head", "hidden_size_per_head", "head_dim")
-    size = told.number("mamba_d_state", "ssm_state_size", "state_size")
-    groups = told.number("mamba_n_groups", "n_groups", untold=1)
-    past = max(0, told.number("mamba_d_conv", "conv_kernel") - 1) * (heads * head + 2 * groups * size)
+def _state_space_heads(fields: _Fields) -> list[_Layer]:
+    heads = fields.number("mamba_num_heads", "mamba_n_heads", "num_heads")
+    head = fields.number("mamba_head_dim", "mamba_d_head", "hidden_size_per_head", "head_dim")
+    size = fields.number("mamba_d_state", "ssm_state_size", "state_size")
+    groups = fields.number("mamba_n_groups", "n_groups", default=1)
+    past = max(0, fields.number("mamba_d_conv", "conv_kernel") - 1) * (heads * head + 2 * groups * size)
     state = _Layer(state=past + heads * head * size)
-    if told.number("mamba_d_ssm"):  # both in every layer
-        return [_Layer(told.row, state=state.state)] * told.layers
+    if fields.number("mamba_d_ssm"):  # both in every layer
+        return [_Layer(fields.row, state=state.state)] * fields.layers
     hybrid = ("hybrid_override_pattern", "layers_block_type", "layer_types", "full_attention_idx")
-    return _mixed(told, _Layer(told.row), state) if told.listed(*hybrid) else [state] * told.layers
+    return _mixed(fields, _Layer(fields.row), state) if fields.listed(*hybrid) else [state] * fields.layers
 
 
-def _short_convolutions(told: _Told) -> list[_Layer]:
-    past = max(0, told.number("conv_L_cache") - 1) * told.width
-    if told.listed("layer_types"):
-        return _mixed(told, _Layer(told.row), _Layer(state=past))
-    attends = told.listed("full_attn_idxs")
-    return [_Layer(told.row) if layer in attends else _Layer(state=past) for layer in range(told.layers)]
+def _short_convolutions(fields: _Fields) -> list[_Layer]:
+    past = max(0, fields.number("conv_L_cache") - 1) * fields.width
+    if fields.listed("layer_types"):
+        return _mixed(fields, _Layer(fields.row), _Layer(state=past))
+    attends = fields.listed("full_attn_idxs")
+    return [_Layer(fields.row) if layer in attends else _Layer(state=past) for layer in range(fields.layers)]
 
 
-def _convolved_windows(told: _Told) -> list[_Layer]:
-    heads = told.number("num_swa_key_value_heads", untold=told.kv_heads)
-    window = _Layer(0, told.window, 2 * heads * told.head, told.row)
-    return [window if kind == "window" else _Layer(told.row, state=told.row) for kind in told.kinds()]
+def _convolved_windows(fields: _Fields) -> list[_Layer]:
+    heads = fields.number("num_swa_key_value_heads", default=fields.kv_heads)
+    window = _Layer(0, fields.window, 2 * heads * fields.head, fields.row)
+    return [window if kind == "window" else _Layer(fields.row, state=fields.row) for kind in fields.kinds()]
 
 
-def _recurrent_units(told: _Told) -> list[_Layer]:
-    width = told.number("lru_width", untold=told.width)
-    state = _Layer(state=max(0, told.number("conv1d_width") - 1) * width, wide_state=width)
-    window = _Layer(window=told.number("attention_window_size"), window_row=2 * told.head)
-    return [window if kind == "window" else state for kind in told.kinds()]
+def _recurrent_units(fields: _Fields) -> list[_Layer]:
+    width = fields.number("lru_width", default=fields.width)
+    state = _Layer(state=max(0, fields.number("conv1d_width") - 1) * width, wide_state=width)
+    window = _Layer(window=fields.number("attention_window_size"), window_row=2 * fields.head)
+    return [window if kind == "window" else state for kind in fields.kinds()]
 
 
-def _token_shifts(told: _Told) -> list[_Layer]:
-    return [_Layer(state=2 * told.width, wide_state=told.width * told.head)] * told.layers
+def _token_shifts(fields: _Fields) -> list[_Layer]:
+    return [_Layer(state=2 * fields.width, wide_state=fields.width * fields.head)] * fields.layers
 
 
-_LAYERS_OF: Mapping[Caches, Callable[[_Told], list[_Layer]]] = {
+_LAYERS_OF: Mapping[Caches, Callable[[_Fields], list[_Layer]]] = {
     Caches.KEYS: _keys,
     Caches.WINDOWS: _windows,
     Caches.LOOPS: _loops,
     Caches.LATENT: _latent,
     Caches.LATENT_WIDE: _latent_wide,
-    Caches.LATENT_TWICE: lambda told: _latent(told) * 2,
+    Caches.LATENT_TWICE: lambda fields: _latent(fields) * 2,
     Caches.LATENT_INDEXED: _latent_indexed,
     Caches.KEYS_INDEXED: _keys_indexed,
     Caches.COMPRESSED: _compressed,

@@ -46,14 +46,14 @@ def _misfit(main: ModelInfo, folder: str, drafter: DrafterInfo) -> DrafterDoesNo
         ("width", drafter.main_width or main.width, main.width),
         ("vocabulary", drafter.vocabulary_rows or main.vocabulary_rows, main.vocabulary_rows),
     )
-    told = (sizes for sizes in expected if sizes[1] and sizes[2])
-    return next((DrafterDoesNotFit(folder, *sizes) for sizes in told if sizes[1] != sizes[2]), None)
+    given = (sizes for sizes in expected if sizes[1] and sizes[2])
+    return next((DrafterDoesNotFit(folder, *sizes) for sizes in given if sizes[1] != sizes[2]), None)
 
 
 def is_made_for(main: ModelInfo, drafter: ModelInfo) -> bool:
     """Whether the drafter's config or name says so. Sizes alone do not: those of a family's next model may be equal."""
-    told = drafter.about.made_for.rpartition("/")[2]
-    return stem(told) == stem(main.name) or is_named_after(drafter.name, main.name)
+    given = drafter.about.made_for.rpartition("/")[2]
+    return stem(given) == stem(main.name) or is_named_after(drafter.name, main.name)
 
 
 def may_share_tokens(main: ModelInfo, draft: ModelInfo) -> bool:

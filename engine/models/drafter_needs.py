@@ -45,7 +45,7 @@ def unmet_need(config: JsonObject) -> str:
         return odd
     if gemma:
         layers = object_at(said, "per_layer_config").values()
-        return unread_rope(said, [_FULL_LAYER]) or (
+        return unsupported_rope(said, [_FULL_LAYER]) or (
             "" if len({str(layer) for layer in layers}) < 2 else "per_layer_config"
         )
     rope = object_at(said, "rope_parameters")
@@ -65,7 +65,7 @@ def assistant_need(config: JsonObject) -> str:
     return next((key for key in ASSISTANT_LACKS if text.get(key)), "")
 
 
-def unread_rope(said: JsonObject, types: Iterable[str]) -> str:
+def unsupported_rope(said: JsonObject, types: Iterable[str]) -> str:
     """Gemma 4 has rotations for each type of layer, or no entry."""
     rope = object_at(said, "rope_parameters")
     lacking = next((kind for kind in types if not isinstance(rope.get(kind), dict)), "") if rope else ""
@@ -83,11 +83,11 @@ def of_full_layers(flat: dict[str, Any]) -> dict[str, Any]:
 
     Newer versions of transformers write its sizes for each layer.
     """
-    told = object_at(object_at(flat, "per_layer_config"), "0")
+    given = object_at(object_at(flat, "per_layer_config"), "0")
     shared = flat.get("attention_k_eq_v") and flat.get("num_global_key_value_heads")
     return flat | {
-        "head_dim": told.get("head_dim") or flat.get("global_head_dim") or flat.get("head_dim"),
-        "num_key_value_heads": told.get("num_key_value_heads") or shared or flat.get("num_key_value_heads"),
+        "head_dim": given.get("head_dim") or flat.get("global_head_dim") or flat.get("head_dim"),
+        "num_key_value_heads": given.get("num_key_value_heads") or shared or flat.get("num_key_value_heads"),
         "rope_parameters": object_at(flat, "rope_parameters").get(_FULL_LAYER) or _GEMMA_ROPE,
     }
 

@@ -289,7 +289,7 @@ def _assistant(config: JsonObject) -> AssistantConfig:
             raise FileError(f"config.json: {likeliest} of {clusters} clusters of {rows} tokens")
         if config.get("tie_word_embeddings") is False:
             raise FileError("config.json: clusters with a head of their own")
-    if lacking := drafter_needs.unread_rope(text, types):
+    if lacking := drafter_needs.unsupported_rope(text, types):
         raise FileError(f"config.json: {lacking}")
     return AssistantConfig(
         DrafterInfo(DrafterKind.MTP, positive(config, "backbone_hidden_size"), 0, rows, ()),

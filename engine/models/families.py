@@ -43,7 +43,7 @@ class Caches(Enum):
 class Family:
     name: str
     caches: Caches = Caches.KEYS
-    untold: Mapping[str, object] = field(default_factory=dict)  # mlx-lm's defaults where the config has no value
+    defaults: Mapping[str, object] = field(default_factory=dict)  # mlx-lm's defaults where the config has no value
     speculates: bool = True  # False: a forward over several tokens differs from one by one
     context_tokens: int = 0  # where the config has no value; 0: not known
 
@@ -141,7 +141,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
         "glm4_moe_lite": Family("GLM-4.7-Flash", Caches.LATENT, _LATENT),
         "glm_moe_dsa": Family("GLM-5", Caches.LATENT_INDEXED, _LATENT_INDEXED),
         "gpt2": Family("GPT-2"),
-        "gpt_bigcode": Family("StarCoder", untold={"num_key_value_heads": 1}),
+        "gpt_bigcode": Family("StarCoder", defaults={"num_key_value_heads": 1}),
         "gpt_neox": Family("GPT-NeoX"),
         "gpt_oss": Family(
             "gpt-oss", Caches.WINDOWS, {"sliding_window": 128, "sliding_window_pattern": 2, "head_dim": 64}

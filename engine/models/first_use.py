@@ -134,12 +134,12 @@ def _problem(status: int) -> str:
 
 
 def _identity(folder: Path) -> str:
-    told = []
+    identities = []
     for name in _FILES:
         with suppress(OSError):
             stat = (folder / name).stat()
-            told.append((name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_dev))
-    return hashlib.blake2b(repr((str(folder), told)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+            identities.append((name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_dev))
+    return hashlib.blake2b(repr((str(folder), identities)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _read(file: Path) -> dict[str, int]:

@@ -45,8 +45,8 @@ from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
 MAX_SHARDS = 1024
-UNTOLD_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
-_MOST_CONTEXT, _MOST_STRETCH = 2**30, 1024
+DEFAULT_CONTEXT_TOKENS = 32_768  # for models without a limit (recurrent ones)
+_MOST_CONTEXT, _MOST_YARN_FACTOR = 2**30, 1024
 _CONTEXT_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length", "seq_length")
 _METHODS = {  # quantization methods: displayed name, and bits
     "mxfp4": ("MXFP4", 4.0),
@@ -259,15 +259,15 @@ def _context_tokens(folder: Path, config: JsonObject) -> int:
         for key in _CONTEXT_KEYS:
             value = part.get(key)
             if type(value) is int and 1 <= value <= _MOST_CONTEXT:
-                return max(value, _stretched(part))
+                return max(value, _yarn_context(part))
     if untold := family_for(str(config.get("model_type") or "")).context_tokens:
         return untold
     path = folder / "tokenizer_config.json"
-    told = read_object(path, TOKENIZER_CONFIG_LIMIT_BYTES).get("model_max_length") if path.is_file() else None
-    return told if type(told) is int and 1 <= told <= _MOST_CONTEXT else UNTOLD_CONTEXT_TOKENS
+    given = read_object(path, TOKENIZER_CONFIG_LIMIT_BYTES).get("model_max_length") if path.is_file() else None
+    return given if type(given) is int and 1 <= given <= _MOST_CONTEXT else DEFAULT_CONTEXT_TOKENS
 
 
-def _stretched(config: JsonObject) -> int:
+def _yarn_context(config: JsonObject) -> int:
     """Context with YaRN, whose users need not change the limit beside it. 0: no YaRN."""
     rope = object_at(config, "rope_scaling") or object_at(config, "rope_parameters")
     original, factor = rope.get("original_max_position_embeddings"), rope.get("factor")
@@ -275,8 +275,8 @@ def _stretched(config: JsonObject) -> int:
         return 0
     if not (isinstance(original, int) and isinstance(factor, int | float)):
         return 0
-    told = 1 <= original <= _MOST_CONTEXT and 1 <= factor <= _MOST_STRETCH
-    return min(int(original * factor), _MOST_CONTEXT) if told else 0
+    given = 1 <= original <= _MOST_CONTEXT and 1 <= factor <= _MOST_YARN_FACTOR
+    return min(int(original * factor), _MOST_CONTEXT) if given else 0
 
 
 def _number(config: JsonObject, key: str) -> int:

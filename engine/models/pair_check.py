@@ -140,8 +140,8 @@ def _cut(folder: Path, table: TokenTable) -> dict[str, list[str]] | None:
 def cache_kinds(config: JsonObject) -> tuple[CacheKind, ...]:
     """By the config's entries for its layers; a guess without them, since nothing depends on it."""
     parts = (config, object_at(config, "text_config"))
-    told = [part.get(key) for part in parts for key in ("layer_types", "layers_block_type", "block_types")]
-    layers = {str(layer) for types in told if isinstance(types, list) for layer in types}
+    given = [part.get(key) for part in parts for key in ("layer_types", "layers_block_type", "block_types")]
+    layers = {str(layer) for types in given if isinstance(types, list) for layer in types}
     state = any(mark in layer for layer in layers for mark in _STATES) or any(
         part.get(key) for part in parts for key in _STATE_KEYS
     )

@@ -23,8 +23,8 @@ _log = logging.getLogger(__name__)
 def cuts(folder: Path) -> Cuts | None:
     """None if the tokenizer cannot be used, or takes too long."""
     try:
-        told = (folder / "tokenizer.json").stat()
-        return _cuts(folder, told.st_mtime_ns, told.st_size, told.st_ino)
+        result = (folder / "tokenizer.json").stat()
+        return _cuts(folder, result.st_mtime_ns, result.st_size, result.st_ino)
     except (OSError, subprocess.CalledProcessError) as error:
         _log.info("a tokenizer cannot be probed now: %s", error)
         return None
@@ -43,13 +43,13 @@ def _cuts(folder: Path, *_identity: int) -> Cuts | None:
             timeout=_PATIENCE_S,
             check=True,
         )
-        told = json.loads(child.stdout)
+        result = json.loads(child.stdout)
     except (subprocess.SubprocessError, ValueError) as error:
         if isinstance(error, subprocess.CalledProcessError) and error.returncode in OUR_FAULTS:
             raise
         _log.info("a tokenizer cannot be probed: %s", error)
         return None
-    return told if isinstance(told, dict) and told.keys() == PROBES.keys() else None
+    return result if isinstance(result, dict) and result.keys() == PROBES.keys() else None
 
 
 def forget() -> None:

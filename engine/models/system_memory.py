@@ -20,15 +20,15 @@ _BETWEEN_S = 0.5
 
 def free_bytes() -> int | None:
     """At most half a second old. None if the system does not say."""
-    return _told_in(int(time.monotonic() / _BETWEEN_S))
+    return _free_in(int(time.monotonic() / _BETWEEN_S))
 
 
 @lru_cache(maxsize=1)
-def _told_in(_half_second: int) -> int | None:
-    return _told_by_mac(_system()) if sys.platform == "darwin" else _told_by_linux()
+def _free_in(_half_second: int) -> int | None:
+    return _free_on_mac(_system()) if sys.platform == "darwin" else _free_on_linux()
 
 
-def _told_by_linux() -> int | None:
+def _free_on_linux() -> int | None:
     try:
         found = _AVAILABLE.search(_MEMINFO.read_bytes())
     except OSError:
@@ -36,7 +36,7 @@ def _told_by_linux() -> int | None:
     return int(found[1]) * 1024 if found else None
 
 
-def _told_by_mac(system: Any) -> int | None:
+def _free_on_mac(system: Any) -> int | None:
     """Free and inactive pages, as psutil computes available memory."""
     try:
         words, count = (ctypes.c_uint32 * _WORDS)(), ctypes.c_uint32(_WORDS)

@@ -124,7 +124,7 @@ class _Generation(jinja2.ext.Extension):
 
 
 class _Code(CodeGenerator):
-    """Also passes values made of several others through the environment."""
+    """Also passes values composed of others through the environment."""
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802  jinja2's names
         self.write("environment.text_of((")

@@ -27,7 +27,7 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import Rows, append_rows, bytes_in, make_checkpoint, needs_checkpoints, rows_between
 from engine.decoding.sequence import Sequence, common_prefix
 from engine.models.model_files import FileError
-from engine.prefix.file import PART_SUFFIX, SUFFIX, Stretch, read_index, read_stretch, write_stretch
+from engine.prefix.file import PART_SUFFIX, SUFFIX, Segment, read_index, read_segment, write_segment
 
 DEFAULT_LIMIT_BYTES = 8 << 30
 # An abandoned branch shows only by not being used any more.
@@ -36,13 +36,13 @@ _SHARE_OF_FREE = 0.1
 _LATER_S = 1e-3
 _FORMAT = 4
 _PREFIX = "hunch-"
-_LONGEST_STRETCH_TOKENS = 2048  # a short prefix shared with a long prompt need not read all of it
-_WORTH_READING = 1 / 16  # recompute if less than 1/16 of a segment is usable
+_LONGEST_SEGMENT_TOKENS = 2048  # a short prefix shared with a long prompt need not read all of it
+_LEAST_USABLE = 1 / 16  # recompute if less than 1/16 of a segment is usable
 
 _log = logging.getLogger(__name__)
 
 
-Part = tuple[Stretch, int]  # (segment, position): its rows before the position are the conversation's
+Part = tuple[Segment, int]  # (segment, position): its rows before the position are the conversation's
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Route:
 
     parts: list[Part]
     end: int
-    checkpoint: Stretch | None = None
+    checkpoint: Segment | None = None
 
 
 class PrefixDisk:
@@ -63,7 +63,7 @@ class PrefixDisk:
         self._latest_use = 0.0
         self._root = folder
         self._folder = folder / _version()
-        self._known: dict[Path, dict[str, Stretch]] = {}
+        self._known: dict[Path, dict[str, Segment]] = {}
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for kept in (folder, self._folder):
             kept.chmod(0o700)
@@ -106,7 +106,7 @@ class PrefixDisk:
         held = sequence.caches.position
         start = self._reach(sequence.model.identity, sequence.tokens[:held])
         cuts = {at for at in sequence.checkpoints if start < at < held} | {held}
-        cuts |= set(range(start + _LONGEST_STRETCH_TOKENS, held, _LONGEST_STRETCH_TOKENS))
+        cuts |= set(range(start + _LONGEST_SEGMENT_TOKENS, held, _LONGEST_SEGMENT_TOKENS))
         ends = sorted(cuts)
         return [(a, b) for a, b in zip([start, *ends], ends, strict=False) if a < b]
 
@@ -118,62 +118,62 @@ class PrefixDisk:
         folder = self._model_folder(sequence.model.identity)
         path = folder / f"{_digests(tokens, {end})[end]}-{_name(sequence.conversation)}-{start}{SUFFIX}"
         before = _digests(tokens, {start})[start]
-        stretch = Stretch(path, start, before, tuple(tokens[start:end]), checkpoint is not None, _model(folder))
-        yield from write_stretch(stretch, rows_between(caches, start, end), checkpoint)
-        self._stretches(sequence.model.identity)[path.name] = stretch
+        segment = Segment(path, start, before, tuple(tokens[start:end]), checkpoint is not None, _model(folder))
+        yield from write_segment(segment, rows_between(caches, start, end), checkpoint)
+        self._segments(sequence.model.identity)[path.name] = segment
         self._touch(self._covering(sequence.model.identity, tokens[:end]))
 
     def _route(self, model: str, tokens: Tokens[int], caches: CacheSet) -> Route:
         limit, here = len(tokens) - 1, caches.position
         matching = self._matching(model, tokens[:limit])
-        chosen, reach = _chain(matching, here, _WORTH_READING)
+        chosen, reach = _chain(matching, here, _LEAST_USABLE)
         if not needs_checkpoints(caches):
             return Route(chosen, reach)
-        whole = [stretch for stretch, shared in matching if stretch.has_checkpoint and shared == stretch.end <= reach]
-        last = max(whole, key=lambda stretch: stretch.end, default=None)
+        whole = [segment for segment, shared in matching if segment.has_checkpoint and shared == segment.end <= reach]
+        last = max(whole, key=lambda segment: segment.end, default=None)
         end = last.end if last is not None else 0
-        return Route([(stretch, min(upto, end)) for stretch, upto in chosen if stretch.start < end], end, last)
+        return Route([(segment, min(upto, end)) for segment, upto in chosen if segment.start < end], end, last)
 
     def _follow(self, route: Route, caches: CacheSet) -> None:
-        here, stretches, checkpoint = caches.position, [], None
-        for stretch, upto in route.parts:
-            rows, noted = self._read(stretch)
-            stretches.append(_part(rows, here - stretch.start, upto - stretch.start))
+        here, segments, checkpoint = caches.position, [], None
+        for segment, upto in route.parts:
+            rows, noted = self._read(segment)
+            segments.append(_part(rows, here - segment.start, upto - segment.start))
             here = upto
-            checkpoint = noted if stretch is route.checkpoint else checkpoint
+            checkpoint = noted if segment is route.checkpoint else checkpoint
         if route.checkpoint is not None and checkpoint is None:
             checkpoint = self._read(route.checkpoint)[1]
-        used = [stretch for stretch, _ in route.parts] + ([] if route.checkpoint is None else [route.checkpoint])
+        used = [segment for segment, _ in route.parts] + ([] if route.checkpoint is None else [route.checkpoint])
         try:
-            append_rows(caches, stretches, route.end, checkpoint)
+            append_rows(caches, segments, route.end, checkpoint)
         except (ValueError, IndexError, TypeError, AttributeError) as error:  # they would not fit the next time either
-            for stretch in used:
-                self._discard(stretch.path, f"{stretch.path.name} does not fit: {error!r}")
+            for segment in used:
+                self._discard(segment.path, f"{segment.path.name} does not fit: {error!r}")
             raise
         self._touch(used)
 
-    def _read(self, stretch: Stretch) -> tuple[Rows, list[object] | None]:
+    def _read(self, segment: Segment) -> tuple[Rows, list[object] | None]:
         try:
-            return read_stretch(stretch.path)
+            return read_segment(segment.path)
         except FileError as error:
-            self._discard(stretch.path, str(error))
+            self._discard(segment.path, str(error))
             raise
 
     def _reach(self, model: str, tokens: Tokens[int]) -> int:
         return _chain(self._matching(model, tokens), 0, 0)[1]
 
-    def _covering(self, model: str, tokens: Tokens[int]) -> list[Stretch]:
-        return [stretch for stretch, _ in _chain(self._matching(model, tokens), 0, 0)[0]]
+    def _covering(self, model: str, tokens: Tokens[int]) -> list[Segment]:
+        return [segment for segment, _ in _chain(self._matching(model, tokens), 0, 0)[0]]
 
     def _matching(self, model: str, tokens: Tokens[int]) -> list[Part]:
         """The segments of conversations that begin like `tokens`, ordered by start, each with its common prefix."""
-        near = [stretch for stretch in self._stretches(model).values() if stretch.start < len(tokens)]
-        digests = _digests(tokens, {stretch.start for stretch in near})
-        same = [stretch for stretch in near if stretch.before == digests[stretch.start]]
+        near = [segment for segment in self._segments(model).values() if segment.start < len(tokens)]
+        digests = _digests(tokens, {segment.start for segment in near})
+        same = [segment for segment in near if segment.before == digests[segment.start]]
         shared = [(s, s.start + common_prefix(s.tokens, tokens[s.start : s.end])) for s in same]
         return sorted(shared, key=lambda pair: (pair[0].start, -pair[1]))
 
-    def _stretches(self, model: str) -> dict[str, Stretch]:
+    def _segments(self, model: str) -> dict[str, Segment]:
         """The segments in the model's folder now: new files are read, deleted ones are forgotten."""
         folder = self._model_folder(model)
         known = self._known.setdefault(folder, {})
@@ -185,12 +185,12 @@ class PrefixDisk:
                 self._learn(present[name], known)
         return known
 
-    def _learn(self, path: Path, known: dict[str, Stretch]) -> None:
+    def _learn(self, path: Path, known: dict[str, Segment]) -> None:
         try:
-            stretch = read_index(path)
-            if stretch.model != _model(path.parent):
+            segment = read_index(path)
+            if segment.model != _model(path.parent):
                 raise FileError(f"{path.name}: of another model, or another version")
-            known[path.name] = stretch
+            known[path.name] = segment
         except FileError as error:
             self._discard(path, str(error))
 
@@ -204,15 +204,15 @@ class PrefixDisk:
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder
 
-    def _touch(self, stretches: Tokens[Stretch]) -> None:
+    def _touch(self, segments: Tokens[Segment]) -> None:
         """Give all segments of a conversation the same time, so that none is evicted long before the others.
 
         It is later than any other conversation's, even if the clock was set back.
         """
         self._latest_use = max(time.time(), self._latest_use + _LATER_S)
-        for stretch in stretches:
+        for segment in segments:
             with suppress(FileNotFoundError):  # another process may evict, too
-                os.utime(stretch.path, (self._latest_use, self._latest_use))
+                os.utime(segment.path, (self._latest_use, self._latest_use))
 
     def _evict(self) -> None:
         """Delete above the limits, least recently used first; of one conversation its end first."""
@@ -251,9 +251,9 @@ def _chain(matching: list[Part], here: int, worth: float) -> tuple[list[Part], i
     """Consecutive segments from `here`, and the position up to which their rows are the conversation's."""
     chosen: list[Part] = []
     reach = here
-    for stretch, shared in matching:
-        if stretch.start <= reach and shared - reach > worth * len(stretch.tokens):
-            chosen.append((stretch, shared))
+    for segment, shared in matching:
+        if segment.start <= reach and shared - reach > worth * len(segment.tokens):
+            chosen.append((segment, shared))
             reach = shared
     return chosen, reach
 

@@ -44,7 +44,7 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Segment:
     """Tokens [start, end) of conversations whose first `start` tokens have the digest `before`."""
 
     path: Path
@@ -59,19 +59,19 @@ class Stretch:
         return self.start + len(self.tokens)
 
 
-def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -> Generator[None]:
+def write_segment(segment: Segment, rows: Rows, checkpoint: Checkpoint | None) -> Generator[None]:
     """Write one tensor each step. Aborted half way, it leaves no file."""
     tensors = {f"rows.{at}.{part}": array for at, arrays in enumerate(rows) for part, array in enumerate(arrays)}
     layout = _named(checkpoint, tensors)
     metadata = {
-        "start": str(stretch.start),
-        "before": stretch.before,
-        "model": stretch.model,
-        "tokens": " ".join(map(str, stretch.tokens)),
+        "start": str(segment.start),
+        "before": segment.before,
+        "model": segment.model,
+        "tokens": " ".join(map(str, segment.tokens)),
         "checkpoint": json.dumps(layout),
         "caches": str(len(rows)),
     }
-    part = stretch.path.with_name(f"{stretch.path.stem}.{get_ident()}.{os.getpid()}{PART_SUFFIX}")
+    part = segment.path.with_name(f"{segment.path.stem}.{get_ident()}.{os.getpid()}{PART_SUFFIX}")
     try:
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE), "wb") as file:  # noqa: PTH123
             header = _header(tensors, metadata)
@@ -83,12 +83,12 @@ def write_stretch(stretch: Stretch, rows: Rows, checkpoint: Checkpoint | None) -
                 checksum = zlib.crc32(data, checksum)
                 yield
             file.write(struct.pack("<I", checksum))
-        part.replace(stretch.path)
+        part.replace(segment.path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def read_index(path: Path) -> Stretch:
+def read_index(path: Path) -> Segment:
     """The index of a file; FileError when it is visibly damaged, or not one of ours."""
     read_header(path)
     try:
@@ -98,12 +98,12 @@ def read_index(path: Path) -> Stretch:
         start = int(metadata["start"])
         if start < 0 or not tokens or int(metadata["caches"]) not in range(_MOST_CACHES):
             raise ValueError("numbers without measure")
-        return Stretch(path, start, metadata["before"], tokens, has_checkpoint, metadata["model"])
+        return Segment(path, start, metadata["before"], tokens, has_checkpoint, metadata["model"])
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise _unreadable(path, error) from error
 
 
-def read_stretch(path: Path) -> tuple[Rows, Checkpoint | None]:
+def read_segment(path: Path) -> tuple[Rows, Checkpoint | None]:
     """Its rows and its checkpoint, not evaluated; FileError unless every byte is as it was written."""
     try:
         _verify(path)

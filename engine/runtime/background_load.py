@@ -25,14 +25,14 @@ class BackgroundLoad:
         slices: Slices,
         ready: Callable[[LoadedModel], None],
         failed: Callable[[BaseException], None],
-        told: Callable[[Progress], None] = lambda _progress: None,
+        report: Callable[[Progress], None] = lambda _progress: None,
     ) -> None:
         self.role = role
         self.folder = folder
         self._slices = slices
         self._ready = ready
         self._failed = failed
-        self._told = told
+        self._report = report
         self._result: LoadedModel | BaseException | None = None
         self.aborted = False  # a command that ends this load is queued; nothing more is loaded until that calls `abort`
 
@@ -43,7 +43,7 @@ class BackgroundLoad:
         try:
             progress: Progress | None = next(self._slices)
             if progress is not None:
-                self._told(progress)
+                self._report(progress)
         except Aborted:
             self.aborted = True
         except StopIteration as done:

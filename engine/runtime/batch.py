@@ -319,8 +319,8 @@ def _rows_agree(model: LoadedModel, after: Sequence[int] = ()) -> bool:
     ends = [len(text) - 4 + kept for text, kept in zip(texts, after or (0, 0), strict=True)]
     newest = [text[end : end + 1] for text, end in zip(texts, ends, strict=True)]
     together = model.network(mx.array(newest), cache=merged.layers)[:, -1, :]
-    unread = [text[row.caches.position : end + 1] for row, text, end in zip(rows, texts, ends, strict=True)]
-    alone = mx.concatenate([row.feed(mx.array(tokens))[-1:] for row, tokens in zip(rows, unread, strict=True)])
+    uncached = [text[row.caches.position : end + 1] for row, text, end in zip(rows, texts, ends, strict=True)]
+    alone = mx.concatenate([row.feed(mx.array(tokens))[-1:] for row, tokens in zip(rows, uncached, strict=True)])
     tolerance = 1e-3 if alone.dtype == mx.float32 else 0.05
     difference = mx.abs(together - alone).max() / (alone.max() - alone.min())
     return bool((difference <= tolerance).item())

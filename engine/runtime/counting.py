@@ -23,8 +23,8 @@ SLICE_CHARACTERS = 16_000  # MEASURED: 10 ms
 class Counting:
     """Pending counts, answered one after another."""
 
-    def __init__(self, tell: Callable[[Sink | None, Event], None]) -> None:
-        self._tell = tell
+    def __init__(self, post: Callable[[Sink | None, Event], None]) -> None:
+        self._post = post
         self._waiting: deque[Count] = deque()
         self._tokens: Ahead[int] | None = None  # of the first text
 
@@ -67,7 +67,7 @@ class Counting:
 
     def _answer(self, tokens: int, error: EngineError | None = None) -> None:
         self._tokens, command = None, self._waiting.popleft()
-        self._tell(command.sink, TokensCounted(command.id, tokens, error))
+        self._post(command.sink, TokensCounted(command.id, tokens, error))
 
 
 def _tokens(text: str, model: LoadedModel, aborted: Question) -> int:

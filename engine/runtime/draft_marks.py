@@ -17,7 +17,7 @@ from engine.decoding.text import Span
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
-_FORESEEN = DraftMark(0, 0)
+_ACCEPTED = DraftMark(0, 0)
 _PART_OF_A_CHARACTER = "\ufffd"
 _LONGEST_WORD = 40  # characters
 
@@ -33,7 +33,7 @@ class DraftMarks:
         one.
         """
         for place in range(done.accepted):
-            self._origins[first + place] = _FORESEEN
+            self._origins[first + place] = _ACCEPTED
         if done.accepted < done.drafted:
             wanted = self._word(integers(done.draft.tokens)[done.accepted], before)
             origin = DraftMark(0, 0, wanted, done.accepted + 1, done.drafted, number)
@@ -41,33 +41,33 @@ class DraftMarks:
 
     def place(self, kind: SpanKind, spans: Sequence[Span]) -> tuple[DraftMark, ...]:
         """The marks in the next text of this kind."""
-        stretches: list[tuple[int, int, DraftMark]] = []  # (start, end, origin)
-        told = 0
+        segments: list[tuple[int, int, DraftMark]] = []  # (start, end, origin)
+        posted = 0
         for run in (run for span in spans for run in span.runs):
             start = self._chars[kind]
             self._chars[kind] = end = start + run.chars
             origin = self._origin(run)
             if origin is None:
                 continue
-            if stretches and stretches[-1][1:] == (start, origin):
-                start = stretches.pop()[0]
-            stretches.append((start, end, origin))
-            told = run.first
-        self._forget_before(told)
+            if segments and segments[-1][1:] == (start, origin):
+                start = segments.pop()[0]
+            segments.append((start, end, origin))
+            posted = run.first
+        self._forget_before(posted)
         return tuple(
             DraftMark(start, end, origin.wanted, origin.position, origin.drafted, origin.round)
-            for start, end, origin in stretches
+            for start, end, origin in segments
         )
 
     def _origin(self, run: Run) -> DraftMark | None:
         """A character is accepted only if all of its tokens were."""
         origins = [self._origins.get(number) for number in range(run.first, run.end)]
-        overruled = next((each for each in origins if each is not None and each is not _FORESEEN), None)
-        return overruled or (_FORESEEN if all(origins) else None)
+        overruled = next((each for each in origins if each is not None and each is not _ACCEPTED), None)
+        return overruled or (_ACCEPTED if all(origins) else None)
 
     def _forget_before(self, number: int) -> None:
-        for told in [each for each in self._origins if each < number]:
-            del self._origins[told]
+        for old in [each for each in self._origins if each < number]:
+            del self._origins[old]
 
     def _word(self, token: int, before: int) -> str:
         """The token's text after the token before it; at the start of a text many tokenizers drop a space."""

@@ -100,7 +100,7 @@ class QueuedReply:
         return self._prompt
 
 
-class Line:
+class RequestQueue:
     """Requests in the queue, background ones last. The next to start is the first whose prompt is made."""
 
     def __init__(self) -> None:

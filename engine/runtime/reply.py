@@ -190,7 +190,7 @@ class Reply:
         """
         if self._state is ReplyState.INTERRUPTED:
             self._finish()
-        elif not (self._sequence.ready and alone) and self._sequence.unread > 1:
+        elif not (self._sequence.ready and alone) and self._sequence.uncached > 1:
             self._read_on()
         elif not self._catches_up():
             self._decode(alone)
@@ -199,7 +199,7 @@ class Reply:
 
     def _look_past_the_prompt(self) -> None:
         """A prompt of a single token needs no prefill: the first round feeds it."""
-        if self._state is ReplyState.READING and self._sequence.unread == 1 and self._sequence.caches.position:
+        if self._state is ReplyState.READING and self._sequence.uncached == 1 and self._sequence.caches.position:
             self._state = ReplyState.WRITING
 
     def begin_shared_round(self) -> None:
@@ -279,7 +279,7 @@ class Reply:
         self.take(done, others_s=0.0 if alone else self._since_last_token_s() - done.seconds)
 
     def _plain_round(self, may_look_ahead: bool) -> Round:
-        look_ahead = may_look_ahead and self._goes_on_plainly()
+        look_ahead = may_look_ahead and self._next_is_plain()
         return plain_round(self._sequence, self._sampler, self._ending, look_ahead=look_ahead)
 
     def _speculative_round(self, plan: Plan, drafting: Drafting) -> Round:
@@ -309,7 +309,7 @@ class Reply:
         if self.complete:
             self._finish()
         else:
-            self._tell()
+            self._post_text()
 
     def _account_for(self, done: Round, others_s: float) -> None:
         """Count the time of an unshared round after the first, without draft prefill and other replies' steps.
@@ -347,7 +347,7 @@ class Reply:
             return DraftingState.OFF
         return DraftingState.NO_DRAFT if self._sequence.caches.can_roll_back else DraftingState.UNSUPPORTED
 
-    def _goes_on_plainly(self) -> bool:
+    def _next_is_plain(self) -> bool:
         """Whether the next round is plain too; not before the first token, which on a CPU would wait for both."""
         drafting = self._stats.drafting in (DraftingState.ACTIVE, DraftingState.CATCHING_UP)
         goes_on = bool(self._emitted) and self.room > 1
@@ -402,7 +402,7 @@ class Reply:
         if self._reason is None:
             raise RuntimeError("nothing has ended this reply")
         self._spans.extend(self._text.finish())
-        self._tell()
+        self._post_text()
         self._drop_drafting()
         self._sequence.discard_in_flight()
         if not self.request.transient:
@@ -419,13 +419,13 @@ class Reply:
             self._drafting.close(self._sequence.tokens)
             self._drafting = None
 
-    def _tell(self) -> None:
+    def _post_text(self) -> None:
         spans, self._spans = self._spans, []
         if spans:
             stats = self._stats.freeze()
             for kind, same in groupby(spans, key=lambda span: span.kind):
-                told = list(same)
-                text, marks = "".join(span.text for span in told), self._marks.place(kind, told)
+                spans_of_kind = list(same)
+                text, marks = "".join(span.text for span in spans_of_kind), self._marks.place(kind, spans_of_kind)
                 self._post(TextDelta(self.id, kind, text, stats, marks))
 
     def _post(self, event: Event) -> None:

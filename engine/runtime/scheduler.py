@@ -31,7 +31,7 @@ from engine.models.memory import is_short, set_limits
 from engine.prefix.memory import PrefixStore
 from engine.runtime.background_load import BackgroundLoad
 from engine.runtime.batch import Batch, can_batch, can_draft
-from engine.runtime.queued import Line, QueuedReply
+from engine.runtime.queued import QueuedReply, RequestQueue
 from engine.runtime.reply import Reply
 from engine.runtime.requests import speculating
 from engine.runtime.sharing import Sharing, Way
@@ -48,11 +48,11 @@ SAVING_S = 4.0  # for writing caches before their models are dropped
 class Scheduler:
     def __init__(self, tuner: Tuner | None = None, store: PrefixStore | None = None) -> None:
         self._tuner = tuner or Tuner()
-        self._told_measured = self._examined = False  # ModelMeasured / DrafterExamined already sent
+        self._sent_measured = self._sent_examined = False  # ModelMeasured / DrafterExamined already sent
         self._store = store or PrefixStore()
         self.main: LoadedModel | None = None
         self.draft: LoadedModel | None = None
-        self._line = Line()
+        self._queue = RequestQueue()
         self._reading: deque[Reply] = deque()  # in prefill
         self._writing: deque[Reply] = deque()  # past prefill, in no batch
         self._batch = Batch()
@@ -66,7 +66,7 @@ class Scheduler:
 
     @property
     def busy(self) -> bool:
-        return bool(self._line or self._started)
+        return bool(self._queue or self._started)
 
     @property
     def under_way(self) -> bool:
@@ -81,7 +81,7 @@ class Scheduler:
     def set_main(self, main: LoadedModel | None) -> None:
         """Set another main model, without a draft: running replies end, queued ones will use the new model."""
         self._end_running(FinishReason.MODEL_CHANGED)
-        self._line.unprepare()
+        self._queue.unprepare()
         self._forget_pair()
         self.main, self.draft = main, None
         self.why_no_main = NoModelLoaded()
@@ -120,36 +120,36 @@ class Scheduler:
         self._set_limits()
 
     def add(self, reply: QueuedReply) -> None:
-        self._line.add(reply)
+        self._queue.add(reply)
 
     def cancel(self, request: RequestId) -> None:
         for reply in [reply for reply in self._started if reply.id == request]:
             reply.interrupt(FinishReason.CANCELLED)
-        self._line.cancel(request)
+        self._queue.cancel(request)
 
     def keep_only(self, conversations: Collection[str]) -> None:
         for reply in self._started:
             reply.keep_only(conversations)
-        self._line.keep_only(conversations)
+        self._queue.keep_only(conversations)
         self._store.keep_only(conversations)
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         """Change how a reply drafts, from its next round on."""
-        self._line.set_speculation(request, speculation)
+        self._queue.set_speculation(request, speculation)
         for reply in [reply for reply in self._started if reply.id == request]:
             reply.request = speculating(reply.request, speculation)
             if not reply.steer(make_controller(reply.request.speculation, self._history)):
                 self._draft_with_pair(reply)
 
     def cancel_all(self) -> None:
-        self._line.cancel_all()
+        self._queue.cancel_all()
         self._end_running(FinishReason.CANCELLED)
 
     def fail_all(self, error: BaseException) -> None:
         """End every reply with an error; their caches may be wrong."""
         for reply in self._started:
             reply.fail(error)
-        self._line.fail_all(error)
+        self._queue.fail_all(error)
         self._batch.clear()
         for replies in (self._reading, self._writing, self._paused):
             replies.clear()
@@ -190,9 +190,9 @@ class Scheduler:
 
     def take_examined(self) -> DrafterExamined | None:
         """The result for the loaded drafter, once after its examination; else None."""
-        if self._tuner.pending or self._examined or self.draft is None:
+        if self._tuner.pending or self._sent_examined or self.draft is None:
             return None
-        self._examined = True
+        self._sent_examined = True
         known = self._history.costs.calibration
         if known.per_pass is None:
             return None
@@ -200,9 +200,9 @@ class Scheduler:
 
     def take_measured(self) -> ModelMeasured | None:
         """The times of the main model, once after they are measured; else None."""
-        if self._tuner.pending or self._told_measured or self.main is None:
+        if self._tuner.pending or self._sent_measured or self.main is None:
             return None
-        self._told_measured = True
+        self._sent_measured = True
         if not self._history.costs.calibrated:
             return None
         times, *others = self._tuner.measured(self.main)
@@ -218,11 +218,11 @@ class Scheduler:
 
     def _pause_or_resume(self) -> None:
         """The background reply runs only while no other request is in the queue or running."""
-        if not self._line.foreground and all(reply.request.background for reply in self._running):
+        if not self._queue.foreground and all(reply.request.background for reply in self._running):
             if self._paused:
                 reply = self._paused.popleft()
                 reply.resume()
-                self._line_up(reply)
+                self._enqueue(reply)
             return
         for replies in (self._reading, self._writing):
             for reply in [reply for reply in replies if reply.request.background]:
@@ -243,10 +243,10 @@ class Scheduler:
     def _ready(self, *, patient: bool) -> QueuedReply | None:
         """The request to start next; `patient`: the engine is idle."""
         may_start = not self._loads_main and len(self._running) < MAX_REPLIES
-        return self._line.ready(self.main, patient=patient, background=not self._started) if may_start else None
+        return self._queue.ready(self.main, patient=patient, background=not self._started) if may_start else None
 
     def _start(self, queued: QueuedReply) -> None:
-        self._line.remove(queued)
+        self._queue.remove(queued)
         self._read_tokens += _START_TOKENS
         if self.main is None:
             queued.fail(self.why_no_main)
@@ -257,11 +257,11 @@ class Scheduler:
             may_copy = self.draft is None or self.draft.info.drafter is None  # a drafter needs its states
             reply = queued.start(self.main, self._store, self._history, may_copy=may_copy)
             self._draft_with_pair(reply)
-            self._line_up(reply)
+            self._enqueue(reply)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             queued.fail(error)
 
-    def _line_up(self, reply: Reply) -> None:
+    def _enqueue(self, reply: Reply) -> None:
         reads = reply.reading or self._lags(reply)
         if not reply.ended:
             (self._reading if reads else self._writing).append(reply)
@@ -280,7 +280,7 @@ class Scheduler:
         goes_on = self._step(reply)
         self._read_tokens += (reply.sequence.caches.position - before) or PREFILL_CHUNK_TOKENS  # 0: its draft's prefill
         if goes_on:
-            self._line_up(reply)
+            self._enqueue(reply)
 
     def _write(self) -> None:
         replies = [*self._writing, *self._batch.replies]
@@ -334,7 +334,7 @@ class Scheduler:
     def _step(self, reply: Reply) -> bool:
         """A step of one reply by itself; whether it goes on."""
         try:
-            return not reply.step(alone=not (self._line.foreground or self._running))
+            return not reply.step(alone=not (self._queue.foreground or self._running))
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             reply.fail(error)
             return False
@@ -413,7 +413,7 @@ class Scheduler:
         self._history = History()
         self._sharing = Sharing(self._history)
         self._tuner.stop()
-        self._examined = self._told_measured = False
+        self._sent_examined = self._sent_measured = False
         if self.main is not None:
             try:
                 self._tuner.begin(self.main, self.draft, self._history.costs)

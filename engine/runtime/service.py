@@ -62,7 +62,13 @@ class Engine:
         """
         self._commands = CommandQueue()
         self._make_worker: Callable[[], Worker] = partial(
-            _make_worker, cache_folder, cache_memory_share, cache_disk_bytes, openblas, self._tell, self._commands.ends
+            _make_worker,
+            cache_folder,
+            cache_memory_share,
+            cache_disk_bytes,
+            openblas,
+            self._send_events,
+            self._commands.ends,
         )
         self._ids = itertools.count(1)
         self._lock = threading.Lock()  # of the attributes below; no sink is called under it
@@ -92,7 +98,9 @@ class Engine:
         with self._lock:
             self._arriving[command.id] = []
         try:
-            self._tell(sink, Queued(command.id, getattr(request, "background", False) is True))  # not checked yet
+            self._send_events(
+                sink, Queued(command.id, getattr(request, "background", False) is True)
+            )  # not checked yet
         except KeyboardInterrupt:
             self.cancel(command.id)
             raise
@@ -111,11 +119,11 @@ class Engine:
         return command.id
 
     def cancel(self, request: RequestId) -> None:
-        self._send_behind(request, Cancel(request))
+        self._send_after(request, Cancel(request))
 
     def set_speculation(self, request: RequestId, speculation: Speculation) -> None:
         check_speculation(speculation)
-        self._send_behind(request, SetSpeculation(request, speculation))
+        self._send_after(request, SetSpeculation(request, speculation))
 
     def keep_only(self, conversations: Collection[str]) -> None:
         command = KeepOnly(frozenset(conversations))
@@ -156,7 +164,7 @@ class Engine:
         atexit.unregister(self.close)
         return True
 
-    def _send_behind(self, request: RequestId, command: Cancel | SetSpeculation) -> None:
+    def _send_after(self, request: RequestId, command: Cancel | SetSpeculation) -> None:
         """Send after the request's own command: a sink may call `cancel` as soon as it gets Queued."""
         with self._lock:
             if request in self._arriving:
@@ -188,9 +196,9 @@ class Engine:
 
     def _refuse(self, command: Command, error: EngineError) -> None:
         if not isinstance(command, Cancel | SetSpeculation | KeepOnly | Close):
-            self._tell(command.sink, *refusal(command, error))
+            self._send_events(command.sink, *refusal(command, error))
 
-    def _tell(self, sink: Sink | None, *events: Event) -> None:
+    def _send_events(self, sink: Sink | None, *events: Event) -> None:
         """Update the state with each event, then send it to `sink` and the subscribers.
 
         On a caller's thread a KeyboardInterrupt in a sink may be the user's Ctrl-C: it is raised once all are sent.
@@ -258,7 +266,7 @@ def _make_worker(
     memory_share: float,
     disk_bytes: int,
     openblas: bool,
-    tell: Callable[[Sink | None, Event], None],
+    post: Callable[[Sink | None, Event], None],
     ends: Callable[[bool], bool],
 ) -> Worker:
     """Imports MLX; called on the engine thread, after the window is shown."""
@@ -271,7 +279,7 @@ def _make_worker(
     prefixes = cache_folder / _PREFIXES if cache_folder is not None else None
     calibration = cache_folder / "calibration" if cache_folder is not None else None
     tried = cache_folder / "tried.json" if cache_folder is not None else None
-    return make_worker(calibration, prefixes, memory_share, disk_bytes, tell, ends, tried)
+    return make_worker(calibration, prefixes, memory_share, disk_bytes, post, ends, tried)
 
 
 def _forget_frames(error: EngineError | None) -> None:

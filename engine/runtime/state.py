@@ -25,8 +25,8 @@ def state_after(state: EngineState, event: Event) -> EngineState:
         case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
             return _after_model_event(state, event)
         case Queued(request=request, background=background):
-            behind = (*state.background, request) if background else state.background
-            return replace(state, queued=(*state.queued, request), background=behind)
+            background_ids = (*state.background, request) if background else state.background
+            return replace(state, queued=(*state.queued, request), background=background_ids)
         case PromptProgress(request=request) if request not in state.running:
             queued = tuple(each for each in state.queued if each != request)
             return replace(state, queued=queued, running=(*state.running, request))

@@ -53,7 +53,7 @@ from engine.runtime.scheduler import Scheduler
 _log = logging.getLogger(__name__)
 
 # Sends an event to a sink; model events to the subscribers too. None: to the subscribers alone.
-Tell = Callable[[Sink | None, Event], None]
+Post = Callable[[Sink | None, Event], None]
 Ends = Callable[[bool], bool]  # `CommandQueue.ends`
 
 
@@ -62,12 +62,12 @@ def make_worker(
     prefixes: Path | None,
     memory_share: float,
     disk_bytes: int,
-    tell: Tell,
+    post: Post,
     ends: Ends,
     tried: Path | None,
 ) -> Worker:
     store = PrefixStore(kept_caches_bytes(memory_share), _open_disk(prefixes, disk_bytes))
-    return Worker(Scheduler(Tuner(calibration), store), tell, ends, FirstUse(tried))
+    return Worker(Scheduler(Tuner(calibration), store), post, ends, FirstUse(tried))
 
 
 def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
@@ -79,12 +79,12 @@ def _open_disk(folder: Path | None, limit_bytes: int) -> PrefixDisk | None:
 
 
 class Worker:
-    def __init__(self, scheduler: Scheduler, tell: Tell, ends: Ends, first_use: FirstUse) -> None:
+    def __init__(self, scheduler: Scheduler, post: Post, ends: Ends, first_use: FirstUse) -> None:
         self._first_use = first_use
         self._scheduler = scheduler
         self._ends = ends
-        self._tell = tell
-        self._counting = Counting(tell)
+        self._post = post
+        self._counting = Counting(post)
         self._next_draft: SetDraft | None = None  # waits for the main model that is being loaded
 
     @property
@@ -102,7 +102,7 @@ class Worker:
             case Unload():
                 self._unload(command)
             case Submit():
-                self._scheduler.add(QueuedReply(command.id, command.request, partial(self._tell, command.sink)))
+                self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
                 self._counting.add(command)
             case Cancel():
@@ -126,7 +126,7 @@ class Worker:
                 self._scheduler.idle_step()
                 for news in (self._scheduler.take_examined(), self._scheduler.take_measured()):
                     if news is not None:
-                        self._tell(None, news)
+                        self._post(None, news)
         except BaseException as error:
             self._scheduler.fail_all(error)
             raise
@@ -151,10 +151,10 @@ class Worker:
             if self._scheduler.has_aborted_load:  # for this command, perhaps; it cannot go on
                 self._abort_loads(LoadAborted)
             for answer in refusal(command, RepliesUnderWay(command.folder)):
-                self._tell(command.sink, answer)
+                self._post(command.sink, answer)
             return
         self._abort_loads(LoadAborted)
-        self._tell(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
+        self._post(command.sink, ModelLoading(ModelRole.MAIN, command.folder))
         self._begin_load(
             ModelRole.MAIN,
             command.folder,
@@ -163,7 +163,7 @@ class Worker:
                 command.folder,
                 aborted=self._aborted,
                 first_use=self._first_use,
-                on_try=lambda: self._tell(command.sink, ModelChecking(command.folder)),
+                on_try=lambda: self._post(command.sink, ModelChecking(command.folder)),
             ),
         )
         if command.draft is not None:
@@ -181,10 +181,10 @@ class Worker:
             self._load_draft(command.folder, command.sink)
 
     def _load_draft(self, folder: str, sink: Sink) -> None:
-        self._tell(sink, ModelLoading(ModelRole.DRAFT, folder))
+        self._post(sink, ModelLoading(ModelRole.DRAFT, folder))
         main = self._scheduler.main
         if main is None:
-            self._tell(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
+            self._post(sink, ModelFailed(ModelRole.DRAFT, folder, NoModelLoaded()))
         else:
             slices = loading_any_draft(folder, main, self._aborted)
             self._begin_load(ModelRole.DRAFT, folder, sink, slices)
@@ -194,7 +194,7 @@ class Worker:
         was_loaded = self._scheduler.main is not None
         self._drop_pair(command.sink)
         if not was_loaded:
-            self._tell(command.sink, ModelUnloaded(ModelRole.MAIN))
+            self._post(command.sink, ModelUnloaded(ModelRole.MAIN))
 
     def _shut_down(self) -> None:
         try:
@@ -216,7 +216,7 @@ class Worker:
         command, self._next_draft = self._next_draft, None
         if command is not None:
             for answer in refusal(command, reason(command.folder or "")):
-                self._tell(command.sink, answer)
+                self._post(command.sink, answer)
 
     def _drop_pair(self, sink: Sink | None) -> None:
         """Running replies end, queued ones stay in the queue."""
@@ -227,12 +227,12 @@ class Worker:
         self._set_main(None)
         release_memory()
         for role in (role for role, was_loaded in pair if was_loaded):
-            self._tell(sink, ModelUnloaded(role))
+            self._post(sink, ModelUnloaded(role))
 
     def _begin_load(self, role: ModelRole, folder: str, sink: Sink, slices: Slices) -> None:
         def ready(model: LoadedModel) -> None:
             self._install(role, model, sink)
-            self._tell(sink, ModelReady(role, model.info))
+            self._post(sink, ModelReady(role, model.info))
 
         def failed(error: BaseException) -> None:
             wanted = isinstance(error, LoadAborted | EngineClosed)
@@ -240,17 +240,17 @@ class Worker:
             _log.log(level, "could not load %s", folder, exc_info=None if isinstance(error, EngineError) else error)
             if role is ModelRole.MAIN and not wanted:
                 self._scheduler.why_no_main = as_engine_error(error)
-            self._tell(sink, ModelFailed(role, folder, as_engine_error(error)))
+            self._post(sink, ModelFailed(role, folder, as_engine_error(error)))
             if role is ModelRole.MAIN and self._scheduler.main is not None:
                 self._refuse_next_draft(LoadAborted)  # it was for that main model, not for the one that stays
 
-        def told(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             if not progress.done_bytes:
                 self._make_room(role, progress.total_bytes, sink)
                 return
-            self._tell(sink, ModelLoadProgress(role, folder, progress.done_bytes, progress.total_bytes))
+            self._post(sink, ModelLoadProgress(role, folder, progress.done_bytes, progress.total_bytes))
 
-        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, told))
+        self._scheduler.load_in_background(BackgroundLoad(role, folder, slices, ready, failed, report))
 
     def _make_room(self, role: ModelRole, weight_bytes: int, sink: Sink) -> None:
         """Called before weights are read: every check that is possible without them has passed.
@@ -270,7 +270,7 @@ class Worker:
     def _drop_draft(self, sink: Sink) -> None:
         self._scheduler.set_draft(None)
         release_memory()
-        self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
+        self._post(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _install(self, role: ModelRole, model: LoadedModel, sink: Sink) -> None:
         """If this raises, the model is not installed."""
@@ -288,7 +288,7 @@ class Worker:
             if role is ModelRole.DRAFT:
                 release_memory()
             if replaces:
-                self._tell(sink, ModelUnloaded(ModelRole.DRAFT))
+                self._post(sink, ModelUnloaded(ModelRole.DRAFT))
 
     def _set_main(self, model: LoadedModel | None) -> None:
         self._counting.stop()

@@ -32,7 +32,7 @@ def hybrid_rollback_share(setup: BenchSetup, runs: int) -> Row:
     """Rolling two of five tokens back, of a hybrid's round of drafting, verifying and rolling back."""
     main, draft = (load_model(setup.hybrid_folder / name) for name in ("main", "draft"))
     sequence = TokenSequence(main, list(setup.noise[0]))
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     forwards, rollbacks = [], []
     for _ in range(8 * runs):
@@ -55,7 +55,7 @@ def hybrid_rollback_share(setup: BenchSetup, runs: int) -> Row:
 def bare_forwards(model: LoadedModel, width: int, runs: int) -> list[float]:
     """Seconds of forwards over `width` tokens and nothing else, behind a short context."""
     sequence = TokenSequence(model, list(range(20, 84)))
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     seconds = []
     for _ in range(8 * runs):
@@ -127,7 +127,7 @@ class BareForwards:
     def __init__(self, main: LoadedModel, draft: LoadedModel, prompt: Sequence[int]) -> None:
         self._main, self._draft = TokenSequence(main, list(prompt)), TokenSequence(draft, list(prompt))
         for sequence in (self._main, self._draft):
-            while sequence.unread > 1:
+            while sequence.uncached > 1:
                 sequence.prefill_chunk()
 
     def seconds(self) -> float:

@@ -98,7 +98,7 @@ def _measured(main: LoadedModel) -> float:
 def _written(main: LoadedModel, draft: LoadedModel | None, prompt: list[int], seed: int) -> list[int]:
     sequence = Sequence(main, list(prompt))
     sampler = Sampler(SAMPLING, seed, main.logit_width, prompt)
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     proposer = DraftModelProposer(draft, PrefixStore()) if draft is not None else None
     while len(sequence.tokens) < len(prompt) + REPLY_TOKENS:

@@ -34,7 +34,7 @@ POINTS: dict[type, tuple[str, ...]] = {
     PrefixStore: ("take", "put"),
     Drafting: ("plan", "propose", "observe", "close"),
     StatsRecorder: ("count_round", "freeze"),
-    Reply: ("_tell", "_count", "_finish", "receive", "take"),
+    Reply: ("_post_text", "_count", "_finish", "receive", "take"),
 }
 FAMILIES = ("qwen3", "qwen3_5", "llama4")  # rows, states, and one that runs in turns
 

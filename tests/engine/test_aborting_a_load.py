@@ -140,7 +140,7 @@ def test_a_load_that_was_aborted_is_answered_by_a_command_that_is_refused(
     worker.handle(Submit(RequestId(1), Request(tokens=(65, 66, 67)), print))
     worker.step()
     assert not scheduler.under_way
-    scheduler._start(scheduler._line._waiting[0])
+    scheduler._start(scheduler._queue._waiting[0])
     worker.handle(Load("other", print))
 
     failed = [(event.folder, type(event.error)) for event in heard if isinstance(event, ModelFailed)]

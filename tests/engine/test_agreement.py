@@ -205,7 +205,7 @@ def test_a_reading_that_falls_behind_is_aborted(
 
 @pytest.mark.parametrize(("places", "right", "aborted"), [(7, 0, False), (8, 0, True), (8, 7, False), (8, 6, True)])
 def test_a_reading_is_aborted_once_enough_places_show_it(places: int, right: int, aborted: bool) -> None:
-    assert examined._falls_behind([right] * places, [10] * places) is aborted
+    assert examined._is_much_worse([right] * places, [10] * places) is aborted
 
 
 @pytest.mark.parametrize(("per_pass", "poor"), [(1.0, True), (1.19, True), (1.5, False), (4.0, False)])

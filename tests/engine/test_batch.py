@@ -396,7 +396,7 @@ def test_between_steps_every_row_matches_its_tokens(drafts: bool) -> None:
             harness.scheduler.step()
             harness.scheduler._leave_batch([heard[1].reply])
             sequence = heard[1].reply.sequence
-            assert sequence.unread == 1
+            assert sequence.uncached == 1
             assert_matches_a_fresh_prefill(sequence)
         assert drafts is (heard[1].reply._stats.draft_rounds > 5)
 

@@ -138,7 +138,7 @@ def nothing_to_feed_after_one_token(sequence: Sequence) -> None:
     Sequence(sequence.model, TOKENS[:1], other.caches)
 
 
-def two_tokens_unread(sequence: Sequence) -> None:
+def two_tokens_uncached(sequence: Sequence) -> None:
     sequence.in_flight = mx.array([1])
     sequence.commit([3])
 
@@ -165,7 +165,7 @@ def two_tokens_unread(sequence: Sequence) -> None:
         (append_without_a_checkpoint, "nothing restores"),
         (nothing_to_feed, "nothing is left to feed"),
         (nothing_to_feed_after_one_token, "nothing is left to feed"),
-        (two_tokens_unread, "2 tokens are unread"),
+        (two_tokens_uncached, "2 tokens are uncached"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -190,5 +190,5 @@ def test_what_is_allowed_at_the_limits_is_no_error(hybrid: Sequence) -> None:
     hybrid.caches.commit(SLACK_TOKENS + 1)
     assert hybrid.caches.position == here + 2 * SLACK_TOKENS
     hybrid.caches.roll_back(hybrid.caches.position)
-    assert Sequence(hybrid.model, []).unread == 0
+    assert Sequence(hybrid.model, []).uncached == 0
     truncate(hybrid.caches, hybrid.caches.position)

@@ -121,17 +121,17 @@ def test_an_offer_is_what_fits_the_context_once_the_chat_is_read(model: LoadedMo
     narrow = replace(model, info=replace(model.info, context_tokens=len(PROMPT) + room))
     proposer = DraftModelProposer(narrow, PrefixStore())
     first = proposer.offer(PROMPT)
-    assert first == Offer("draft", 0, tells_probabilities=True, behind=len(PROMPT) - 1 if room > 0 else 0)
+    assert first == Offer("draft", 0, has_probabilities=True, behind=len(PROMPT) - 1 if room > 0 else 0)
     if room > 0:
         proposer.read_on()
-        assert proposer.offer(PROMPT) == Offer("draft", most, tells_probabilities=True)
+        assert proposer.offer(PROMPT) == Offer("draft", most, has_probabilities=True)
 
 
-@pytest.mark.parametrize(("unread", "behind"), [(1, 0), (2, 0), (16, 0), (17, 16), (40, 39)])
-def test_many_tokens_of_others_put_it_behind(model: LoadedModel, unread: int, behind: int) -> None:
+@pytest.mark.parametrize(("uncached", "behind"), [(1, 0), (2, 0), (16, 0), (17, 16), (40, 39)])
+def test_many_tokens_of_others_put_it_behind(model: LoadedModel, uncached: int, behind: int) -> None:
     """What a round or two wrote it reads with its next draft: rounds that a lookup drafts wait for no reading."""
     proposer = reading(model)
-    offer = proposer.offer([*PROMPT, *range(90, 90 + unread - 1)])
+    offer = proposer.offer([*PROMPT, *range(90, 90 + uncached - 1)])
     assert (offer.behind, offer.most > 0) == (behind, behind == 0)
 
 

@@ -453,9 +453,9 @@ def test_an_offer_is_what_fits_the_context_once_every_state_is_there(room: int, 
     drafts = proposer(50 + room)
     name = drafts._context._drafter.source
     reads = 49 if room > 0 else 0  # what it could not draft behind need not be read again
-    assert drafts.offer(CHAT[:50]) == Offer(name, 0, tells_probabilities=True, behind=reads)
+    assert drafts.offer(CHAT[:50]) == Offer(name, 0, has_probabilities=True, behind=reads)
     drafts.receive_states(0, positions(0, 49))
-    assert drafts.offer(CHAT[:50]) == Offer(name, most, tells_probabilities=True)
+    assert drafts.offer(CHAT[:50]) == Offer(name, most, has_probabilities=True)
 
 
 def test_only_what_was_missing_at_the_last_offer_is_read_again() -> None:

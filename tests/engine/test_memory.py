@@ -48,7 +48,7 @@ def test_what_a_chat_takes_is_foretold(models: dict[str, LoadedModel], kind: str
     """The figures made of shapes alone, against caches that have read something."""
     model = models[kind]
     sequence = Sequence(model, list(PROMPT * 8))
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     rows = sum(leaf.nbytes for leaf in sequence.caches.layers if type(leaf).__name__ == "KVCache")
     read = -(-sequence.caches.position // 256) * 256  # mlx-lm makes room for so many at a time

@@ -232,7 +232,7 @@ def test_going_back_and_on_equals_a_fresh_prefill(model: LoadedModel, width: int
     """From each checkpoint, whatever has been read since, twice."""
     sequence = Sequence(model, list(FIRST))
     sequence.turn_end = 33
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     for guess in (100, 150):
         store = PrefixStore()
@@ -240,7 +240,7 @@ def test_going_back_and_on_equals_a_fresh_prefill(model: LoadedModel, width: int
         tokens = [*FIRST[:36], *range(guess, guess + width), 5]
         sequence = store.take(model, tokens)
         assert 33 <= sequence.caches.position <= 36
-        while sequence.unread > 1:
+        while sequence.uncached > 1:
             sequence.prefill_chunk()
         assert same_logits(next_logits(sequence), next_logits(fresh(model, tokens)))
         sequence.tokens = tokens
@@ -248,7 +248,7 @@ def test_going_back_and_on_equals_a_fresh_prefill(model: LoadedModel, width: int
 
 def fresh(model: LoadedModel, tokens: list[int]) -> Sequence:
     sequence = Sequence(model, list(tokens))
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     return sequence
 

@@ -24,7 +24,7 @@ def read(model: LoadedModel, tokens: list[int], turn_end: int = 0) -> Sequence:
     """A sequence whose cache holds all of `tokens`, as after a reply whose last token was drawn and never read."""
     sequence = Sequence(model, [*tokens, 7])
     sequence.turn_end = turn_end
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     return sequence
 
@@ -207,7 +207,7 @@ def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, Loa
     sequence = Sequence(models["hybrid"], chat(10, PREFILL_CHUNK_TOKENS + 40))
     sequence.turn_end = PREFILL_CHUNK_TOKENS + 20
     positions = []
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
         positions.append(sequence.caches.position)
     assert positions == [PREFILL_CHUNK_TOKENS, PREFILL_CHUNK_TOKENS + 20, PREFILL_CHUNK_TOKENS + 39]
@@ -215,7 +215,7 @@ def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, Loa
 
 
 @pytest.mark.parametrize(
-    ("kind", "read_before", "turn_end", "unread", "ready"),
+    ("kind", "read_before", "turn_end", "uncached", "ready"),
     [
         ("dense", 10, 0, 1, True),
         ("dense", 10, 0, 64, True),
@@ -227,20 +227,20 @@ def test_a_turn_that_ends_further_on_makes_no_chunk_longer(models: dict[str, Loa
     ],
 )
 def test_a_round_reads_a_short_rest_by_itself(
-    models: dict[str, LoadedModel], kind: str, read_before: int, turn_end: int, unread: int, ready: bool
+    models: dict[str, LoadedModel], kind: str, read_before: int, turn_end: int, uncached: int, ready: bool
 ) -> None:
     """At most 64 tokens, and none before the end of the turn where a checkpoint has to be made there."""
     sequence = read(models[kind], chat(10, read_before))
-    sequence.tokens = chat(10, read_before + unread)
+    sequence.tokens = chat(10, read_before + uncached)
     sequence.turn_end = turn_end
     assert sequence.ready is ready
 
 
-@pytest.mark.parametrize(("unread", "ready"), [(1, True), (2, False)])
-def test_where_width_matters_a_round_reads_one_token_only(dense: LoadedModel, unread: int, ready: bool) -> None:
+@pytest.mark.parametrize(("uncached", "ready"), [(1, True), (2, False)])
+def test_where_width_matters_a_round_reads_one_token_only(dense: LoadedModel, uncached: int, ready: bool) -> None:
     sequence = read(dense, chat(10))
     sequence.caches.can_roll_back = False
-    sequence.tokens = chat(10, 40 + unread)
+    sequence.tokens = chat(10, 40 + uncached)
     assert sequence.ready is ready
 
 
@@ -522,7 +522,7 @@ def test_caches_that_no_file_can_hold_stay_in_memory(
         raise TypeError
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.prefix.disk.write_stretch", refuse)
+        patch.setattr("engine.prefix.disk.write_segment", refuse)
         store.write_step()
     while store.has_unwritten:
         store.write_step()

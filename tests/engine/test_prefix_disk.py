@@ -20,7 +20,7 @@ from engine.decoding.sequence import Sequence
 from engine.models.loading import LoadedModel, load_model
 from engine.models.model_files import FileError
 from engine.prefix.disk import PrefixDisk
-from engine.prefix.file import Stretch, read_index, read_stretch, write_stretch
+from engine.prefix.file import Segment, read_index, read_segment, write_segment
 from engine.prefix.memory import PrefixStore
 from tests.helpers.engine_client import EngineClient, Outcome
 from tests.helpers.samples import fair
@@ -48,7 +48,7 @@ def read(model: LoadedModel, tokens: tuple[int, ...], turn_end: int) -> Sequence
     if key not in _read:
         sequence = _read[key] = Sequence(model, list(tokens))
         sequence.turn_end = turn_end
-        while sequence.unread > 1:
+        while sequence.uncached > 1:
             sequence.prefill_chunk()
     return _read[key]
 
@@ -101,10 +101,10 @@ def test_long_chats_are_cut_into_stretches(dense: LoadedModel, tmp_path: Path) -
 def test_where_a_stretch_was_only_cut_there_is_no_checkpoint(
     model: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.prefix.disk._LONGEST_STRETCH_TOKENS", 100)
+    monkeypatch.setattr("engine.prefix.disk._LONGEST_SEGMENT_TOKENS", 100)
     write(model, PrefixDisk(tmp_path), CHAT, 0)
-    stretches = [read_index(path) for path in files(tmp_path)]
-    assert [(each.start, each.end, each.has_checkpoint) for each in stretches] == [
+    segments = [read_index(path) for path in files(tmp_path)]
+    assert [(each.start, each.end, each.has_checkpoint) for each in segments] == [
         (0, 100, False),
         (100, 200, False),
         (200, 299, True),
@@ -168,7 +168,7 @@ def test_of_a_stretch_where_two_chats_part_only_the_rows_before_that_are_taken(
     dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though it began in mid-chat, and others follow on it."""
-    monkeypatch.setattr("engine.prefix.disk._LONGEST_STRETCH_TOKENS", 50)
+    monkeypatch.setattr("engine.prefix.disk._LONGEST_SEGMENT_TOKENS", 50)
     branch = (*CHAT[:80], *CHAT[:40])
     for tokens in (CHAT[:121], branch):
         write(dense, PrefixDisk(tmp_path), tokens, 0)
@@ -193,9 +193,9 @@ def test_a_kept_cache_of_another_shape_costs_nothing_but_time(dense: LoadedModel
     for end in (150, 300):
         write(dense, PrefixDisk(tmp_path), CHAT[:end], 0)
     beginning, rest = files(tmp_path)
-    rows, checkpoint = read_stretch(rest)
+    rows, checkpoint = read_segment(rest)
     cut = [[array[..., :3] for array in arrays] for arrays in rows]
-    for _ in write_stretch(read_index(rest), cut, checkpoint):
+    for _ in write_segment(read_index(rest), cut, checkpoint):
         pass
     sequence = PrefixStore(disk=PrefixDisk(tmp_path)).take(dense, list(CHAT))
 
@@ -386,7 +386,7 @@ def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, P
         "from engine.decoding.sequence import Sequence\n"
         "model = load_model(sys.argv[1])\n"
         "sequence = Sequence(model, list(CHAT)); sequence.turn_end = 150\n"
-        "while sequence.unread > 1: sequence.prefill_chunk()\n"
+        "while sequence.uncached > 1: sequence.prefill_chunk()\n"
         "for at, _ in enumerate(PrefixDisk(pathlib.Path(sys.argv[2])).write(sequence)):\n"
         "    if at == int(sys.argv[3]): os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -396,7 +396,7 @@ def test_kill_while_writing_leaves_nothing_that_can_be_read(folders: dict[str, P
         assert run.returncode == -signal.SIGKILL
         assert list(tmp_path.glob("*/*/*.part"))
         for path in files(tmp_path):
-            assert read_stretch(path)
+            assert read_segment(path)
         assert cached(model, tmp_path) == (0 if steps == 2 else 150)
         assert not list(tmp_path.glob("*/*/*.part"))
 
@@ -473,7 +473,7 @@ def test_another_short_question_leaves_a_chat_its_cache(folders: dict[str, Path]
 def test_a_file_may_go_at_any_moment(dense: LoadedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program that shares the folder evicts, too: what is read, what is too much, what a dead process left."""
 
-    def gone(path: Path) -> Stretch:
+    def gone(path: Path) -> Segment:
         path.unlink()
         raise FileError(f"{path.name}: gone")
 

@@ -25,7 +25,7 @@ def read(store: PrefixStore, model: LoadedModel, tokens: list[int]) -> tuple[Seq
     sequence = store.take(model, list(tokens))
     sequence.turn_end = TURN_END
     start = sequence.caches.position
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     return sequence, start
 

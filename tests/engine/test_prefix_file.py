@@ -15,19 +15,19 @@ from mlx_lm.models.cache import KVCache, QuantizedKVCache
 from engine.caches.base import CacheSet
 from engine.caches.checkpoints import append_rows, arrays_in, rows_between, truncate
 from engine.models.model_files import FileError
-from engine.prefix.file import Stretch, read_index, read_stretch, write_stretch
+from engine.prefix.file import Segment, read_index, read_segment, write_segment
 
 
-def stretch_at(path: Path, tokens: int = 3) -> Stretch:
-    return Stretch(path, 2, "digest", tuple(range(tokens)), True)
+def stretch_at(path: Path, tokens: int = 3) -> Segment:
+    return Segment(path, 2, "digest", tuple(range(tokens)), True)
 
 
 def test_a_step_writes_one_tensor_and_half_a_file_is_removed(tmp_path: Path) -> None:
     rows, state = [[mx.zeros((1, 2, 3, 4)), mx.zeros((1, 2, 3, 4))]], [mx.zeros(3)]
-    stretch = stretch_at(tmp_path / "a.safetensors")
-    assert len(list(write_stretch(stretch, rows, state))) == 3
-    stretch.path.unlink()
-    steps = write_stretch(stretch, rows, state)
+    segment = stretch_at(tmp_path / "a.safetensors")
+    assert len(list(write_segment(segment, rows, state))) == 3
+    segment.path.unlink()
+    steps = write_segment(segment, rows, state)
     next(steps)
     assert [path.suffix for path in tmp_path.iterdir()] == [".part"]
     steps.close()
@@ -36,24 +36,24 @@ def test_a_step_writes_one_tensor_and_half_a_file_is_removed(tmp_path: Path) -> 
 
 def test_two_engines_may_write_one_stretch_at_the_same_time(tmp_path: Path) -> None:
     """Of one process: each on its own thread."""
-    rows, stretch = [[mx.ones((1, 2, 3, 4)), mx.ones((1, 2, 3, 4))]], stretch_at(tmp_path / "a.safetensors")
+    rows, segment = [[mx.ones((1, 2, 3, 4)), mx.ones((1, 2, 3, 4))]], stretch_at(tmp_path / "a.safetensors")
     mx.eval(rows)
-    steps = write_stretch(stretch, rows, None)
+    steps = write_segment(segment, rows, None)
     next(steps)
     with ThreadPoolExecutor(1) as other:
-        other.submit(lambda: list(write_stretch(stretch, rows, None))).result()
+        other.submit(lambda: list(write_segment(segment, rows, None))).result()
     list(steps)
-    assert mx.array_equal(read_stretch(stretch.path)[0][0][0], mx.ones((1, 2, 3, 4)))
-    assert list(tmp_path.iterdir()) == [stretch.path]
+    assert mx.array_equal(read_segment(segment.path)[0][0][0], mx.ones((1, 2, 3, 4)))
+    assert list(tmp_path.iterdir()) == [segment.path]
 
 
 @pytest.mark.parametrize("tokens", range(1, 9))
 def test_the_numbers_in_a_file_are_aligned(tokens: int, tmp_path: Path) -> None:
     """As the format asks, by padding the header, whose length depends on the tokens."""
-    stretch = stretch_at(tmp_path / "a.safetensors", tokens)
-    for _ in write_stretch(stretch, [[mx.ones((1, 1, tokens, 4))]], None):
+    segment = stretch_at(tmp_path / "a.safetensors", tokens)
+    for _ in write_segment(segment, [[mx.ones((1, 1, tokens, 4))]], None):
         pass
-    data = stretch.path.read_bytes()
+    data = segment.path.read_bytes()
     length = int.from_bytes(data[:8], "little")
     assert length % 8 == 0
     assert len(data) == 8 + length + 16 * tokens + 4
@@ -62,23 +62,23 @@ def test_the_numbers_in_a_file_are_aligned(tokens: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("piece", [1, 7])
 def test_a_file_is_checked_piece_by_piece(piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stretch = stretch_at(tmp_path / "a.safetensors")
-    for _ in write_stretch(stretch, [[mx.ones((1, 1, 3, 4))]], None):
+    segment = stretch_at(tmp_path / "a.safetensors")
+    for _ in write_segment(segment, [[mx.ones((1, 1, 3, 4))]], None):
         pass
     monkeypatch.setattr("engine.prefix.file._PIECE_BYTES", piece)
-    assert mx.array_equal(read_stretch(stretch.path)[0][0][0], mx.ones((1, 1, 3, 4)))
+    assert mx.array_equal(read_segment(segment.path)[0][0][0], mx.ones((1, 1, 3, 4)))
 
 
 @pytest.mark.parametrize("dtype", [mx.bfloat16, mx.float16, mx.float32, mx.uint32, mx.int8, mx.bool_], ids=str)
 def test_every_kind_of_number_survives_a_file(dtype: mx.Dtype, tmp_path: Path) -> None:
     stored = (mx.arange(24).reshape(1, 2, 3, 4) % 7).astype(dtype)
     state = [[stored, None, 3], "name", [True, stored[..., :1, :]]]
-    stretch = Stretch(tmp_path / "a.safetensors", 2, "digest", (5, 6, 7), True, "version/model")
-    for _ in write_stretch(stretch, [[stored, stored], [], [stored]], state):
+    segment = Segment(tmp_path / "a.safetensors", 2, "digest", (5, 6, 7), True, "version/model")
+    for _ in write_segment(segment, [[stored, stored], [], [stored]], state):
         pass
 
-    rows, read = read_stretch(stretch.path)
-    assert read_index(stretch.path) == stretch
+    rows, read = read_segment(segment.path)
+    assert read_index(segment.path) == segment
     assert [len(arrays) for arrays in rows] == [2, 0, 1]
     assert read is not None
     (first, nothing, three), name, (yes, part) = read
@@ -129,7 +129,7 @@ ABSURD = [
 def test_a_whole_file_that_says_absurd_things_is_none_of_ours(said: dict[str, str], tmp_path: Path) -> None:
     """Its checksum is right: another program wrote it."""
     path = tmp_path / "x.safetensors"
-    for _ in write_stretch(Stretch(path, 0, "0", (1, 2), False), [[mx.zeros((1, 1, 2, 4))]], None):
+    for _ in write_segment(Segment(path, 0, "0", (1, 2), False), [[mx.zeros((1, 1, 2, 4))]], None):
         pass
     data = path.read_bytes()
     header = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
@@ -144,4 +144,4 @@ def test_a_whole_file_that_says_absurd_things_is_none_of_ours(said: dict[str, st
 
 def read_all(path: Path) -> None:
     read_index(path)
-    read_stretch(path)
+    read_segment(path)

@@ -56,8 +56,8 @@ class Full(Plain):
     def receive_states(self, position: int, states: mx.array) -> None:
         self._note("receive_states")
 
-    def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
-        return self._note("foresee", [*tokens][:most])  # type: ignore[no-any-return]
+    def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
+        return self._note("propose_tokens", [*tokens][:most])  # type: ignore[no-any-return]
 
     def read_on(self) -> None:
         self._note("read_on")
@@ -69,7 +69,7 @@ CALLS: dict[str, tuple[Callable[[Guarded], Any], Any, Any]] = {
     "propose": (lambda guarded: guarded.propose([1], Plan("plain", 2), SAMPLER), DRAFT, NO_DRAFT),
     "commit": (lambda guarded: guarded.commit([1]), None, None),
     "receive_states": (lambda guarded: guarded.receive_states(0, mx.zeros((1, 4))), None, None),
-    "foresee": (lambda guarded: guarded.foresee([5, 6, 7], 2), [5, 6], []),
+    "propose_tokens": (lambda guarded: guarded.propose_tokens([5, 6, 7], 2), [5, 6], []),
     "read_on": (lambda guarded: guarded.read_on(), None, None),
     "close": (lambda guarded: guarded.close(), None, None),
 }
@@ -83,7 +83,7 @@ def test_what_is_asked_of_it_is_asked_of_the_proposer_once(call: str) -> None:
     assert proposer.calls == [call]
 
 
-@pytest.mark.parametrize("call", ["receive_states", "foresee", "read_on"])
+@pytest.mark.parametrize("call", ["receive_states", "propose_tokens", "read_on"])
 def test_what_a_proposer_cannot_do_is_not_asked_of_it(call: str) -> None:
     act, _, without = CALLS[call]
     guarded = Guarded(Plain())

@@ -9,7 +9,7 @@ import pytest
 
 from engine import LogitsBroken, Sampling
 from engine.decoding.accept import NO_TOKEN, Draft, integers
-from engine.decoding.round import Round, drawable, plain_round, timed_round
+from engine.decoding.round import Round, plain_round, timed_round, valid_tokens
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from tests.engine.batch_harness import model, prompt
@@ -39,11 +39,11 @@ def draft_of(family: str, right: int, length: int) -> list[int]:
     return [*plain(family, right), *((verdict(family, PROMPT) + 1 + at) % 20 for at in range(length - right))]
 
 
-def begun(family: str, unread: int = 1) -> tuple[Sequence, Sampler]:
+def begun(family: str, uncached: int = 1) -> tuple[Sequence, Sampler]:
     sequence = Sequence(model(family), list(PROMPT))
-    while sequence.unread > unread:
-        mx.eval(sequence.feed(mx.array(sequence.tokens[sequence.caches.position : len(PROMPT) - unread])))
-        sequence.close_step(len(PROMPT) - unread)
+    while sequence.uncached > uncached:
+        mx.eval(sequence.feed(mx.array(sequence.tokens[sequence.caches.position : len(PROMPT) - uncached])))
+        sequence.close_step(len(PROMPT) - uncached)
     return sequence, Sampler(Sampling(temperature=0), 0, model(family).logit_width, PROMPT)
 
 
@@ -52,12 +52,12 @@ def whole(emitted: list[int]) -> int:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("unread", [1, 3])
+@pytest.mark.parametrize("uncached", [1, 3])
 @pytest.mark.parametrize(("right", "length"), [(0, 1), (0, 4), (2, 2), (2, 5), (4, 4)])
 @pytest.mark.parametrize("limit", [1, 2, 3, 9])
-def test_a_drafted_round_tells_what_it_did(family: str, unread: int, right: int, length: int, limit: int) -> None:
+def test_a_drafted_round_tells_what_it_did(family: str, uncached: int, right: int, length: int, limit: int) -> None:
     """A reply that ends within the round has drafted and accepted nothing behind its end."""
-    sequence, sampler = begun(family, unread)
+    sequence, sampler = begun(family, uncached)
     drafted = draft_of(family, right, length)
     assert verdict(family, (*PROMPT, *drafted[:right])) not in drafted[right : right + 1]
     draft = Draft(mx.array(drafted, dtype=mx.uint32))
@@ -73,7 +73,7 @@ def test_a_drafted_round_tells_what_it_did(family: str, unread: int, right: int,
     assert (done.draft_s, done.verify_s, done.typical) == (0.0, 0.0, True)
     assert done.seconds > 0
     assert sequence.tokens == [*PROMPT, *emitted]
-    assert sequence.unread == 1
+    assert sequence.uncached == 1
     following = verdict(family, tuple(sequence.tokens))
     assert plain_round(sequence, sampler, whole).emitted == (following,)
 
@@ -96,7 +96,7 @@ def test_rounds_that_look_ahead_say_the_same_and_which_are_typical(family: str) 
 
 @pytest.mark.parametrize("look_ahead", [False, True])
 def test_a_round_that_reads_the_end_of_the_prompt_is_not_typical(look_ahead: bool) -> None:
-    sequence, sampler = begun("qwen3", unread=3)
+    sequence, sampler = begun("qwen3", uncached=3)
     done = plain_round(sequence, sampler, whole, look_ahead=look_ahead)
     assert done.emitted == tuple(plain("qwen3", 1))
     assert not done.typical
@@ -136,12 +136,12 @@ def test_a_timed_round_counts_the_work_of_the_draft_as_the_drafts() -> None:
     ("drawn", "stands"), [([4, 5], [4, 5]), ([4, NO_TOKEN, 6], [4]), ([4, 5, 6, NO_TOKEN], [4, 5, 6])]
 )
 def test_what_comes_before_the_first_token_that_could_not_be_drawn_stands(drawn: list[int], stands: list[int]) -> None:
-    assert drawable(drawn, begun("qwen3")[0]) == stands
+    assert valid_tokens(drawn, begun("qwen3")[0]) == stands
 
 
 def test_a_round_without_any_token_breaks_the_reply() -> None:
     with pytest.raises(LogitsBroken):
-        drawable([NO_TOKEN, 4], begun("qwen3")[0])
+        valid_tokens([NO_TOKEN, 4], begun("qwen3")[0])
 
 
 def test_penalties_see_what_a_round_has_emitted() -> None:

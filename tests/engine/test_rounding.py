@@ -54,7 +54,7 @@ def _rounded(module: Any, run: Any, tokens: mx.array, cache: Any = None, **keywo
 def written(main: LoadedModel, draft: LoadedModel | None, prompt: list[int], sampling: Sampling) -> list[int]:
     sequence = Sequence(main, list(prompt))
     sampler = Sampler(sampling, SEED, main.logit_width, prompt)
-    while sequence.unread > 1:
+    while sequence.uncached > 1:
         sequence.prefill_chunk()
     proposer = DraftModelProposer(draft, PrefixStore()) if draft is not None else None
     while len(sequence.tokens) < len(prompt) + REPLY_TOKENS:

@@ -57,7 +57,7 @@ def test_a_step_in_flight_is_taken_back_as_if_it_had_never_been(family: str) -> 
     sequence.discard_in_flight()
     sequence.discard_in_flight()
     assert vars(sequence)["in_flight"] is None
-    assert (sequence.caches.width, sequence.caches.position, sequence.unread) == (0, len(PROMPT), 0)
+    assert (sequence.caches.width, sequence.caches.position, sequence.uncached) == (0, len(PROMPT), 0)
     second = sequence.feed(mx.array([11]))
     logits = other.feed(mx.array([other.tokens[-1], 11]))
     assert mx.allclose(mx.concatenate([first, second]), logits, atol=1e-3)
@@ -65,14 +65,14 @@ def test_a_step_in_flight_is_taken_back_as_if_it_had_never_been(family: str) -> 
 
 def test_between_rounds_one_token_is_unread() -> None:
     sequence = read(model("qwen3"))
-    assert sequence.unread == 1
+    assert sequence.uncached == 1
     sequence.feed(mx.array([sequence.tokens[-1], 5, 6]))
     sequence.commit([5, 7])
     assert (sequence.tokens, sequence.caches.position) == ([*PROMPT, 5, 7], len(PROMPT) + 1)
     sequence.feed(mx.array([7]))
     sequence.close_step(1)
     sequence.in_flight = mx.array([3])
-    with pytest.raises(CacheMisuse, match="unread"):
+    with pytest.raises(CacheMisuse, match="uncached"):
         sequence.commit([4, 5])
 
 
@@ -84,7 +84,7 @@ def test_a_cache_that_holds_all_of_the_tokens_is_refused(tokens: int, refused: b
         with pytest.raises(CacheMisuse, match="nothing is left"):
             Sequence(model("qwen3"), PROMPT[:tokens], caches)
     else:
-        assert Sequence(model("qwen3"), PROMPT[:tokens], caches).unread == 1
+        assert Sequence(model("qwen3"), PROMPT[:tokens], caches).uncached == 1
 
 
 def test_the_newest_token_is_read_again_where_the_caches_can_forget_it() -> None:

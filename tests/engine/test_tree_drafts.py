@@ -81,12 +81,12 @@ def newest(cache: Any) -> list[tuple[Any, int]]:
 
 
 def begun(
-    family: str, sampling: Sampling, acceptance: Acceptance = Acceptance.COUPLED, unread: int = 1
+    family: str, sampling: Sampling, acceptance: Acceptance = Acceptance.COUPLED, uncached: int = 1
 ) -> tuple[Conversation, Sampler]:
     conversation = Conversation(replace(model(family), network=TreeReader(model(family).network)), list(PROMPT))
     conversation.reads_trees = True
-    conversation.feed(mx.array(PROMPT[:-unread]))
-    conversation.close_step(len(PROMPT) - unread)
+    conversation.feed(mx.array(PROMPT[:-uncached]))
+    conversation.close_step(len(PROMPT) - uncached)
     return conversation, Sampler(sampling, 11, VOCABULARY, PROMPT, acceptance=acceptance)
 
 
@@ -191,16 +191,16 @@ def test_rows_of_a_step_move_to_its_front(kind: str) -> None:
         assert array[0, 1, -6:, 7].round().tolist() == [22, 23, 24, 26, 28, 99]
 
 
-@pytest.mark.parametrize("unread", [1, 3])
-def test_a_reply_that_ends_within_a_tree_keeps_what_stands(unread: int) -> None:
+@pytest.mark.parametrize("uncached", [1, 3])
+def test_a_reply_that_ends_within_a_tree_keeps_what_stands(uncached: int) -> None:
     """Also where the round reads the end of the prompt."""
     expected, _ = plain_text("qwen3", SAMPLINGS["greedy"])
-    conversation, sampler = begun("qwen3", SAMPLINGS["greedy"], unread=unread)
+    conversation, sampler = begun("qwen3", SAMPLINGS["greedy"], uncached=uncached)
     tokens = [3, expected[0], 4, expected[1], expected[2]]
     draft = Draft(mx.array(tokens, dtype=mx.uint32), parents=(ROOT, ROOT, 1, 1, 3))
     done = drafted_round(conversation, sampler, draft, lambda emitted: min(2, len(emitted)))
     assert (done.emitted, done.drafted, done.accepted) == (tuple(expected[:2]), 2, 2)
-    assert conversation.unread == 1
+    assert conversation.uncached == 1
     plain_round(conversation, sampler, whole)
     assert conversation.tokens[len(PROMPT) :] == expected[:3]
 

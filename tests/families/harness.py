@@ -136,7 +136,7 @@ def reply(
 ) -> Told:
     """A reply of `tokens` tokens; round number n drafts `length(n)`."""
     conversation = Conversation(model, list(PROMPT))
-    while conversation.unread > 1:
+    while conversation.uncached > 1:
         conversation.prefill_chunk()
     sampler = Sampler(sampling, sampling.seed or 0, model.logit_width, PROMPT)
     told, rounds, target = Told([], conversation), 0, len(PROMPT) + tokens
@@ -170,6 +170,6 @@ def says_next(conversation: Conversation) -> mx.array:
 def fresh(model: LoadedModel, tokens: list[int]) -> Conversation:
     """The same conversation, read in one go."""
     conversation = Conversation(model, list(tokens))
-    while conversation.unread > 1:
+    while conversation.uncached > 1:
         conversation.prefill_chunk()
     return conversation

@@ -17,7 +17,7 @@ from engine.drafting.options import Option, Policy, stop_floors
 from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
 FIXED_ONLY = Offer("draft", 16)
-DRAFT = Offer("draft", 16, tells_probabilities=True)
+DRAFT = Offer("draft", 16, has_probabilities=True)
 FLAT = {1: 1.0, 33: 1.32}
 STEEP = {1: 1.0, 33: 33.0}
 STEPS = {width: 1.0 + 0.25 * ((width - 1) // 4) for width in range(1, 34)}  # four tokens cost as much as one
@@ -502,7 +502,7 @@ def test_the_next_reply_knows_what_the_last_one_learnt() -> None:
     second = AutoController(known)
 
     assert second.parked
-    assert not second.may_read(Offer("draft", 0, tells_probabilities=True, behind=100))
+    assert not second.may_read(Offer("draft", 0, has_probabilities=True, behind=100))
     assert second.plan([DRAFT]) == PLAIN
     good = history(FLAT, rates=rounds(0.9))
     AutoController(good).plan([DRAFT])
@@ -557,13 +557,13 @@ def test_a_draft_reads_a_chat_only_if_that_saves_time(behind: int, reads: bool) 
     known.costs.observe_reading("draft", 512, 0.512 * 2)
     controller = AutoController(known)
 
-    assert controller.may_read(Offer("draft", 0, tells_probabilities=True, behind=behind)) is reads
+    assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=behind)) is reads
 
 
 def test_before_anything_is_known_a_draft_reads() -> None:
     controller = AutoController(History())
 
-    assert controller.may_read(Offer("draft", 0, tells_probabilities=True, behind=5_000))
+    assert controller.may_read(Offer("draft", 0, has_probabilities=True, behind=5_000))
     assert not controller.parked
 
 
@@ -578,7 +578,7 @@ def test_a_draft_that_does_not_read_rests_only_if_it_would_save_nothing(
     known.costs.observe_reading("draft", 512, 1.0)
     controller = AutoController(known)
 
-    assert not controller.may_read(Offer("draft", 0, tells_probabilities=True, behind=behind))
+    assert not controller.may_read(Offer("draft", 0, has_probabilities=True, behind=behind))
     assert controller.parked is parked
     assert controller.wants("draft") is not parked
 
@@ -599,7 +599,7 @@ def test_a_long_reply_makes_reading_worth_it() -> None:
     known = history({1: 0.05, 33: 0.06}, 0.002, rates=rounds(0.8))
     known.costs.observe_reading("draft", 512, 0.512 * 2)
     controller = AutoController(known)
-    offer = Offer("draft", 0, tells_probabilities=True, behind=10_000)
+    offer = Offer("draft", 0, has_probabilities=True, behind=10_000)
     assert not controller.may_read(offer)
     plain(controller, 2000, 0.05)
     assert controller.may_read(offer)

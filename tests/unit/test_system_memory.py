@@ -19,7 +19,7 @@ MEMINFO = b"MemTotal:       24683420 kB\nMemFree:          120000 kB\nMemAvailab
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    system_memory._told_in.cache_clear()
+    system_memory._free_in.cache_clear()
     monkeypatch.setattr(system_memory, "time", Clock())
 
 

@@ -56,10 +56,10 @@ class StateProposer(Proposer, Protocol):
 
 
 @runtime_checkable
-class ForesightedProposer(Proposer, Protocol):
+class FreeProposer(Proposer, Protocol):
     """A proposer whose draft needs no work of the device, so accept rates are learnt from its unused offers too."""
 
-    def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
+    def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
         """The tokens that `propose` would draft after `tokens`."""
 
 
@@ -95,13 +95,13 @@ class Guarded:
     def __init__(self, proposer: Proposer) -> None:
         self._proposer = proposer
         # looked up once: a protocol check takes a tenth of a millisecond
-        self._foresighted = proposer if isinstance(proposer, ForesightedProposer) else None
+        self._free = proposer if isinstance(proposer, FreeProposer) else None
         self._reading = proposer if isinstance(proposer, ReadingProposer) else None
         self._of_states = proposer if isinstance(proposer, StateProposer) else None
         self.layers = self._of_states.layers if self._of_states is not None else ()
         self.name = proposer.name
         self.reads_next_token = bool(getattr(proposer, "reads_next_token", False))
-        self.free = self._foresighted is not None
+        self.free = self._free is not None
         self.failed = False
         self._ahead = False  # a forward of `read_on` may be in flight
 
@@ -125,11 +125,11 @@ class Guarded:
         if self._ahead:
             self.wait()
 
-    def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
-        proposer = self._foresighted
+    def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
+        proposer = self._free
         if self.failed or proposer is None:
             return []
-        return self._try(lambda: proposer.foresee(tokens, most)) or []
+        return self._try(lambda: proposer.propose_tokens(tokens, most)) or []
 
     def receive_states(self, position: int, states: mx.array) -> None:
         proposer = self._of_states
@@ -148,7 +148,7 @@ class Guarded:
             raise ValueError(f"a draft of the shape {draft.tokens.shape}, and {plan.length} tokens were planned")
         begun(draft)
         if wait:
-            mx.eval([array for array in draft.told if array is not None])
+            mx.eval([array for array in draft.host_arrays if array is not None])
         return draft
 
     def commit(self, emitted: Sequence[int]) -> None:

@@ -47,16 +47,16 @@ class DraftModelProposer:
     def offer(self, tokens: Tokens[int]) -> Offer:
         sequence = self._follow(tokens)
         room = self._model.info.context_tokens - len(sequence.tokens)
-        behind = sequence.unread - 1 if self._is_behind(sequence) and room > 0 else 0
+        behind = sequence.uncached - 1 if self._lags(sequence) and room > 0 else 0
         most = 0 if behind else max(0, min(MAX_DRAFT_TOKENS, room))
-        return Offer(self.name, most, tells_probabilities=True, behind=behind)
+        return Offer(self.name, most, has_probabilities=True, behind=behind)
 
     def read_on(self) -> None:
         """Prefill a chunk; or start the forward over the last tokens that the next draft begins with, without waiting
         for it.
         """
         sequence = self._following
-        if self._is_behind(sequence):
+        if self._lags(sequence):
             sequence.prefill_chunk()
         else:
             self._read_tail(sequence)
@@ -85,24 +85,24 @@ class DraftModelProposer:
     def close(self) -> None:
         if self._sequence is not None:
             caches = self._sequence.caches  # to where any next turn may continue
-            caches.roll_back(caches.position if self._sequence.unread else self._before_tail)
+            caches.roll_back(caches.position if self._sequence.uncached else self._before_tail)
             self._sequence.belong_to(self._chat)
             self._store.put(self._sequence)
             self._sequence = None
 
     @staticmethod
-    def _is_behind(sequence: Sequence) -> bool:
+    def _lags(sequence: Sequence) -> bool:
         """Whether more is uncached than a draft prefills itself. It would not stop where a checkpoint is to be kept."""
         stops = sequence.caches.position < sequence.turn_end and needs_checkpoints(sequence.caches)
-        return sequence.unread > (1 if stops else _TAIL_TOKENS)
+        return sequence.uncached > (1 if stops else _TAIL_TOKENS)
 
     def _read_tail(self, sequence: Sequence) -> None:
         """The last tokens, in one forward, unless it is done already. Rows from there on can be rolled back."""
-        if unread := sequence.unread:
+        if uncached := sequence.uncached:
             self._before_tail = sequence.caches.position
             sequence.caches.keep_rollback_points()
-            self._logits = self._for_main(sequence.feed(mx.array(sequence.tokens[-unread:]))[-1:])
-            sequence.caches.commit(unread)
+            self._logits = self._for_main(sequence.feed(mx.array(sequence.tokens[-uncached:]))[-1:])
+            sequence.caches.commit(uncached)
 
     @property
     def _following(self) -> Sequence:

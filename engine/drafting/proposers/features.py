@@ -142,7 +142,7 @@ class Context:
         position, states = kept.take()
         if states is not None:
             self._insert(position, states)
-        if self._gap_end(len(self._tokens) - 1) is None or sequence.unread <= 1:
+        if self._gap_end(len(self._tokens) - 1) is None or sequence.uncached <= 1:
             self._again = None
 
     def _spared(self) -> int:
@@ -277,7 +277,7 @@ class FeatureProposer:
         room = self._room - len(tokens)
         self._missing = missing = self._context.missing() if room > 0 else 0
         most = 0 if missing else max(0, min(self._longest, room))
-        return Offer(self.name, most, tells_probabilities=True, behind=missing)
+        return Offer(self.name, most, has_probabilities=True, behind=missing)
 
     def read_on(self) -> None:
         """Only states missing at the last offer: those of a round that has just ended are still to come."""

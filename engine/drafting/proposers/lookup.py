@@ -36,10 +36,10 @@ class LookupProposer:
         self._index(tokens)
         self._found, match = self._find(tokens)
         most = min(2 * match if match >= 8 else match, MAX_DRAFT_TOKENS) if match else 0
-        return Offer(self.name, len(self.foresee(tokens, most)), grade=min(match, 8) // 2, free=True)
+        return Offer(self.name, len(self.propose_tokens(tokens, most)), grade=min(match, 8) // 2, free=True)
 
     def propose(self, tokens: Sequence[int], plan: Plan, sampler: Sampler) -> Draft:
-        return Draft(mx.array(self.foresee(tokens, plan.length), dtype=mx.uint32))
+        return Draft(mx.array(self.propose_tokens(tokens, plan.length), dtype=mx.uint32))
 
     def commit(self, emitted: Sequence[int]) -> None:
         """The next offer indexes them."""
@@ -47,7 +47,7 @@ class LookupProposer:
     def close(self) -> None:
         self._ends.clear()
 
-    def foresee(self, tokens: Sequence[int], most: int) -> list[int]:
+    def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
         """The tokens after the match; at the end of the text they repeat from the match on."""
         following = list(islice(cycle(tokens[self._found : self._found + most]), most))
         end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
