@@ -169,7 +169,7 @@ class Run:
         if first:
             return PLAIN
         wanted = self._controller.wants(SOURCE)
-        return self._controller.plan([Offer(SOURCE, MAX_WIDTH - 1, tells_probabilities=True)] if wanted else [])
+        return self._controller.plan([Offer(SOURCE, MAX_WIDTH - 1, has_probabilities=True)] if wanted else [])
 
     def _round(self, plan: Plan, at: int) -> Outcome:
         said: list[float] = []
