@@ -21,7 +21,7 @@ class Limits:
         return value < inf and (self.low <= value <= self.high or (self.or_zero and value == 0))
 
     def nearest(self, value: float) -> float:
-        """`value` if allowed, else the nearest that is; below `low` that may be 0."""
+        """`value` if allowed; below `low` 0, if that is allowed; else the nearer limit."""
         if self.allow(value):
             return value
         return 0.0 if self.or_zero and value < self.low else min(max(value, self.low), self.high)

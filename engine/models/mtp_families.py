@@ -122,7 +122,7 @@ _NEMOTRON = Family(
 
 
 def _exaone_layer(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Without experts; the layer does not slide, but the main model's do: else it would have no rotations."""
+    """Without experts. Beside sliding layers a full one has no rotations, so the main model's are in the list."""
     kind = next(iter(config.get("mtp_layer_types") or ()), "full_attention")
     if kind != "full_attention":
         raise ValueError(f"config.json: mtp_layer_types {str(kind)[:40]}")
