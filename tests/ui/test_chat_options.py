@@ -18,8 +18,7 @@ from app.controllers.chat_options import OPTIONS, known, resolve
 from app.settings import Settings
 from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairState
-from app.views.shell.chat_settings import ChatSettings
-from app.views.shell.option_fields import DraftingOption, LongNumberOption, NumberOption, PromptOption
+from app.views.shell.chat_settings import ChatSettings, DraftingOption, LongNumberOption, NumberOption, PromptOption
 from app.views.widgets.fields import Switch
 from engine import Acceptance, Message, MessageRole, Request, Speculation, SpeculationMode
 from engine.runtime.requests import check_request

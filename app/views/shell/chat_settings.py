@@ -1,7 +1,7 @@
 """The panel of a chat's own settings: preset, system prompt, sampling, drafting. Every change counts at once.
 
-Here too: the row of presets, and connecting the panel to the window and the controllers. It lies in the window, so
-that input methods work in it, and closes when the focus goes elsewhere.
+Here too: the fields, the row of presets, and connecting the panel to the window and the controllers. It lies in the
+window, so that input methods work in it, and closes when the focus goes elsewhere.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QObject, QPoint, QRectF, QRegularExpression, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
+from app.settings import Settings
 from app.theme import Theme
 from app.view_models.chat_options import OptionsView, PresetView, Scope
-from app.views.shell.option_fields import OptionField, make_field
+from app.views.settings.sampling import PromptField
+from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.buttons import ChoiceButton, Emphasis, IconButton, PillButton
 from app.views.widgets.cards import Hairline, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
-from app.views.widgets.fields import LineField, Segments
+from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Segments, Switch, WholeField
 from app.views.widgets.focus_before import FocusBefore
 from app.views.widgets.held_keys import RETURN_KEYS, Menu, is_held
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -52,6 +54,147 @@ _ROWS = (
 
 
 _LONGEST_NAME = 60
+
+
+# The fields: each shows what applies, says where that comes from, and can be set or left as it is.
+
+
+STEPS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
+
+
+class OptionField(Translated, QWidget):
+    """A field and the button that leaves the option as it is elsewhere."""
+
+    chosen = Signal(object)
+    left = Signal()
+
+    def __init__(self, theme: Theme, field: QWidget) -> None:
+        super().__init__()
+        self.field = field
+        self.leave = IconButton(theme, "x", 24)
+        kept = self.leave.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)
+        self.leave.setSizePolicy(kept)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(field, 0)
+        row.addWidget(self.leave, 0, Qt.AlignmentFlag.AlignTop)
+        self.leave.clicked.connect(self.left)
+        self._retranslate()
+
+    def show_value(self, value: object, *, own: bool) -> None:
+        self.leave.setVisible(own)
+        self.field.blockSignals(True)
+        self.put(value)
+        self.field.blockSignals(False)
+
+    def put(self, value: object) -> None:
+        raise NotImplementedError
+
+    def name_it(self, name: str, state: str) -> None:
+        """For screen readers."""
+        self.field.setAccessibleName(name)
+        self.field.setAccessibleDescription(state)
+
+    def _retranslate(self) -> None:
+        self.leave.set_name(self.tr("As in Settings"))
+
+
+class NumberOption(OptionField):
+    def __init__(self, theme: Theme, name: str) -> None:
+        check = Settings.options()[name].check
+        self.number = NumberField(theme, (check(-1e9), check(1e9)), STEPS[name], NUMBER_PX)
+        super().__init__(theme, self.number)
+        self.number.valueChanged.connect(lambda value: self.chosen.emit(round(value, 2)))
+
+    def put(self, value: object) -> None:
+        self.number.setValue(float(str(value)))
+
+
+class WholeOption(OptionField):
+    def __init__(self, theme: Theme, name: str) -> None:
+        check = Settings.options()[name].check
+        self.number = WholeField(theme, check(-(10**9)), check(10**9), NUMBER_PX)
+        super().__init__(theme, self.number)
+        self.number.valueChanged.connect(lambda value: self.chosen.emit(value))  # noqa: PLW0108  another signature
+
+    def put(self, value: object) -> None:
+        self.number.setValue(int(str(value)))
+
+
+class LongNumberOption(OptionField):
+    """A whole number that may be left out; longer than a spin box can hold."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.line = LineField(theme, NUMBER_PX)
+        self.line.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.line.setValidator(QRegularExpressionValidator(QRegularExpression(r"\d{0,20}"), self.line))
+        super().__init__(theme, self.line)
+        self._shown = ""
+        self.line.editingFinished.connect(self._finish)
+
+    def _finish(self) -> None:
+        text = self.line.text()
+        if text != self._shown:
+            self._shown = text
+            self.chosen.emit(int(text) if text else None)
+
+    def put(self, value: object) -> None:
+        self._shown = "" if value is None else str(value)
+        self.line.setText(self._shown)
+
+
+class SwitchOption(OptionField):
+    def __init__(self, theme: Theme) -> None:
+        self.switch = Switch(theme)
+        super().__init__(theme, self.switch)
+        self.switch.toggled.connect(lambda on: self.chosen.emit(on))  # noqa: PLW0108  another signature
+
+    def put(self, value: object) -> None:
+        self.switch.setChecked(bool(value))
+
+
+class PromptOption(OptionField):
+    def __init__(self, theme: Theme) -> None:
+        self.prompt = PromptField(theme)
+        super().__init__(theme, self.prompt)
+        layout = self.layout()
+        assert isinstance(layout, QHBoxLayout)
+        layout.setStretch(0, 1)
+        self.prompt.textChanged.connect(lambda: self.chosen.emit(self.prompt.text()))
+
+    def put(self, value: object) -> None:
+        if self.prompt.text() != value and not self.prompt.is_composing:
+            self.prompt.set_text(str(value))
+
+
+class DraftingOption(OptionField):
+    """Two options of the settings, which belong together: how, and how many tokens."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.controls = SpeculationControls(theme)
+        super().__init__(theme, self.controls)
+        layout = self.layout()
+        assert isinstance(layout, QHBoxLayout)
+        layout.setStretch(0, 1)
+        self.controls.chosen.connect(lambda mode, tokens: self.chosen.emit((mode, tokens)))
+
+    def put(self, value: object) -> None:
+        assert isinstance(value, tuple)
+        self.controls.set_values(str(value[0]), int(value[1]))
+
+
+def make_field(theme: Theme, name: str) -> OptionField:
+    if name in STEPS:
+        return NumberOption(theme, name)
+    if name == "top_k":
+        return WholeOption(theme, name)
+    if name in ("seed", "max_tokens", "context_tokens"):
+        return LongNumberOption(theme)
+    if name in ("thinking", "fastest"):
+        return SwitchOption(theme)
+    return PromptOption(theme) if name == "system_prompt" else DraftingOption(theme)
 
 
 class NameField(LineField):

@@ -101,7 +101,7 @@ class Comfort(QObject):
         settings_window: Callable[[], SettingsWindow],
     ) -> None:
         # Their parts need Markdown and formulas, which load after the first frame.
-        from app.views.shell.message_entries import MessageEntries
+        from app.views.shell.message_wiring import MessageEntries
         from app.views.shell.outside import Announcements, Outside
 
         self._chats, self._transcript = chats, transcript

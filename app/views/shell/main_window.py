@@ -28,7 +28,6 @@ from app.views.shell.header import Header
 from app.views.shell.inspector import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
-from app.views.shell.message_wiring import MessageWiring
 from app.views.shell.picker import PickerWiring
 from app.views.shell.sidebar import Sidebar, SidebarWiring
 from app.views.shell.trash_window import TrashBar
@@ -184,6 +183,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
     def _bind_transcript(self, chats: ChatController) -> TranscriptView:
         # Markdown, highlighting and formulas load here, after the first frame.
         from app.views.shell.find_bar import FindWiring
+        from app.views.shell.message_wiring import MessageWiring
         from app.views.shell.overlay_wiring import OverlayWiring
         from app.views.transcript import TranscriptView
 

@@ -1,20 +1,19 @@
-"""Connects what the transcript asks for with what is done to messages, and asks before several are deleted."""
+"""Connects what the transcript and the Message menu ask for with what is done to messages; asks before many go."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.message_changes import Then
 from app.theme import Theme
-from app.view_models.transcript import EditKind
+from app.view_models.transcript import EditKind, TranscriptMessage, TranscriptModel
+from app.views.transcript import TranscriptView
+from app.views.transcript.message_footer import add_message_acts
 from app.views.widgets.dialog import Dialog, DialogText
-
-if TYPE_CHECKING:
-    from app.views.transcript import TranscriptView
 
 _INSERTS = {"insert_before": EditKind.BEFORE, "insert_after": EditKind.AFTER}
 
@@ -98,3 +97,39 @@ class MessageWiring(QObject):
             act=self.tr("Delete"),
             cancel=self.tr("Cancel"),
         )
+
+
+class MessageEntries(QObject):
+    """The Message menu: what can be done with the message in focus, or else with the latest of the open chat.
+
+    Filled each time that it is opened.
+    """
+
+    def __init__(
+        self, menu: QMenu, view: TranscriptView, model: TranscriptModel, focused: Callable[[], QWidget | None]
+    ) -> None:
+        super().__init__(menu)
+        self._menu = menu
+        self._view = view
+        self._model = model
+        self._focused = focused
+        menu.aboutToShow.connect(self._fill)
+        for signal in (model.was_reset, model.message_inserted, model.messages_removed):
+            signal.connect(self._judge)
+        self._judge()
+
+    def _judge(self) -> None:
+        self._menu.menuAction().setEnabled(bool(self._model.messages))  # not the menu: its entry would stay
+
+    def _fill(self) -> None:
+        self._menu.clear()
+        message = self._message()
+        if message is not None:
+            add_message_acts(self._menu, self._view.copier.context, message)
+
+    def _message(self) -> TranscriptMessage | None:
+        messages, row, focused = self._model.messages, self._view.focused_row(), self._focused()
+        in_transcript = focused is not None and (focused is self._view or self._view.isAncestorOf(focused))
+        if row is not None and row < len(messages) and in_transcript:
+            return messages[row]
+        return messages[-1] if messages else None
