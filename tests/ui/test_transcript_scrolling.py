@@ -260,6 +260,39 @@ def test_the_words_at_the_top_edge_stay_there_whatever_lays_them_out_anew(open_t
         assert abs(after.offset - before.offset) < 100  # characters; a line has about as many
 
 
+def test_a_gap_at_the_top_edge_stays_above_its_message(open_transcript: Opener) -> None:
+    """Earlier messages come, and what is above changes its height."""
+    harness, above_px = open_transcript(long_chat(12)), 4
+    item = harness.view.items[6]
+    assert item.top_px - harness.view.items[5].top_px - harness.view.items[5].height_px > above_px
+    harness.scroll_to(item.top_px - above_px)
+    harness.model.show_before(1, [question(101), reply(102, PARAGRAPH * 3)])
+    assert harness.value == item.top_px - above_px
+    place = harness.view.place()
+    assert place is not None
+    assert place.message_id == item.message.id
+    harness.model.change(102, text=PARAGRAPH * 30)
+    harness.scroll_to(item.top_px - above_px)
+    harness.model.change(2, text=PARAGRAPH * 9)
+    assert harness.value == item.top_px - above_px
+
+
+def test_a_place_that_is_gone_is_left_for_what_is_there(open_transcript: Opener) -> None:
+    """The message at the top edge is deleted between two changes of how all is laid out."""
+    harness = open_transcript(long_chat(12))
+    harness.scroll_to(harness.bottom // 2)
+    harness.theme.set_scale(1.5)
+    lost = harness.view.place()
+    assert lost is not None
+    harness.model.show_branch([each for each in harness.model.messages if each.id != lost.message_id])
+    before = harness.view.place()
+    harness.theme.set_scale(1.0)
+    after = harness.view.place()
+    assert before is not None
+    assert after is not None
+    assert after.message_id == before.message_id
+
+
 def test_keys_scroll(open_transcript: Opener) -> None:
     harness = open_transcript(long_chat(30))
     harness.view.setFocus()

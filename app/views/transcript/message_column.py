@@ -117,13 +117,17 @@ class MessageColumn:
                 yield Placed(part, item.top_px + item.top_of(index) + part.gap_px)
 
     def anchor_at(self, top_px: int) -> Anchor | None:
-        for row in self.rows_between(top_px, top_px + 1):
+        """In the gap between two messages it is the one below; None where there is no message."""
+        rows = self.rows_between(top_px, top_px + 1)
+        for row in rows:
             item = self.items[row]
             within = top_px - item.top_px
             if within < item.height_px or row == len(self.items) - 1:
                 index = next(iter(item.indexes_between(within, within)), 0)
                 part = item.parts[index] if item.parts else None
                 return Anchor(item, index, within - item.top_of(index), part)
+        for item in self.items[rows.stop : rows.stop + 1]:
+            return Anchor(item, 0, top_px - item.top_px, item.parts[0] if item.parts else None)
         return None
 
     def anchor_in(self, row: int, index: int, offset_px: int) -> Anchor:
@@ -215,10 +219,10 @@ class ReadingPlaces:
     def here(self) -> ReadingPlace | None:
         """What stands at the top edge; None where there is no message."""
         top = self._sight.top_px()
-        if not self._column.items:
-            return None
         anchor = self._column.anchor_at(top)
-        item = self._column.items[0] if anchor is None else anchor.item
+        if anchor is None:
+            return None
+        item = anchor.item
         self._read(item)
         return ReadingPlace(item.message.id, _offset_at(_marks(item), top - item.top_px))
 

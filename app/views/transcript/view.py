@@ -455,7 +455,9 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def _lay_out(self, change: Callable[[], object]) -> None:
         """Does what gives parts another height; the words at the top edge stay there."""
-        place = self._hold.place or self.place()
+        place = self._hold.place
+        if place is None or self._model.row_of(place.message_id) is None:
+            place = self.place()
         change()
         self._hold.drop_lost()
         self.arrange(0)
