@@ -22,6 +22,7 @@ from engine import write_atomically
 
 _MOST = 200  # pairs; the ones measured longest ago go first
 _LIMIT_BYTES = 4 << 20
+_LARGEST_GAIN = 1e9
 _log = logging.getLogger(__name__)
 
 
@@ -147,12 +148,17 @@ def _record(value: Any) -> PairRecord | None:
             Measured(str(row["content"]), str(row["mode"]), int(row["tokens"]), _positive(row["tokens_per_second"]))
             for row in value["measured"]
         )
-        gains = [None if value[name] is None else _positive(value[name]) for name in ("gain", "tuned_gain")]
+        gains = [_gain(value[name]) for name in ("gain", "tuned_gain")]
         mode = value["mode"] if value["mode"] in ("off", "fixed", "auto") else ""
         off, machine = value.get("off") is True, str(value.get("machine", ""))
         return PairRecord(gains[0], measured, mode, int(value["tokens"]), gains[1], off, machine)
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
+
+
+def _gain(value: Any) -> float | None:
+    """None for one that cannot be: it can be measured again, what the person has chosen of the pair cannot."""
+    return float(value) if isinstance(value, int | float) and 0 < value < _LARGEST_GAIN else None
 
 
 def _positive(value: Any) -> float:

@@ -82,6 +82,16 @@ HERE = "Apple M3 Max, 64 GB"
 RECORD = PairRecord(1.5, (Measured("code", "fixed", 4, 20.5),), "fixed", 4, 1.7)
 
 
+@pytest.mark.parametrize("gain", ["0.0", "-1", "NaN", "Infinity", '"fast"', "1" * 400])
+def test_a_gain_that_cannot_be_costs_no_choice(tmp_path: Path, gain: str) -> None:
+    file = tmp_path / "pairs.json"
+    PairRecords(file, HERE).put_off("/m", "/d", off=True)
+    file.write_text(file.read_text().replace('"gain": null', f'"gain": {gain}', 1))
+    record = PairRecords(file, HERE).get("/m", "/d")
+    assert record.off
+    assert record.gain is None
+
+
 def test_records_outlive_the_program(tmp_path: Path) -> None:
     records = PairRecords(tmp_path / "pairs.json", HERE)
     records.put_tuning("/m", "/d", RECORD)
