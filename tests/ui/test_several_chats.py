@@ -79,7 +79,7 @@ def test_in_company_the_chip_says_so_until_nobody_is_left(harness: AppHarness, q
     assert "several at once" not in chip.accessibleName()
     harness.engine.gate.let_through(1)
     qtbot.waitUntil(lambda: "several at once" in chip.accessibleName())
-    assert "drafting pauses" in chip.toolTip()
+    assert "Drafting pauses" in chip.toolTip()
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
     qtbot.waitUntil(lambda: "several at once" not in chip.accessibleName())
