@@ -1557,7 +1557,7 @@
     </message>
     <message>
         <source>Try again</source>
-        <translation>もう一度試す</translation>
+        <translation>再試行</translation>
     </message>
     <message>
         <source>Choose files…</source>
@@ -2014,7 +2014,7 @@
     </message>
     <message>
         <source>New Chat</source>
-        <translation>新しいチャット</translation>
+        <translation>新規チャット</translation>
     </message>
     <message>
         <source>Attach…</source>
@@ -3043,7 +3043,7 @@
     </message>
     <message>
         <source>Try again</source>
-        <translation>もう一度試す</translation>
+        <translation>再試行</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -3051,7 +3051,7 @@
     </message>
     <message>
         <source>New chat</source>
-        <translation>新しいチャット</translation>
+        <translation>新規チャット</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -4886,7 +4886,7 @@
     <name>Sidebar</name>
     <message>
         <source>New chat</source>
-        <translation>新しいチャット</translation>
+        <translation>新規チャット</translation>
     </message>
     <message>
         <source>Hide sidebar</source>
@@ -5348,7 +5348,7 @@
     </message>
     <message>
         <source>New Chat</source>
-        <translation>新しいチャット</translation>
+        <translation>新規チャット</translation>
     </message>
     <message>
         <source>Quit Hunch</source>
@@ -5393,7 +5393,7 @@
     </message>
     <message>
         <source>Measure again</source>
-        <translation>もう一度測定</translation>
+        <translation>再測定</translation>
     </message>
     <message>
         <source>Measure</source>

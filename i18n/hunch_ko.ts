@@ -4627,7 +4627,7 @@
     </message>
     <message>
         <source>Example: Answer briefly, in Korean.</source>
-        <translation>예: 한국어로 짧게 답해 줘.</translation>
+        <translation>예: 한국어로 짧게 답해 주세요.</translation>
     </message>
     <message>
         <source>Restore defaults</source>

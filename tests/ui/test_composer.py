@@ -146,8 +146,8 @@ def test_the_context_meter_says_what_a_chat_can_have_and_why(composer: Composer)
     ring.set_room(40_960, 2_000)
     assert ring.share == 0.5
     assert "Memory holds about 2,000 tokens (model: 40,960)" in ring.toolTip()
-    assert ring.toolTip().startswith("1,000 of 2,000 tokens")
-    assert "Memory has room" in ring.accessibleName()
+    assert ring.toolTip().startswith("Context: 1,000 of 2,000 tokens")
+    assert "Memory holds" in ring.accessibleName()
 
 
 def test_what_is_sent_stays_until_it_is_stored(composer: Composer, qtbot: QtBot) -> None:

@@ -271,7 +271,7 @@ def test_a_drafter_that_hardly_agrees_is_told(with_drafter: ControllerHarness) -
     for folder, per_pass in (("/models/Main-8B-DFlash", 1.7), ("/models/gone", 1.0), ("/models/Main-8B-DFlash", 1.03)):
         with_drafter.bridge.post(DrafterExamined(folder, per_pass))
     with_drafter.qtbot.waitUntil(lambda: len(with_drafter.notices) == 1)
-    assert "brought 1.0 tokens" in with_drafter.notices[0].sentence
+    assert "Only 1.0 tokens" in with_drafter.notices[0].sentence
 
 
 def test_a_main_model_with_a_head_of_its_own_is_offered_it(tmp_path: Path, qtbot: QtBot) -> None:
