@@ -189,8 +189,8 @@
         <translation>一部の設定をリセットしました</translation>
     </message>
     <message>
-        <source>They apply only until you quit Hunch.</source>
-        <translation>Hunch を終了するまで有効です。</translation>
+        <source>Settings apply only until you quit Hunch.</source>
+        <translation>設定は Hunch を終了するまで有効です。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
@@ -2455,7 +2455,7 @@
     </message>
     <message>
         <source>Good drafts are at most a fifth of its size.</source>
-        <translation>5 分の 1 以下が目安です。</translation>
+        <translation>ドラフトモデルは、メインモデルの 5 分の 1 以下が目安です。</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -4305,8 +4305,8 @@
         <translation>レースを停止しました。</translation>
     </message>
     <message>
-        <source>The prompt could not be written; the log says why.</source>
-        <translation>回答を書けませんでした。理由はログにあります。</translation>
+        <source>The race could not run.</source>
+        <translation>レースを実行できませんでした。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
@@ -4564,7 +4564,7 @@
     </message>
     <message>
         <source>break-even %1</source>
-        <translation>%1 以上で速くなる</translation>
+        <translation>目安 %1</translation>
     </message>
     <message>
         <source>answered together</source>

@@ -189,8 +189,8 @@
         <translation>일부 설정을 초기화했어요</translation>
     </message>
     <message>
-        <source>They apply only until you quit Hunch.</source>
-        <translation>Hunch를 종료할 때까지만 적용돼요.</translation>
+        <source>Settings apply only until you quit Hunch.</source>
+        <translation>설정은 Hunch를 종료할 때까지만 적용돼요.</translation>
     </message>
     <message>
         <source>Settings not saved</source>
@@ -2455,7 +2455,7 @@
     </message>
     <message>
         <source>Good drafts are at most a fifth of its size.</source>
-        <translation>초안 모델은 그 5분의 1 이하가 좋아요.</translation>
+        <translation>초안 모델은 메인 모델의 5분의 1 이하가 좋아요.</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -4305,8 +4305,8 @@
         <translation>대결을 멈췄어요.</translation>
     </message>
     <message>
-        <source>The prompt could not be written; the log says why.</source>
-        <translation>답변을 쓰지 못했어요. 이유는 로그에 있어요.</translation>
+        <source>The race could not run.</source>
+        <translation>대결을 할 수 없어요.</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
@@ -4564,7 +4564,7 @@
     </message>
     <message>
         <source>break-even %1</source>
-        <translation>이득 기준 %1</translation>
+        <translation>기준 %1</translation>
     </message>
     <message>
         <source>answered together</source>

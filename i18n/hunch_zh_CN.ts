@@ -189,8 +189,8 @@
         <translation>部分设置已还原</translation>
     </message>
     <message>
-        <source>They apply only until you quit Hunch.</source>
-        <translation>仅在退出 Hunch 之前有效。</translation>
+        <source>Settings apply only until you quit Hunch.</source>
+        <translation>设置仅在退出 Hunch 之前有效。</translation>
     </message>
     <message>
         <source>Settings not saved</source>
@@ -2455,7 +2455,7 @@
     </message>
     <message>
         <source>Good drafts are at most a fifth of its size.</source>
-        <translation>最好不超过其五分之一。</translation>
+        <translation>草稿模型最好不超过主模型的五分之一。</translation>
     </message>
     <message>
         <source>“%1” drafts cannot undo wrong guesses.</source>
@@ -4305,8 +4305,8 @@
         <translation>竞速已停止。</translation>
     </message>
     <message>
-        <source>The prompt could not be written; the log says why.</source>
-        <translation>无法生成回复；原因见日志。</translation>
+        <source>The race could not run.</source>
+        <translation>无法竞速。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
@@ -4564,7 +4564,7 @@
     </message>
     <message>
         <source>break-even %1</source>
-        <translation>收益起点 %1</translation>
+        <translation>起点 %1</translation>
     </message>
     <message>
         <source>answered together</source>

@@ -20,6 +20,7 @@ from app.view_models.race import Lap, LapState, RaceState, RaceView
 from engine import (
     Acceptance,
     ChatEngine,
+    EngineError,
     Event,
     Failed,
     Finished,
@@ -53,6 +54,7 @@ class Race(QObject):
         self._own: RequestId | None = None
         self._main = ""  # the folder of the main model that writes both laps
         self._state = RaceState.IDLE
+        self._error: EngineError | None = None
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
@@ -60,7 +62,8 @@ class Race(QObject):
     @property
     def view(self) -> RaceView:
         waits = self.under_way and (self._own is None or self._models.pair_use.busy)
-        return RaceView(RaceState.WAITING if waits else self._state, tuple(self._laps), self._may_differ)
+        state = RaceState.WAITING if waits else self._state
+        return RaceView(state, tuple(self._laps), self._may_differ, self._error)
 
     @property
     def under_way(self) -> bool:
@@ -86,7 +89,7 @@ class Race(QObject):
         limit = min(request.max_tokens or MOST_TOKENS, MOST_TOKENS)
         self._request = replace(request, sampling=sampling, max_tokens=limit, background=True)
         self._laps = [Lap(), Lap()]
-        self._next, self._state = -1, RaceState.RUNNING
+        self._next, self._state, self._error = -1, RaceState.RUNNING, None
         self._go_on()
 
     def cancel(self) -> None:
@@ -117,6 +120,7 @@ class Race(QObject):
         if not self.under_way:
             return
         if isinstance(event, Failed):
+            self._error = event.error
             self._end(RaceState.FAILED)
         elif event.reason in (FinishReason.MODEL_CHANGED, FinishReason.CANCELLED):
             self._end(RaceState.CANCELLED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine import RequestStats
+from engine import EngineError, RequestStats
 
 _TOLERANCE = 1.1  # between times and figure
 
@@ -39,6 +39,7 @@ class RaceView:
     state: RaceState = RaceState.IDLE
     laps: tuple[Lap, ...] = ()  # without the draft, then with it
     may_differ: bool = False  # the text was asked to be fastest rather than the same with any draft
+    error: EngineError | None = None  # why it failed
 
     @property
     def identical(self) -> bool:

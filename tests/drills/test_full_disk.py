@@ -87,7 +87,7 @@ def test_full_before_the_start(disk: Disk, qtbot: QtBot) -> None:
         disk.fill()
         harness.application.show()
         qtbot.waitUntil(harness.window.banner.isVisible)
-        assert "no room left" in harness.window.banner.sentence.text()
+        assert "is full" in harness.window.banner.sentence.text()
         send(harness, "typed meanwhile")
         assert harness.window.composer.text() == "typed meanwhile"
         disk.make_room()

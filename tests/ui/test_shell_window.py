@@ -92,7 +92,7 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         press(harness.window.composer.edit, Qt.Key.Key_Return)
         assert harness.window.composer.text() == "kept"
         assert harness.window.banner.isVisible()
-        assert harness.window.empty_chat.offer.text() == "No model loaded"
+        assert harness.window.empty_chat.offer.text() == "No model is loaded"
         QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
         assert harness.window.picker.panel.isVisible()
         harness.window.picker.panel.close()
@@ -305,7 +305,7 @@ def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarn
     press(window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(window.banner.isVisible)
     assert window.composer.text() == words
-    assert "no room left" in window.banner.sentence.text()
+    assert "is full" in window.banner.sentence.text()
     assert harness.chats.transcript.messages == []
     storage.write(make_room, lambda _: None, lambda _: None)
     harness.wait_until_stored(qtbot)
@@ -313,7 +313,7 @@ def test_words_that_the_disk_refuses_stay_and_can_be_sent_again(harness: AppHarn
     harness.application.settings.not_saved.emit()  # of the same disk: it takes the button from nobody
     assert window.banner.button.text() == "Try again"
     QTest.mouseClick(window.banner.button, Qt.MouseButton.LeftButton)
-    assert "settings" in window.banner.sentence.text()
+    assert "Settings" in window.banner.sentence.text()
     harness.wait_until_quiet(qtbot)
     assert (window.composer.text(), len(harness.chats.transcript.messages)) == ("", 2)
 

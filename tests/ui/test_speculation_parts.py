@@ -25,7 +25,7 @@ from app.views.transcript.message_footer import RACE, MessageFooter
 from app.views.transcript.parts import as_widget
 from app.words.replies import gain_text
 from app.words.requests import RequestColumn
-from engine import DraftingState, FinishReason, Request, RequestStats, SpeculationMode
+from engine import ContextTooLong, DraftingState, FinishReason, Request, RequestStats, SpeculationMode
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
@@ -363,7 +363,7 @@ def test_a_race_of_the_fastest_drafting_says_why_the_words_differ(app: AppHarnes
     for greedy in (False, True):
         race.start(request, greedy=greedy)
         qtbot.waitUntil(lambda: race.view.state is RaceState.DONE)
-        assert ("“Fastest drafting” is on" in verdict(race.view)) is not greedy
+        assert ("“Fastest drafting”" in verdict(race.view)) is not greedy
         assert ("please report it" in verdict(race.view)) is greedy
 
 
@@ -449,6 +449,16 @@ def test_a_race_ends_when_its_model_goes(app: AppHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: race.view.state is not RaceState.RUNNING)
     qtbot.waitUntil(lambda: not app.engine.state().running)
     assert app.window.speculation.race_window is not None
+
+
+def test_a_race_that_cannot_run_says_why(app: AppHarness, qtbot: QtBot) -> None:
+    race = race_of(app, qtbot)
+    app.engine.scripts.append(Script(pieces=(), error=ContextTooLong(limit_tokens=4_096, actual_tokens=50_000)))
+    app.window.speculation.open_race(app.chats.transcript.messages[-1].id)
+    qtbot.waitUntil(lambda: race.view.state is RaceState.FAILED)
+    window = app.window.speculation.race_window
+    assert window is not None
+    assert window.sentence.text() == "The race could not run. This chat has 50,000 tokens; the model holds 4,096."
 
 
 def test_a_race_loads_what_was_taken_out_of_memory(app: AppHarness, qtbot: QtBot) -> None:

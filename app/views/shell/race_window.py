@@ -21,6 +21,7 @@ from app.views.widgets.side_window import SideWindow
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words import formats
+from app.words.notices_for_errors import notice_for
 from app.words.replies import Tone, gain_text, tone_of, why_undrafted
 
 _UNDER_WAY = (RaceState.RUNNING, RaceState.WAITING)
@@ -74,9 +75,14 @@ def race_sentence(view: RaceView) -> str:
         RaceState.RUNNING: QCoreApplication.translate("Race", "Running one after the other."),
         RaceState.WAITING: QCoreApplication.translate("Race", "The race continues after the current reply."),
         RaceState.CANCELLED: QCoreApplication.translate("Race", "Race stopped."),
-        RaceState.FAILED: QCoreApplication.translate("Race", "The prompt could not be written; the log says why."),
+        RaceState.FAILED: _failure(view),
         RaceState.DONE: "",
     }[view.state] or verdict(view)
+
+
+def _failure(view: RaceView) -> str:
+    could_not = QCoreApplication.translate("Race", "The race could not run.")
+    return formats.sentences(could_not, notice_for(view.error).sentence if view.error else "")
 
 
 def verdict(view: RaceView) -> str:

@@ -72,7 +72,7 @@ def settings_problem(set_aside: str) -> BannerText:
 
 
 def not_saved() -> BannerText:
-    sentence = QCoreApplication.translate("Application", "They apply only until you quit Hunch.")
+    sentence = QCoreApplication.translate("Application", "Settings apply only until you quit Hunch.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Settings not saved"))
 
 
