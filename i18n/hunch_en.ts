@@ -220,7 +220,7 @@
     <message numerus="yes">
         <source>Same text: all %Ln token(s) are identical.</source>
         <translation>
-            <numerusform>Same text: all %Ln token are identical.</numerusform>
+            <numerusform>Same text: the %Ln token is identical.</numerusform>
             <numerusform>Same text: all %Ln tokens are identical.</numerusform>
         </translation>
     </message>

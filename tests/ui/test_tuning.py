@@ -82,7 +82,7 @@ def test_each_way_is_measured_on_each_text_and_the_person_s_choice_stays(setup: 
     assert setup.harness.settings.speculation_mode == "auto"
     assert PairRecords(setup.records._file, machine_name()).get(MAIN.folder, DRAFT.folder).mode == "auto"
     assert json.loads(setup.tuning.as_json())["mode"] == "auto"
-    assert tuning_sentence(view).endswith("Auto has learnt from it.")
+    assert tuning_sentence(view).endswith("Auto has learned this.")
 
 
 def test_longer_drafts_are_tried_as_long_as_each_is_faster(setup: TuningSetup, qtbot: QtBot) -> None:
