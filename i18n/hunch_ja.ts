@@ -31,8 +31,8 @@
         <translation>すべての設定が既定値に戻ります。</translation>
     </message>
     <message>
-        <source>Chats, models and their settings, presets, system prompt, hub address and token stay.</source>
-        <translation>チャット、モデルとその設定、プリセット、システムプロンプト、ハブのアドレスとトークンは残ります。</translation>
+        <source>Chats, models, presets, system prompt and hub access stay.</source>
+        <translation>チャット、モデル、プリセット、システムプロンプト、ハブの設定は残ります。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -1175,15 +1175,15 @@
         <translation>書き出し中…</translation>
     </message>
     <message>
-        <source>For importing later: all versions, thinking, statistics and attachments.</source>
-        <translation>あとで取り込む用：すべてのバージョン、思考、統計、添付ファイルを含みます。</translation>
+        <source>To import again: all versions, thinking, statistics, attachments.</source>
+        <translation>再び取り込む用：すべてのバージョン、思考、統計、添付ファイル。</translation>
     </message>
     <message>
-        <source>For reading: a folder with one file per chat, as shown on screen.</source>
+        <source>To read: a folder with one file per chat, as shown.</source>
         <translation>読む用：フォルダにチャットごとのファイルを、画面の表示どおりに書き出します。</translation>
     </message>
     <message>
-        <source>For reading: what is on screen, with thinking and statistics.</source>
+        <source>To read: as shown, with thinking and statistics.</source>
         <translation>読む用：画面の内容を、思考と統計とともに書き出します。</translation>
     </message>
     <message>
@@ -1231,19 +1231,19 @@
         <translation>ファイルが空です。</translation>
     </message>
     <message>
-        <source>The file is larger than %1.</source>
+        <source>Larger than %1.</source>
         <translation>ファイルが %1 を超えています。</translation>
     </message>
     <message>
-        <source>Its text exceeds %1 characters.</source>
+        <source>Longer than %1 characters.</source>
         <translation>テキストが %1 文字を超えています。</translation>
     </message>
     <message>
-        <source>A message takes up to %1 files.</source>
+        <source>Up to %1 files per message.</source>
         <translation>1 件のメッセージに添付できるのは %1 個までです。</translation>
     </message>
     <message>
-        <source>The file was not found.</source>
+        <source>File not found.</source>
         <translation>ファイルが見つかりません。</translation>
     </message>
     <message>
@@ -1251,7 +1251,7 @@
         <translation>Hunch に読み取り権限がありません。</translation>
     </message>
     <message>
-        <source>The file cannot be read.</source>
+        <source>File not readable.</source>
         <translation>ファイルを読み込めません。</translation>
     </message>
     <message>
@@ -2510,8 +2510,8 @@
         <translation>チャットが長すぎます</translation>
     </message>
     <message>
-        <source>Shorten the message, start a new chat, or choose a longer-context model.</source>
-        <translation>メッセージを短くするか、新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
+        <source>Shorten it, start a new chat, or choose a longer-context model.</source>
+        <translation>短くするか、新しいチャットを始めるか、コンテキストの長いモデルを選んでください。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a longer-context model.</source>
@@ -2534,7 +2534,7 @@
         <translation>ハブにリポジトリ %1 はありません。</translation>
     </message>
     <message>
-        <source>Check the spelling. Private ones need a token in Settings.</source>
+        <source>Check the spelling, or add a token for private ones.</source>
         <translation>つづりを確認してください。非公開のものは設定でトークンが必要です。</translation>
     </message>
     <message>
@@ -2658,7 +2658,7 @@
         <translation>メインモデルは使用中です</translation>
     </message>
     <message>
-        <source>%1 was not loaded: another main model is writing replies.</source>
+        <source>Another main model is writing replies, so %1 was not loaded.</source>
         <translation>別のメインモデルで回答を書いているため、%1 は読み込まれませんでした。</translation>
     </message>
     <message>
@@ -2686,7 +2686,7 @@
         <translation>このモデルには専用ドラフトモデルを使えません</translation>
     </message>
     <message>
-        <source>Drafters read hidden states, which this model does not expose.</source>
+        <source>Drafters need hidden states, which this model lacks.</source>
         <translation>専用ドラフトモデルは隠れ状態を読みますが、このモデルからは読み取れません。</translation>
     </message>
     <message>
@@ -2702,7 +2702,7 @@
         <translation>ファイルを別の方式で読むと、予測がより多く当たります。</translation>
     </message>
     <message>
-        <source>Choose another draft model. Replies are not affected.</source>
+        <source>Choose another draft model. Replies are unaffected.</source>
         <translation>別のドラフトモデルを選んでください。回答に影響はありません。</translation>
     </message>
     <message>
@@ -2710,8 +2710,8 @@
         <translation>テストでは 1 パスあたり %1 トークンだけでした。</translation>
     </message>
     <message>
-        <source>Start with your own message, remove the system prompt, or choose another model.</source>
-        <translation>自分のメッセージから始めるか、システムプロンプトを削除するか、別のモデルを選んでください。</translation>
+        <source>Start with your own message, or remove the system prompt.</source>
+        <translation>自分のメッセージから始めるか、システムプロンプトを削除してください。</translation>
     </message>
     <message>
         <source>It expects %1 layers; this model has %2.</source>
@@ -2734,7 +2734,7 @@
         <translation>ドラフトがほとんど役に立っていません</translation>
     </message>
     <message>
-        <source>It may be made for another model. Replies are not affected.</source>
+        <source>It may be for another model. Replies are unaffected.</source>
         <translation>別のモデル用かもしれません。回答に影響はありません。</translation>
     </message>
     <message>
@@ -2866,7 +2866,7 @@
         <translation>%1 に safetensors ファイルはありますが、モデルに必要な次のファイルがありません: %2。</translation>
     </message>
     <message>
-        <source>%1 needs %2 of disk space; %3 is free, but other downloads need %4 of it.</source>
+        <source>%1 needs %2; %3 is free, of which other downloads need %4.</source>
         <translation>%1 にはディスクの空きが %2 必要です。空きは %3 ですが、そのうち %4 はほかのダウンロードが使います。</translation>
     </message>
     <message>
@@ -2982,7 +2982,7 @@
         <translation>空き容量を増やしてください。書いた内容は残っています。</translation>
     </message>
     <message>
-        <source>Another program has locked your chats.</source>
+        <source>Another program locked your chats.</source>
         <translation>別のプログラムがチャットのファイルをロックしています。</translation>
     </message>
     <message>
@@ -2998,7 +2998,7 @@
         <translation>許可してください。書いた内容は残っています。</translation>
     </message>
     <message>
-        <source>Could not write to the disk with %1.</source>
+        <source>Writing to the disk with %1 failed.</source>
         <translation>%1 のあるディスクに書き込めませんでした。</translation>
     </message>
     <message>
@@ -3102,7 +3102,7 @@
         <translation>まだ保存されていません</translation>
     </message>
     <message>
-        <source>The end of this reply is not saved yet. Hunch keeps trying.</source>
+        <source>The end of this reply is not saved. Hunch keeps trying.</source>
         <translation>この回答の末尾がまだ保存されていません。Hunch が保存を試み続けます。</translation>
     </message>
     <message>
@@ -3114,8 +3114,8 @@
         <translation>このメッセージは読み込めません</translation>
     </message>
     <message>
-        <source>The chat file is damaged here. Other messages are fine.</source>
-        <translation>チャットのファイルのこの部分が破損しています。ほかのメッセージに影響はありません。</translation>
+        <source>The chat file is damaged here.</source>
+        <translation>チャットのファイルのこの部分が破損しています。</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -4035,7 +4035,7 @@
         <translation>フォルダ %1 が見つかりません。</translation>
     </message>
     <message>
-        <source>Could not write to the disk with %1.</source>
+        <source>Writing to the disk with %1 failed.</source>
         <translation>%1 のあるディスクに書き込めませんでした。</translation>
     </message>
     <message>
@@ -4309,8 +4309,8 @@
         <translation>レースを実行できませんでした。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
-        <translation>%1 番目のトークンからテキストが異なります。2 つのトークンがほぼ互角だと、丸め誤差で起こります。頻繁ならご報告ください。</translation>
+        <source>The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.</source>
+        <translation>%1 番目のトークンからテキストが異なります。丸め誤差で起こることがあります。頻繁ならご報告ください。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
@@ -4468,8 +4468,8 @@
         <translation>パスあたり %1 トークン（速くなる目安：%2）</translation>
     </message>
     <message>
-        <source>Answered together with other replies, so hardly anything was drafted.</source>
-        <translation>ほかの回答と同時に書いたため、ドラフトはほとんど使われませんでした。</translation>
+        <source>Answered together, so hardly anything was drafted.</source>
+        <translation>同時に回答したため、ドラフトはほとんど使われませんでした。</translation>
     </message>
     <message>
         <source>Drafting is paused: it was %1 slower here.</source>

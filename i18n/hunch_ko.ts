@@ -31,8 +31,8 @@
         <translation>모든 설정이 기본값으로 돌아가요.</translation>
     </message>
     <message>
-        <source>Chats, models and their settings, presets, system prompt, hub address and token stay.</source>
-        <translation>채팅, 모델과 그 설정, 프리셋, 시스템 프롬프트, 허브 주소와 토큰은 그대로 남아요.</translation>
+        <source>Chats, models, presets, system prompt and hub access stay.</source>
+        <translation>채팅, 모델, 프리셋, 시스템 프롬프트, 허브 연결은 그대로 남아요.</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -1175,15 +1175,15 @@
         <translation>내보내는 중…</translation>
     </message>
     <message>
-        <source>For importing later: all versions, thinking, statistics and attachments.</source>
-        <translation>나중에 가져올 수 있게 모든 버전, 생각, 통계, 첨부 파일을 담아요.</translation>
+        <source>To import again: all versions, thinking, statistics, attachments.</source>
+        <translation>다시 가져오기용: 모든 버전, 생각, 통계, 첨부 파일을 담아요.</translation>
     </message>
     <message>
-        <source>For reading: a folder with one file per chat, as shown on screen.</source>
+        <source>To read: a folder with one file per chat, as shown.</source>
         <translation>읽기용: 폴더에 채팅마다 파일 하나씩, 화면에 보이는 대로 담아요.</translation>
     </message>
     <message>
-        <source>For reading: what is on screen, with thinking and statistics.</source>
+        <source>To read: as shown, with thinking and statistics.</source>
         <translation>읽기용: 화면에 보이는 내용에 생각과 통계를 더해 담아요.</translation>
     </message>
     <message>
@@ -1231,19 +1231,19 @@
         <translation>빈 파일이에요.</translation>
     </message>
     <message>
-        <source>The file is larger than %1.</source>
+        <source>Larger than %1.</source>
         <translation>파일이 %1보다 커요.</translation>
     </message>
     <message>
-        <source>Its text exceeds %1 characters.</source>
+        <source>Longer than %1 characters.</source>
         <translation>텍스트가 %1자를 넘어요.</translation>
     </message>
     <message>
-        <source>A message takes up to %1 files.</source>
-        <translation>메시지 하나에 파일 %1개까지 첨부할 수 있어요.</translation>
+        <source>Up to %1 files per message.</source>
+        <translation>메시지 하나에 %1개까지 첨부할 수 있어요.</translation>
     </message>
     <message>
-        <source>The file was not found.</source>
+        <source>File not found.</source>
         <translation>파일을 찾을 수 없어요.</translation>
     </message>
     <message>
@@ -1251,7 +1251,7 @@
         <translation>Hunch에 읽기 권한이 없어요.</translation>
     </message>
     <message>
-        <source>The file cannot be read.</source>
+        <source>File not readable.</source>
         <translation>파일을 읽을 수 없어요.</translation>
     </message>
     <message>
@@ -2510,8 +2510,8 @@
         <translation>채팅이 너무 길어요</translation>
     </message>
     <message>
-        <source>Shorten the message, start a new chat, or choose a longer-context model.</source>
-        <translation>메시지를 줄이거나, 새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
+        <source>Shorten it, start a new chat, or choose a longer-context model.</source>
+        <translation>줄이거나, 새 채팅을 시작하거나, 컨텍스트가 더 긴 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a longer-context model.</source>
@@ -2534,7 +2534,7 @@
         <translation>허브에 %1 저장소가 없어요.</translation>
     </message>
     <message>
-        <source>Check the spelling. Private ones need a token in Settings.</source>
+        <source>Check the spelling, or add a token for private ones.</source>
         <translation>철자를 확인하세요. 비공개 저장소는 설정에 토큰이 필요해요.</translation>
     </message>
     <message>
@@ -2658,7 +2658,7 @@
         <translation>메인 모델을 사용 중이에요</translation>
     </message>
     <message>
-        <source>%1 was not loaded: another main model is writing replies.</source>
+        <source>Another main model is writing replies, so %1 was not loaded.</source>
         <translation>다른 메인 모델로 답변을 쓰고 있어 %1 모델을 불러오지 않았어요.</translation>
     </message>
     <message>
@@ -2686,7 +2686,7 @@
         <translation>이 모델에는 전용 초안 모델을 쓸 수 없음</translation>
     </message>
     <message>
-        <source>Drafters read hidden states, which this model does not expose.</source>
+        <source>Drafters need hidden states, which this model lacks.</source>
         <translation>전용 초안 모델은 은닉 상태를 읽는데, 이 모델에서는 읽을 수 없어요.</translation>
     </message>
     <message>
@@ -2702,7 +2702,7 @@
         <translation>이 모델의 파일을 다른 방식으로 읽으면 추측이 더 자주 맞아요.</translation>
     </message>
     <message>
-        <source>Choose another draft model. Replies are not affected.</source>
+        <source>Choose another draft model. Replies are unaffected.</source>
         <translation>다른 초안 모델을 선택하세요. 답변에는 영향이 없어요.</translation>
     </message>
     <message>
@@ -2710,8 +2710,8 @@
         <translation>테스트에서 패스당 토큰이 %1개뿐이었어요.</translation>
     </message>
     <message>
-        <source>Start with your own message, remove the system prompt, or choose another model.</source>
-        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우거나, 다른 모델을 선택하세요.</translation>
+        <source>Start with your own message, or remove the system prompt.</source>
+        <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우세요.</translation>
     </message>
     <message>
         <source>It expects %1 layers; this model has %2.</source>
@@ -2734,7 +2734,7 @@
         <translation>초안 모델이 거의 도움이 되지 않아요</translation>
     </message>
     <message>
-        <source>It may be made for another model. Replies are not affected.</source>
+        <source>It may be for another model. Replies are unaffected.</source>
         <translation>다른 모델용일 수 있어요. 답변에는 영향이 없어요.</translation>
     </message>
     <message>
@@ -2866,7 +2866,7 @@
         <translation>%1 저장소에 safetensors 파일은 있지만, 모델에 필요한 다음 파일이 없어요: %2.</translation>
     </message>
     <message>
-        <source>%1 needs %2 of disk space; %3 is free, but other downloads need %4 of it.</source>
+        <source>%1 needs %2; %3 is free, of which other downloads need %4.</source>
         <translation>%1 설치에는 디스크 공간 %2가 필요해요. %3가 남아 있지만 그중 %4는 다른 다운로드가 써요.</translation>
     </message>
     <message>
@@ -2982,7 +2982,7 @@
         <translation>공간을 확보하세요. 쓴 내용은 남아 있어요.</translation>
     </message>
     <message>
-        <source>Another program has locked your chats.</source>
+        <source>Another program locked your chats.</source>
         <translation>다른 프로그램이 채팅 파일을 잠갔어요.</translation>
     </message>
     <message>
@@ -2998,7 +2998,7 @@
         <translation>권한을 허용하세요. 쓴 내용은 남아 있어요.</translation>
     </message>
     <message>
-        <source>Could not write to the disk with %1.</source>
+        <source>Writing to the disk with %1 failed.</source>
         <translation>%1 폴더가 있는 디스크에 쓸 수 없어요.</translation>
     </message>
     <message>
@@ -3102,7 +3102,7 @@
         <translation>아직 저장되지 않았어요</translation>
     </message>
     <message>
-        <source>The end of this reply is not saved yet. Hunch keeps trying.</source>
+        <source>The end of this reply is not saved. Hunch keeps trying.</source>
         <translation>이 답변의 끝부분이 아직 저장되지 않았어요. Hunch가 계속 시도해요.</translation>
     </message>
     <message>
@@ -3114,8 +3114,8 @@
         <translation>이 메시지를 읽을 수 없어요</translation>
     </message>
     <message>
-        <source>The chat file is damaged here. Other messages are fine.</source>
-        <translation>채팅 파일의 이 부분이 손상되었어요. 다른 메시지에는 영향이 없어요.</translation>
+        <source>The chat file is damaged here.</source>
+        <translation>채팅 파일의 이 부분이 손상됐어요.</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -4035,7 +4035,7 @@
         <translation>%1 폴더가 더 이상 없어요.</translation>
     </message>
     <message>
-        <source>Could not write to the disk with %1.</source>
+        <source>Writing to the disk with %1 failed.</source>
         <translation>%1 폴더가 있는 디스크에 쓸 수 없어요.</translation>
     </message>
     <message>
@@ -4309,8 +4309,8 @@
         <translation>대결을 할 수 없어요.</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
-        <translation>%1번째 토큰부터 텍스트가 달라요. 두 토큰의 확률이 거의 같으면 반올림 때문에 그럴 수 있어요. 자주 일어나면 알려 주세요.</translation>
+        <source>The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.</source>
+        <translation>%1번째 토큰부터 텍스트가 달라요. 반올림 때문일 수 있어요. 자주 일어나면 알려 주세요.</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
@@ -4468,8 +4468,8 @@
         <translation>패스당 %1토큰(이득 기준: %2)</translation>
     </message>
     <message>
-        <source>Answered together with other replies, so hardly anything was drafted.</source>
-        <translation>다른 답변과 함께 써서 초안을 거의 쓰지 않았어요.</translation>
+        <source>Answered together, so hardly anything was drafted.</source>
+        <translation>함께 써서 초안을 거의 쓰지 않았어요.</translation>
     </message>
     <message>
         <source>Drafting is paused: it was %1 slower here.</source>

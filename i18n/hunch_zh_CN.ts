@@ -31,8 +31,8 @@
         <translation>所有设置都会恢复默认值。</translation>
     </message>
     <message>
-        <source>Chats, models and their settings, presets, system prompt, hub address and token stay.</source>
-        <translation>对话、模型及其设置、预设、系统提示词、Hub 地址和令牌都会保留。</translation>
+        <source>Chats, models, presets, system prompt and hub access stay.</source>
+        <translation>对话、模型、预设、系统提示词和 Hub 设置会保留。</translation>
     </message>
     <message>
         <source>Reset</source>
@@ -1175,15 +1175,15 @@
         <translation>正在导出…</translation>
     </message>
     <message>
-        <source>For importing later: all versions, thinking, statistics and attachments.</source>
-        <translation>供以后导入：包含所有版本、思考、统计和附件。</translation>
+        <source>To import again: all versions, thinking, statistics, attachments.</source>
+        <translation>供重新导入：所有版本、思考、统计和附件。</translation>
     </message>
     <message>
-        <source>For reading: a folder with one file per chat, as shown on screen.</source>
+        <source>To read: a folder with one file per chat, as shown.</source>
         <translation>供阅读：一个文件夹，每个对话一个文件，内容与屏幕所示一致。</translation>
     </message>
     <message>
-        <source>For reading: what is on screen, with thinking and statistics.</source>
+        <source>To read: as shown, with thinking and statistics.</source>
         <translation>供阅读：屏幕所示的内容，以及思考和统计。</translation>
     </message>
     <message>
@@ -1231,19 +1231,19 @@
         <translation>文件是空的。</translation>
     </message>
     <message>
-        <source>The file is larger than %1.</source>
+        <source>Larger than %1.</source>
         <translation>文件超过 %1。</translation>
     </message>
     <message>
-        <source>Its text exceeds %1 characters.</source>
+        <source>Longer than %1 characters.</source>
         <translation>文本超过 %1 个字符。</translation>
     </message>
     <message>
-        <source>A message takes up to %1 files.</source>
+        <source>Up to %1 files per message.</source>
         <translation>一条消息最多添加 %1 个文件。</translation>
     </message>
     <message>
-        <source>The file was not found.</source>
+        <source>File not found.</source>
         <translation>找不到文件。</translation>
     </message>
     <message>
@@ -1251,7 +1251,7 @@
         <translation>Hunch 没有读取权限。</translation>
     </message>
     <message>
-        <source>The file cannot be read.</source>
+        <source>File not readable.</source>
         <translation>无法读取文件。</translation>
     </message>
     <message>
@@ -2510,8 +2510,8 @@
         <translation>对话太长</translation>
     </message>
     <message>
-        <source>Shorten the message, start a new chat, or choose a longer-context model.</source>
-        <translation>请缩短消息、开始新对话，或选择上下文更长的模型。</translation>
+        <source>Shorten it, start a new chat, or choose a longer-context model.</source>
+        <translation>请缩短内容、开始新对话，或选择上下文更长的模型。</translation>
     </message>
     <message>
         <source>Start a new chat, or choose a longer-context model.</source>
@@ -2534,7 +2534,7 @@
         <translation>Hub 上没有仓库 %1。</translation>
     </message>
     <message>
-        <source>Check the spelling. Private ones need a token in Settings.</source>
+        <source>Check the spelling, or add a token for private ones.</source>
         <translation>请检查拼写。私有仓库需要在设置中填写令牌。</translation>
     </message>
     <message>
@@ -2658,7 +2658,7 @@
         <translation>主模型正在使用</translation>
     </message>
     <message>
-        <source>%1 was not loaded: another main model is writing replies.</source>
+        <source>Another main model is writing replies, so %1 was not loaded.</source>
         <translation>正在使用另一个主模型生成回复，因此未加载 %1。</translation>
     </message>
     <message>
@@ -2686,7 +2686,7 @@
         <translation>此模型无法使用专用草稿模型</translation>
     </message>
     <message>
-        <source>Drafters read hidden states, which this model does not expose.</source>
+        <source>Drafters need hidden states, which this model lacks.</source>
         <translation>专用草稿模型要读取隐藏状态，而此模型不提供。</translation>
     </message>
     <message>
@@ -2702,7 +2702,7 @@
         <translation>换一种方式读取其文件时，它的猜测更常正确。</translation>
     </message>
     <message>
-        <source>Choose another draft model. Replies are not affected.</source>
+        <source>Choose another draft model. Replies are unaffected.</source>
         <translation>请选择其他草稿模型。回复不受影响。</translation>
     </message>
     <message>
@@ -2710,8 +2710,8 @@
         <translation>测试中每轮只有 %1 个 token。</translation>
     </message>
     <message>
-        <source>Start with your own message, remove the system prompt, or choose another model.</source>
-        <translation>请以你的消息开头、删除系统提示词，或选择其他模型。</translation>
+        <source>Start with your own message, or remove the system prompt.</source>
+        <translation>请以你的消息开头，或删除系统提示词。</translation>
     </message>
     <message>
         <source>It expects %1 layers; this model has %2.</source>
@@ -2734,7 +2734,7 @@
         <translation>草稿模型几乎没有帮助</translation>
     </message>
     <message>
-        <source>It may be made for another model. Replies are not affected.</source>
+        <source>It may be for another model. Replies are unaffected.</source>
         <translation>它可能是为其他模型制作的。回复不受影响。</translation>
     </message>
     <message>
@@ -2866,7 +2866,7 @@
         <translation>%1 有 safetensors 文件，但缺少模型所需的文件：%2。</translation>
     </message>
     <message>
-        <source>%1 needs %2 of disk space; %3 is free, but other downloads need %4 of it.</source>
+        <source>%1 needs %2; %3 is free, of which other downloads need %4.</source>
         <translation>%1 需要 %2 磁盘空间。可用 %3，但其中 %4 要留给其他下载。</translation>
     </message>
     <message>
@@ -2982,7 +2982,7 @@
         <translation>请腾出空间。你写的内容会保留。</translation>
     </message>
     <message>
-        <source>Another program has locked your chats.</source>
+        <source>Another program locked your chats.</source>
         <translation>另一个程序锁定了对话文件。</translation>
     </message>
     <message>
@@ -2998,7 +2998,7 @@
         <translation>请授予权限。你写的内容会保留。</translation>
     </message>
     <message>
-        <source>Could not write to the disk with %1.</source>
+        <source>Writing to the disk with %1 failed.</source>
         <translation>无法写入 %1 所在的磁盘。</translation>
     </message>
     <message>
@@ -3102,7 +3102,7 @@
         <translation>尚未存储</translation>
     </message>
     <message>
-        <source>The end of this reply is not saved yet. Hunch keeps trying.</source>
+        <source>The end of this reply is not saved. Hunch keeps trying.</source>
         <translation>这条回复的结尾尚未存储。Hunch 会继续尝试。</translation>
     </message>
     <message>
@@ -3114,8 +3114,8 @@
         <translation>无法读取这条消息</translation>
     </message>
     <message>
-        <source>The chat file is damaged here. Other messages are fine.</source>
-        <translation>对话文件的这一处已损坏。其他消息不受影响。</translation>
+        <source>The chat file is damaged here.</source>
+        <translation>对话文件的这一处已损坏。</translation>
     </message>
     <message>
         <source>The model was changed</source>
@@ -4035,7 +4035,7 @@
         <translation>文件夹 %1 已不存在。</translation>
     </message>
     <message>
-        <source>Could not write to the disk with %1.</source>
+        <source>Writing to the disk with %1 failed.</source>
         <translation>无法写入 %1 所在的磁盘。</translation>
     </message>
     <message>
@@ -4309,8 +4309,8 @@
         <translation>无法竞速。</translation>
     </message>
     <message>
-        <source>The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, please report it.</source>
-        <translation>从第 %1 个 token 起文本不同。两个 token 的概率几乎相同时，舍入误差可能导致这种情况。如经常发生，请反馈。</translation>
+        <source>The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.</source>
+        <translation>从第 %1 个 token 起文本不同，可能由舍入误差引起。如经常发生，请反馈。</translation>
     </message>
     <message>
         <source>The texts differ from token %1 on: with “Fastest drafting”, text depends on the draft.</source>
@@ -4468,8 +4468,8 @@
         <translation>每轮 %1 token（收益起点：%2）</translation>
     </message>
     <message>
-        <source>Answered together with other replies, so hardly anything was drafted.</source>
-        <translation>与其他回复同时生成，因此几乎没有使用草稿模型。</translation>
+        <source>Answered together, so hardly anything was drafted.</source>
+        <translation>同时生成，因此几乎没有使用草稿模型。</translation>
     </message>
     <message>
         <source>Drafting is paused: it was %1 slower here.</source>

@@ -12,7 +12,7 @@ DOWNLOAD_TABLE = (
         engine.RepositoryNotFound,
         QT_TRANSLATE_NOOP("Messages", "Repository not found"),
         QT_TRANSLATE_NOOP("Messages", "The hub has no repository %1."),
-        QT_TRANSLATE_NOOP("Messages", "Check the spelling. Private ones need a token in Settings."),
+        QT_TRANSLATE_NOOP("Messages", "Check the spelling, or add a token for private ones."),
         NoticeAction.OPEN_MODELS,
         values=("repository",),
     ),
@@ -214,7 +214,7 @@ DOWNLOAD_TABLE = (
     Row(
         engine.DiskFull,
         QT_TRANSLATE_NOOP("Messages", "Not enough disk space"),
-        QT_TRANSLATE_NOOP("Messages", "%1 needs %2 of disk space; %3 is free, but other downloads need %4 of it."),
+        QT_TRANSLATE_NOOP("Messages", "%1 needs %2; %3 is free, of which other downloads need %4."),
         QT_TRANSLATE_NOOP("Messages", "Cancel a download, or delete a model."),
         NoticeAction.OPEN_MODELS,
         values=("repository", "needed_bytes", "available_bytes", "promised_bytes"),

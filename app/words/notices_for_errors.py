@@ -45,7 +45,7 @@ STORAGE_TABLE = (
     Row(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved"),
-        QT_TRANSLATE_NOOP("Messages", "Another program has locked your chats."),
+        QT_TRANSLATE_NOOP("Messages", "Another program locked your chats."),
         QT_TRANSLATE_NOOP("Messages", "Close that program. Your text is kept."),
         NoticeAction.RETRY,
         when=_notices_for_storage_because(Reason.LOCKED),
@@ -62,7 +62,7 @@ STORAGE_TABLE = (
     Row(
         NotStored,
         QT_TRANSLATE_NOOP("Messages", "Not saved"),
-        QT_TRANSLATE_NOOP("Messages", "Could not write to the disk with %1."),
+        QT_TRANSLATE_NOOP("Messages", "Writing to the disk with %1 failed."),
         QT_TRANSLATE_NOOP("Messages", "Check the disk. Your text is kept."),
         NoticeAction.RETRY,
         values=("folder",),
@@ -79,7 +79,7 @@ STORAGE_TABLE = (
     Row(
         NotOpened,
         QT_TRANSLATE_NOOP("Messages", "Chats cannot be opened"),
-        QT_TRANSLATE_NOOP("Messages", "Another program has locked your chats."),
+        QT_TRANSLATE_NOOP("Messages", "Another program locked your chats."),
         QT_TRANSLATE_NOOP("Messages", "Close that program."),
         NoticeAction.RETRY,
         when=_notices_for_storage_because(Reason.LOCKED),
@@ -293,7 +293,7 @@ TABLE = (
     Row(
         engine.RepliesUnderWay,
         QT_TRANSLATE_NOOP("Messages", "Main model in use"),
-        QT_TRANSLATE_NOOP("Messages", "%1 was not loaded: another main model is writing replies."),
+        QT_TRANSLATE_NOOP("Messages", "Another main model is writing replies, so %1 was not loaded."),
         QT_TRANSLATE_NOOP("Messages", "Wait for them, or stop them."),
         NoticeAction.CHOOSE_MODEL,
         values=("model",),
@@ -375,7 +375,7 @@ TABLE = (
     Row(
         engine.DrafterDoesNotFit,
         QT_TRANSLATE_NOOP("Messages", "Drafters do not work with this model"),
-        QT_TRANSLATE_NOOP("Messages", "Drafters read hidden states, which this model does not expose."),
+        QT_TRANSLATE_NOOP("Messages", "Drafters need hidden states, which this model lacks."),
         QT_TRANSLATE_NOOP("Messages", "Choose a small draft of the same family."),
         NoticeAction.CHOOSE_DRAFT,
         when=lambda error: error.what == "states",
@@ -392,7 +392,7 @@ TABLE = (
         engine.DrafterExamined,
         QT_TRANSLATE_NOOP("Messages", "Drafter misread"),
         QT_TRANSLATE_NOOP("Messages", "Read another way, its guesses are right more often."),
-        QT_TRANSLATE_NOOP("Messages", "Choose another draft model. Replies are not affected."),
+        QT_TRANSLATE_NOOP("Messages", "Choose another draft model. Replies are unaffected."),
         NoticeAction.CHOOSE_DRAFT,
         when=lambda examined: bool(examined.misread),
     ),
@@ -400,7 +400,7 @@ TABLE = (
         engine.DrafterExamined,
         QT_TRANSLATE_NOOP("Messages", "The drafter hardly helps"),
         QT_TRANSLATE_NOOP("Messages", "Only %1 tokens per pass in a test."),
-        QT_TRANSLATE_NOOP("Messages", "It may be made for another model. Replies are not affected."),
+        QT_TRANSLATE_NOOP("Messages", "It may be for another model. Replies are unaffected."),
         NoticeAction.CHOOSE_DRAFT,
         values=("per_pass",),
     ),
@@ -429,7 +429,7 @@ TABLE = (
         engine.ContextTooLong,
         QT_TRANSLATE_NOOP("Messages", "The chat is too long"),
         QT_TRANSLATE_NOOP("Messages", "This chat has %1 tokens; the model holds %2."),
-        QT_TRANSLATE_NOOP("Messages", "Shorten the message, start a new chat, or choose a longer-context model."),
+        QT_TRANSLATE_NOOP("Messages", "Shorten it, start a new chat, or choose a longer-context model."),
         NoticeAction.NEW_CHAT,
         values=("actual_tokens", "limit_tokens"),
     ),
@@ -437,9 +437,7 @@ TABLE = (
         engine.TemplateFailed,
         QT_TRANSLATE_NOOP("Messages", "Chat template failed"),
         QT_TRANSLATE_NOOP("Messages", "The model could not format this chat."),
-        QT_TRANSLATE_NOOP(
-            "Messages", "Start with your own message, remove the system prompt, or choose another model."
-        ),
+        QT_TRANSLATE_NOOP("Messages", "Start with your own message, or remove the system prompt."),
         NoticeAction.CHOOSE_MODEL,
     ),
     *DELETION,

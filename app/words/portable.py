@@ -30,7 +30,7 @@ def not_exported(problem: NotExported) -> Notice:
             QCoreApplication.translate("Portable", "Choose another place."),
         ),
         WhyNotWritten.DISK: (
-            QCoreApplication.translate("Portable", "Could not write to the disk with %1."),
+            QCoreApplication.translate("Portable", "Writing to the disk with %1 failed."),
             QCoreApplication.translate("Portable", "Check the disk, or choose another place."),
         ),
     }[problem.why]

@@ -192,7 +192,7 @@ def source_sentence(stats: RequestStats) -> str:
     if is_company_why(stats):
         return QCoreApplication.translate(
             "ReplyStats",
-            "Answered together with other replies, so hardly anything was drafted.",
+            "Answered together, so hardly anything was drafted.",
         )
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
@@ -228,12 +228,12 @@ def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
         ),
         ReplyStatus.UNSAVED: Notice(
             QCoreApplication.translate("Messages", "Not saved yet"),
-            QCoreApplication.translate("Messages", "The end of this reply is not saved yet. Hunch keeps trying."),
+            QCoreApplication.translate("Messages", "The end of this reply is not saved. Hunch keeps trying."),
             QCoreApplication.translate("Messages", "Free some disk space and leave Hunch open."),
         ),
         ReplyStatus.UNREADABLE: Notice(
             QCoreApplication.translate("Messages", "This message cannot be read"),
-            QCoreApplication.translate("Messages", "The chat file is damaged here. Other messages are fine."),
+            QCoreApplication.translate("Messages", "The chat file is damaged here."),
         ),
         ReplyStatus.MODEL_CHANGED: Notice(
             QCoreApplication.translate("Messages", "The model was changed"),

@@ -321,7 +321,7 @@ def test_too_many_files_are_not_taken(app: AppHarness, qtbot: QtBot, tmp_path: P
         path.write_text(WORDS, encoding="utf-8")
     attach(app, qtbot, *paths)
     assert len(rows(app)) == MOST_FILES
-    assert "A message takes up to 20 files" in app.window.banner.sentence.text()
+    assert "Up to 20 files per message" in app.window.banner.sentence.text()
 
 
 def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(

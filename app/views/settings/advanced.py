@@ -75,7 +75,7 @@ class AdvancedPage(Translated, Page):
         return DialogText(
             self.tr("Reset all settings?"),
             self.tr("Every setting returns to its default."),
-            self.tr("Chats, models and their settings, presets, system prompt, hub address and token stay."),
+            self.tr("Chats, models, presets, system prompt and hub access stay."),
             self.tr("Reset"),
             self.tr("Cancel"),
         )

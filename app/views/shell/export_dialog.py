@@ -67,10 +67,10 @@ class ExportDialog(FileDialog):
                 fill(self.tr("Exporting chat %1 of %2…"), count(done), count(total)) if total else self.tr("Exporting…")
             )
         if self.form.value == ExportFormat.JSON:
-            return self.tr("For importing later: all versions, thinking, statistics and attachments.")
+            return self.tr("To import again: all versions, thinking, statistics, attachments.")
         if self._chat_id is None:
-            return self.tr("For reading: a folder with one file per chat, as shown on screen.")
-        return self.tr("For reading: what is on screen, with thinking and statistics.")
+            return self.tr("To read: a folder with one file per chat, as shown.")
+        return self.tr("To read: as shown, with thinking and statistics.")
 
     def _on_form(self, _form: object) -> None:
         self._problem = None

@@ -94,8 +94,7 @@ def _words(view: RaceView) -> str:
         return _RaceCounts().identical(len(view.laps[0].tokens))
     differ = QCoreApplication.translate(
         "Race",
-        "The texts differ from token %1 on. Rounding can cause this when tokens nearly tie; if it happens often, "
-        "please report it.",
+        "The texts differ from token %1 on, as rounding can cause. If it happens often, please report it.",
     )
     if view.may_differ:
         differ = QCoreApplication.translate(
