@@ -4563,7 +4563,7 @@
         <translation>ドラフト時間</translation>
     </message>
     <message>
-        <source>break-even %1</source>
+        <source>needs %1</source>
         <translation>目安 %1</translation>
     </message>
     <message>
@@ -5034,8 +5034,8 @@
         <translation>ドラフトで遅くなったため、オフにしました。</translation>
     </message>
     <message>
-        <source>Drafting changes the speed, never the words.</source>
-        <translation>ドラフトで変わるのは速さだけで、文章は変わりません。</translation>
+        <source>Every word is the main model&apos;s own; only the speed differs.</source>
+        <translation>文章はすべてメインモデルのもので、違うのは速さだけです。</translation>
     </message>
     <message>
         <source>Replies appear here as they are written.</source>

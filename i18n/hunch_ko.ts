@@ -4563,7 +4563,7 @@
         <translation>초안 시간</translation>
     </message>
     <message>
-        <source>break-even %1</source>
+        <source>needs %1</source>
         <translation>기준 %1</translation>
     </message>
     <message>
@@ -5034,8 +5034,8 @@
         <translation>초안 모델을 쓰면 더 느려서 꺼 두었어요.</translation>
     </message>
     <message>
-        <source>Drafting changes the speed, never the words.</source>
-        <translation>초안은 속도만 바꾸고 글은 바꾸지 않아요.</translation>
+        <source>Every word is the main model&apos;s own; only the speed differs.</source>
+        <translation>글은 모두 메인 모델이 쓴 그대로이고, 속도만 달라요.</translation>
     </message>
     <message>
         <source>Replies appear here as they are written.</source>

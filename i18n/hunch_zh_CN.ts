@@ -4563,7 +4563,7 @@
         <translation>草稿用时</translation>
     </message>
     <message>
-        <source>break-even %1</source>
+        <source>needs %1</source>
         <translation>起点 %1</translation>
     </message>
     <message>
@@ -5034,8 +5034,8 @@
         <translation>使用草稿模型更慢，因此你已关闭。</translation>
     </message>
     <message>
-        <source>Drafting changes the speed, never the words.</source>
-        <translation>草稿模型只改变速度，不改变文字。</translation>
+        <source>Every word is the main model&apos;s own; only the speed differs.</source>
+        <translation>文字都出自主模型，不同的只是速度。</translation>
     </message>
     <message>
         <source>Replies appear here as they are written.</source>

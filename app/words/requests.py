@@ -78,7 +78,7 @@ def second_line(column: RequestColumn, stats: RequestStats) -> str:
 def _from_how_many(stats: RequestStats) -> str:
     if stats.break_even is None:
         return ""
-    words = QCoreApplication.translate("Requests", "break-even %1")
+    words = QCoreApplication.translate("Requests", "needs %1")
     return formats.fill(words, break_even_text(stats))
 
 

@@ -103,6 +103,6 @@ class SpeculationPage(Translated, Page):
         self.race_button.setText(self.tr("Race the latest reply…"))
         self.on_button.setText(self.tr("Turn on"))
         self.off_row.set_words(self.tr("Off for this pair"), self.tr("You turned it off: drafting was slower."))
-        self._promise.setText(self.tr("Drafting changes the speed, never the words."))
+        self._promise.setText(self.tr("Every word is the main model's own; only the speed differs."))
         self._nothing.setText(self.tr("Replies appear here as they are written."))
         self.table.setAccessibleName(self.tr("Requests"))
