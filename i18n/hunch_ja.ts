@@ -98,8 +98,8 @@
         <translation>外観モード</translation>
     </message>
     <message>
-        <source>Light, dark, or match the system.</source>
-        <translation>ライト、ダーク、またはシステムに合わせます。</translation>
+        <source>Light or dark theme, or match the system.</source>
+        <translation>ライトテーマ、ダークテーマ、またはシステムに合わせます。</translation>
     </message>
     <message>
         <source>Text size</source>

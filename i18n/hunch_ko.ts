@@ -98,8 +98,8 @@
         <translation>화면 모드</translation>
     </message>
     <message>
-        <source>Light, dark, or match the system.</source>
-        <translation>라이트, 다크 또는 시스템과 같게.</translation>
+        <source>Light or dark theme, or match the system.</source>
+        <translation>라이트 테마, 다크 테마 또는 시스템과 같게.</translation>
     </message>
     <message>
         <source>Text size</source>

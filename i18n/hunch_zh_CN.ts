@@ -98,8 +98,8 @@
         <translation>外观</translation>
     </message>
     <message>
-        <source>Light, dark, or match the system.</source>
-        <translation>浅色、深色，或跟随系统。</translation>
+        <source>Light or dark theme, or match the system.</source>
+        <translation>浅色主题、深色主题，或跟随系统。</translation>
     </message>
     <message>
         <source>Text size</source>

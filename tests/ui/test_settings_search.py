@@ -47,7 +47,7 @@ def test_letters_that_stand_somewhere_in_an_explanation_find_nothing(window: Set
 @pytest.mark.parametrize(
     ("language", "query", "name"),
     [
-        ("en", "likeliest", "Temperature"),  # of its explanation
+        ("en", "predictable", "Temperature"),  # of its explanation
         ("ko", "ㄱㅈㅋㄱ", "글자 크기"),
         ("ja", "あにめ", "アニメーション"),
         ("zh_CN", "语言", "语言"),
@@ -64,7 +64,7 @@ def test_a_setting_is_found_in_the_language_of_the_window(
 def test_going_there_shows_the_page_lights_the_row_and_focuses_the_control(window: SettingsWindow) -> None:
     found(window, "max")
     QTest.keyClicks(window.search, "")
-    found(window, "longest reply")
+    found(window, "reply limit")
     QTest.keyClick(window.search, Qt.Key.Key_Return)
     assert window.shown == "chat"
     field = window.sampling.fields["max_tokens"]
