@@ -967,12 +967,12 @@
         <translation>毎秒 %1</translation>
     </message>
     <message>
-        <source>The hub is busy; trying again in %1 s</source>
-        <translation>ハブが混み合っているため、%1 秒後に再試行します</translation>
+        <source>Hub busy. Retrying in %1 s</source>
+        <translation>ハブが混雑しています。%1 秒後に再試行</translation>
     </message>
     <message>
-        <source>Connection lost; trying again in %1 s</source>
-        <translation>接続が切れたため、%1 秒後に再試行します</translation>
+        <source>Connection lost. Retrying in %1 s</source>
+        <translation>接続が切れました。%1 秒後に再試行</translation>
     </message>
 </context>
 <context>

@@ -967,12 +967,12 @@
         <translation>초당 %1</translation>
     </message>
     <message>
-        <source>The hub is busy; trying again in %1 s</source>
-        <translation>허브가 바빠서 %1초 뒤에 다시 시도해요</translation>
+        <source>Hub busy. Retrying in %1 s</source>
+        <translation>허브가 바빠요. %1초 뒤 다시 시도</translation>
     </message>
     <message>
-        <source>Connection lost; trying again in %1 s</source>
-        <translation>연결이 끊겨서 %1초 뒤에 다시 시도해요</translation>
+        <source>Connection lost. Retrying in %1 s</source>
+        <translation>연결이 끊겼어요. %1초 뒤 다시 시도</translation>
     </message>
 </context>
 <context>

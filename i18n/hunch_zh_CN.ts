@@ -967,11 +967,11 @@
         <translation>每秒 %1</translation>
     </message>
     <message>
-        <source>The hub is busy; trying again in %1 s</source>
+        <source>Hub busy. Retrying in %1 s</source>
         <translation>Hub 繁忙，%1 秒后重试</translation>
     </message>
     <message>
-        <source>Connection lost; trying again in %1 s</source>
+        <source>Connection lost. Retrying in %1 s</source>
         <translation>连接已断开，%1 秒后重试</translation>
     </message>
 </context>

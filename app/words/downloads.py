@@ -37,5 +37,5 @@ def progress_text(done_bytes: int, total_bytes: int, bytes_per_second: float, se
 def retry_text(retry: Retry) -> str:
     seconds = count(max(1, round(retry.in_s)))
     if retry.hub_is_busy:
-        return fill(QCoreApplication.translate("Downloads", "The hub is busy; trying again in %1 s"), seconds)
-    return fill(QCoreApplication.translate("Downloads", "Connection lost; trying again in %1 s"), seconds)
+        return fill(QCoreApplication.translate("Downloads", "Hub busy. Retrying in %1 s"), seconds)
+    return fill(QCoreApplication.translate("Downloads", "Connection lost. Retrying in %1 s"), seconds)

@@ -76,7 +76,7 @@ def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
 def test_a_half_that_waits_is_told_below_the_pace_of_the_other(row: DownloadRow, qtbot: QtBot) -> None:
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=True), waiting="Main-8B"))
     assert "per second" in read(row.words.text())
-    assert read(row.problem.text()) == "Main-8B: The hub is busy; trying again in 8 s"
+    assert read(row.problem.text()) == "Main-8B: Hub busy. Retrying in 8 s"
     with qtbot.waitSignal(row.try_now_requested):
         click(row.try_button)
     row.show_entry(PAIR)
