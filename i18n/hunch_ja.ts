@@ -1687,8 +1687,8 @@
         <translation>予測の %1 が当たり、パスあたり %2 トークンでした。速くなる目安（%3）とほぼ同じです。</translation>
     </message>
     <message>
-        <source>Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
-        <translation>予測は %1 しか当たらず、パスあたり %2 トークンでした（速くなる目安：%3）。</translation>
+        <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
+        <translation>予測の %1 が当たりましたが、パスあたり %2 トークンでは足りません（速くなる目安：%3）。</translation>
     </message>
     <message>
         <source>Too early to tell whether drafting pays here.</source>

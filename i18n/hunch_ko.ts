@@ -1687,8 +1687,8 @@
         <translation>추측의 %1가 맞았어요. 패스당 %2토큰으로, 이득 기준(%3토큰)과 비슷해요.</translation>
     </message>
     <message>
-        <source>Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
-        <translation>추측의 %1만 맞았어요. 패스당 %2토큰이에요(이득 기준: %3토큰).</translation>
+        <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
+        <translation>추측의 %1가 맞았지만 패스당 %2토큰은 부족해요(이득 기준: %3토큰).</translation>
     </message>
     <message>
         <source>Too early to tell whether drafting pays here.</source>

@@ -1687,8 +1687,8 @@
         <translation>猜测有 %1 正确：每轮 %2 个 token，与收益起点（%3）相当。</translation>
     </message>
     <message>
-        <source>Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).</source>
-        <translation>猜测仅有 %1 正确：每轮 %2 个 token（收益起点：%3）。</translation>
+        <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
+        <translation>猜测有 %1 正确，但每轮 %2 个 token 还不够（收益起点：%3）。</translation>
     </message>
     <message>
         <source>Too early to tell whether drafting pays here.</source>

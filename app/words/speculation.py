@@ -77,7 +77,7 @@ def plain_sentence(stats: RequestStats | None) -> str:
         ),
         Tone.COST: QCoreApplication.translate(
             "Inspector",
-            "Only %1 of the guesses were right: %2 tokens per pass (break-even: %3).",
+            "%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).",
         ),
     }[tone_of(stats)]
     return formats.fill(words, formats.percent(stats.accept_rate or 0.0), each, needed)

@@ -145,7 +145,7 @@ def test_where_it_has_no_room_that_is_said(app: AppHarness) -> None:
     window.inspector.action.trigger()
     assert not window.inspector.panel.isVisible()
     assert not window.inspector.action.isChecked()
-    assert "wider" in window.banner.sentence.text()
+    assert "Widen" in window.banner.sentence.text()
 
 
 def test_it_follows_the_latest_reply_and_the_one_in_focus(app: AppHarness, qtbot: QtBot) -> None:

@@ -55,8 +55,7 @@ class AppearancePage(Translated, Page):
         self.reply_figures.setChecked(self._settings.reply_figures)
 
     def _retranslate(self) -> None:
-        self._rows["appearance"].set_words(self.tr("Appearance"), self.tr("Light or dark theme, or match the "
-                                                                          "system."))
+        self._rows["appearance"].set_words(self.tr("Appearance"), self.tr("Light or dark theme, or match the system."))
         self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For the whole window."))
         self._rows["motion"].set_words(self.tr("Animations"), self.tr("Auto follows Reduce Motion."))
         self._rows["reply_figures"].set_words(
