@@ -1008,16 +1008,16 @@
         <translation>モデル</translation>
     </message>
     <message>
-        <source>Whose words</source>
+        <source>Speaker</source>
         <translation>発言者</translation>
     </message>
     <message>
-        <source>What you said</source>
-        <translation>自分の発言</translation>
+        <source>Your message</source>
+        <translation>自分のメッセージ</translation>
     </message>
     <message>
-        <source>What the model said</source>
-        <translation>モデルの発言</translation>
+        <source>Model&apos;s reply</source>
+        <translation>モデルの回答</translation>
     </message>
     <message>
         <source>New message</source>
@@ -1049,11 +1049,11 @@
     </message>
     <message>
         <source>Insert and continue</source>
-        <translation>挿入して続きを書く</translation>
+        <translation>挿入して続きを生成</translation>
     </message>
     <message>
         <source>Save and continue</source>
-        <translation>保存して続きを書く</translation>
+        <translation>保存して続きを生成</translation>
     </message>
     <message>
         <source>Insert and send</source>
@@ -1064,16 +1064,16 @@
         <translation>保存のみ</translation>
     </message>
     <message>
-        <source>What follows stays as it is.</source>
-        <translation>後に続くメッセージはそのまま残ります。</translation>
+        <source>Later messages stay.</source>
+        <translation>後のメッセージは残ります。</translation>
     </message>
     <message>
-        <source>The model writes a new reply.</source>
-        <translation>モデルが新しい回答を書きます。</translation>
+        <source>Generates a new reply.</source>
+        <translation>新しい回答を生成します。</translation>
     </message>
     <message>
-        <source>The model goes on from the end of these words.</source>
-        <translation>モデルがこの文の末尾から続きを書きます。</translation>
+        <source>The model continues from here.</source>
+        <translation>モデルがここから続きを生成します。</translation>
     </message>
 </context>
 <context>
@@ -1906,7 +1906,7 @@
 <context>
     <name>JumpButton</name>
     <message>
-        <source>Jump to the end</source>
+        <source>Jump to end</source>
         <translation>最後に移動</translation>
     </message>
 </context>
@@ -2203,16 +2203,16 @@
         <translation>編集</translation>
     </message>
     <message>
-        <source>Write Again</source>
-        <translation>書き直す</translation>
+        <source>Regenerate</source>
+        <translation>再生成</translation>
     </message>
     <message>
-        <source>Write a Reply</source>
-        <translation>回答を書く</translation>
+        <source>Generate Reply</source>
+        <translation>回答を生成</translation>
     </message>
     <message>
         <source>Continue</source>
-        <translation>続きを書く</translation>
+        <translation>続きを生成</translation>
     </message>
     <message>
         <source>Show in Inspector</source>
@@ -2231,30 +2231,30 @@
         <translation>後に挿入</translation>
     </message>
     <message>
-        <source>Make It Yours</source>
-        <translation>自分の発言にする</translation>
+        <source>Change to My Message</source>
+        <translation>自分のメッセージに変更</translation>
     </message>
     <message>
-        <source>Make It the Model&apos;s</source>
-        <translation>モデルの発言にする</translation>
+        <source>Change to Model&apos;s Reply</source>
+        <translation>モデルの回答に変更</translation>
     </message>
     <message>
         <source>Delete</source>
         <translation>削除</translation>
     </message>
     <message>
-        <source>Delete with All That Follows…</source>
-        <translation>以降もすべて削除…</translation>
+        <source>Delete This and Later Messages…</source>
+        <translation>このメッセージ以降をすべて削除…</translation>
     </message>
 </context>
 <context>
     <name>MessageFooter</name>
     <message>
-        <source>Earlier version</source>
+        <source>Previous version</source>
         <translation>前のバージョン</translation>
     </message>
     <message>
-        <source>Later version</source>
+        <source>Next version</source>
         <translation>次のバージョン</translation>
     </message>
     <message>
@@ -2266,12 +2266,12 @@
         <translation>メッセージを編集</translation>
     </message>
     <message>
-        <source>Continue this reply</source>
-        <translation>この回答の続きを書く</translation>
+        <source>Continue reply</source>
+        <translation>続きを生成</translation>
     </message>
     <message>
-        <source>Write this reply again</source>
-        <translation>この回答を書き直す</translation>
+        <source>Regenerate reply</source>
+        <translation>回答を再生成</translation>
     </message>
     <message>
         <source>Delete message</source>

@@ -1008,16 +1008,16 @@
         <translation>모델</translation>
     </message>
     <message>
-        <source>Whose words</source>
-        <translation>누구의 말</translation>
+        <source>Speaker</source>
+        <translation>말한 사람</translation>
     </message>
     <message>
-        <source>What you said</source>
-        <translation>내가 한 말</translation>
+        <source>Your message</source>
+        <translation>내 메시지</translation>
     </message>
     <message>
-        <source>What the model said</source>
-        <translation>모델이 한 말</translation>
+        <source>Model&apos;s reply</source>
+        <translation>모델의 답변</translation>
     </message>
     <message>
         <source>New message</source>
@@ -1064,16 +1064,16 @@
         <translation>저장만 하기</translation>
     </message>
     <message>
-        <source>What follows stays as it is.</source>
-        <translation>뒤의 메시지는 그대로 남아요.</translation>
+        <source>Later messages stay.</source>
+        <translation>뒤의 메시지는 남아요.</translation>
     </message>
     <message>
-        <source>The model writes a new reply.</source>
-        <translation>모델이 새 답변을 써요.</translation>
+        <source>Generates a new reply.</source>
+        <translation>새 답변을 생성해요.</translation>
     </message>
     <message>
-        <source>The model goes on from the end of these words.</source>
-        <translation>모델이 이 글 끝에서 이어 써요.</translation>
+        <source>The model continues from here.</source>
+        <translation>모델이 여기서 이어 써요.</translation>
     </message>
 </context>
 <context>
@@ -1906,7 +1906,7 @@
 <context>
     <name>JumpButton</name>
     <message>
-        <source>Jump to the end</source>
+        <source>Jump to end</source>
         <translation>맨 끝으로 이동</translation>
     </message>
 </context>
@@ -2203,12 +2203,12 @@
         <translation>편집</translation>
     </message>
     <message>
-        <source>Write Again</source>
-        <translation>다시 쓰기</translation>
+        <source>Regenerate</source>
+        <translation>다시 생성</translation>
     </message>
     <message>
-        <source>Write a Reply</source>
-        <translation>답변 쓰기</translation>
+        <source>Generate Reply</source>
+        <translation>답변 생성</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -2231,11 +2231,11 @@
         <translation>뒤에 삽입</translation>
     </message>
     <message>
-        <source>Make It Yours</source>
+        <source>Change to My Message</source>
         <translation>내 메시지로 바꾸기</translation>
     </message>
     <message>
-        <source>Make It the Model&apos;s</source>
+        <source>Change to Model&apos;s Reply</source>
         <translation>모델의 답변으로 바꾸기</translation>
     </message>
     <message>
@@ -2243,18 +2243,18 @@
         <translation>삭제</translation>
     </message>
     <message>
-        <source>Delete with All That Follows…</source>
-        <translation>뒤의 메시지까지 모두 삭제…</translation>
+        <source>Delete This and Later Messages…</source>
+        <translation>이 메시지부터 모두 삭제…</translation>
     </message>
 </context>
 <context>
     <name>MessageFooter</name>
     <message>
-        <source>Earlier version</source>
+        <source>Previous version</source>
         <translation>이전 버전</translation>
     </message>
     <message>
-        <source>Later version</source>
+        <source>Next version</source>
         <translation>다음 버전</translation>
     </message>
     <message>
@@ -2266,12 +2266,12 @@
         <translation>메시지 편집</translation>
     </message>
     <message>
-        <source>Continue this reply</source>
+        <source>Continue reply</source>
         <translation>이 답변 이어 쓰기</translation>
     </message>
     <message>
-        <source>Write this reply again</source>
-        <translation>이 답변 다시 쓰기</translation>
+        <source>Regenerate reply</source>
+        <translation>답변 다시 생성</translation>
     </message>
     <message>
         <source>Delete message</source>

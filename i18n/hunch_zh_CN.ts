@@ -1008,16 +1008,16 @@
         <translation>模型</translation>
     </message>
     <message>
-        <source>Whose words</source>
+        <source>Speaker</source>
         <translation>发言者</translation>
     </message>
     <message>
-        <source>What you said</source>
-        <translation>我说的话</translation>
+        <source>Your message</source>
+        <translation>我的消息</translation>
     </message>
     <message>
-        <source>What the model said</source>
-        <translation>模型说的话</translation>
+        <source>Model&apos;s reply</source>
+        <translation>模型的回复</translation>
     </message>
     <message>
         <source>New message</source>
@@ -1064,16 +1064,16 @@
         <translation>仅存储</translation>
     </message>
     <message>
-        <source>What follows stays as it is.</source>
-        <translation>后面的消息保持不变。</translation>
+        <source>Later messages stay.</source>
+        <translation>后面的消息会保留。</translation>
     </message>
     <message>
-        <source>The model writes a new reply.</source>
-        <translation>模型会生成新的回复。</translation>
+        <source>Generates a new reply.</source>
+        <translation>生成新的回复。</translation>
     </message>
     <message>
-        <source>The model goes on from the end of these words.</source>
-        <translation>模型会从这段文字的末尾继续生成。</translation>
+        <source>The model continues from here.</source>
+        <translation>模型从这里继续生成。</translation>
     </message>
 </context>
 <context>
@@ -1906,7 +1906,7 @@
 <context>
     <name>JumpButton</name>
     <message>
-        <source>Jump to the end</source>
+        <source>Jump to end</source>
         <translation>跳到末尾</translation>
     </message>
 </context>
@@ -2203,11 +2203,11 @@
         <translation>编辑</translation>
     </message>
     <message>
-        <source>Write Again</source>
+        <source>Regenerate</source>
         <translation>重新生成</translation>
     </message>
     <message>
-        <source>Write a Reply</source>
+        <source>Generate Reply</source>
         <translation>生成回复</translation>
     </message>
     <message>
@@ -2231,11 +2231,11 @@
         <translation>在后面插入</translation>
     </message>
     <message>
-        <source>Make It Yours</source>
+        <source>Change to My Message</source>
         <translation>改为我的消息</translation>
     </message>
     <message>
-        <source>Make It the Model&apos;s</source>
+        <source>Change to Model&apos;s Reply</source>
         <translation>改为模型的回复</translation>
     </message>
     <message>
@@ -2243,18 +2243,18 @@
         <translation>删除</translation>
     </message>
     <message>
-        <source>Delete with All That Follows…</source>
-        <translation>连同后续消息一起删除…</translation>
+        <source>Delete This and Later Messages…</source>
+        <translation>删除此消息及后续消息…</translation>
     </message>
 </context>
 <context>
     <name>MessageFooter</name>
     <message>
-        <source>Earlier version</source>
+        <source>Previous version</source>
         <translation>上一个版本</translation>
     </message>
     <message>
-        <source>Later version</source>
+        <source>Next version</source>
         <translation>下一个版本</translation>
     </message>
     <message>
@@ -2266,11 +2266,11 @@
         <translation>编辑消息</translation>
     </message>
     <message>
-        <source>Continue this reply</source>
+        <source>Continue reply</source>
         <translation>继续生成这条回复</translation>
     </message>
     <message>
-        <source>Write this reply again</source>
+        <source>Regenerate reply</source>
         <translation>重新生成这条回复</translation>
     </message>
     <message>

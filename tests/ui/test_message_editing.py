@@ -296,15 +296,15 @@ def test_an_inserted_question_can_be_answered(harness: AppHarness, qtbot: QtBot)
 
 def test_a_message_is_given_to_the_other_side(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Question")
-    act(harness, 0, "Make It the Model's")
+    act(harness, 0, "Change to Model's Reply")
     harness.wait_until_quiet(qtbot)
     assert [message.from_user for message in harness.chats.transcript.messages] == [False, False]
     assert words_as(harness) == [PartKind.TEXT, PartKind.TEXT]
-    act(harness, 0, "Make It Yours")
+    act(harness, 0, "Change to My Message")
     harness.wait_until_quiet(qtbot)
     assert harness.chats.transcript.messages[0].from_user
     assert words_as(harness) == [PartKind.BUBBLE, PartKind.TEXT]
-    act(harness, 1, "Make It Yours")
+    act(harness, 1, "Change to My Message")
     harness.wait_until_quiet(qtbot)
     assert words_as(harness) == [PartKind.BUBBLE, PartKind.BUBBLE]
 
@@ -326,7 +326,7 @@ def test_a_message_goes_alone_and_undo_brings_it_back(harness: AppHarness, qtbot
 def test_several_go_only_when_somebody_agrees(harness: AppHarness, qtbot: QtBot, agrees: bool) -> None:
     for question in ("First", "Second"):
         harness.ask(qtbot, question)
-    act(harness, 1, "Delete with All That Follows…")
+    act(harness, 1, "Delete This and Later Messages…")
     dialog = next(each for each in harness.window.findChildren(Dialog) if each.isVisible())
     assert "2" in dialog.title.text()
     (dialog.act_button if agrees else dialog.cancel_button).click()

@@ -135,7 +135,7 @@ def test_tab_reaches_the_buttons_of_a_message_that_are_out_of_sight(
         assert shown.contains(focused.mapTo(window.view.viewport(), focused.rect().center()))
         names.append(focused.accessibleName())
         window.press(Qt.Key.Key_Tab)
-    assert names == ["Copy message", "Edit message", "Write this reply again", "Delete message", "More"]
+    assert names == ["Copy message", "Edit message", "Regenerate reply", "Delete message", "More"]
     assert window.behind.hasFocus()
     window.press((Qt.Key.Key_Tab, SHIFT))
     assert focused_name() == "More"

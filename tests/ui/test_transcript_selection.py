@@ -305,7 +305,7 @@ def test_the_menu_has_what_is_possible_here(open_transcript: Opener) -> None:
     harness = open_transcript([reply(1, "see [the page](https://example.com/x) there")])
     words = menu_words(harness, point(harness, "page"))
     assert (words[0], words[-1]) == ("Copy Link", "Select All")
-    assert {"Copy as Markdown", "Copy as Plain Text", "Edit", "Write Again", "Insert Before", "Delete"} <= set(words)
+    assert {"Copy as Markdown", "Copy as Plain Text", "Edit", "Regenerate", "Insert Before", "Delete"} <= set(words)
     assert menu_words(harness, QPoint(400, 590)) == ["Select All"]
     harness.view.selectAll()
     assert menu_words(harness, point(harness, "there")) == ["Copy", "Copy as Markdown", "Select All"]

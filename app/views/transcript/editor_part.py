@@ -163,9 +163,9 @@ class EditorPart(Hovered, Translated, QWidget):
         content = self._content
         self.roles.set_choices(((True, self.tr("You")), (False, self.tr("Model"))))
         self.roles.set_value(content.from_user)
-        self.roles.setAccessibleName(self.tr("Whose words"))
+        self.roles.setAccessibleName(self.tr("Speaker"))
         self.roles.setVisible(content.is_new)
-        self.field.set_hint(self.tr("What you said") if content.from_user else self.tr("What the model said"))
+        self.field.set_hint(self.tr("Your message") if content.from_user else self.tr("Model's reply"))
         self.field.setAccessibleName(self.tr("New message") if content.is_new else self.tr("Edited message"))
         self.attach_button.set_name(self.tr("Attach files"))
         self.cancel.setText(self.tr("Cancel"))
@@ -183,9 +183,9 @@ class EditorPart(Hovered, Translated, QWidget):
 
     def _explain(self) -> None:
         said = {
-            NOTHING: self.tr("What follows stays as it is."),
-            REPLY: self.tr("The model writes a new reply."),
-            CONTINUE: self.tr("The model goes on from the end of these words."),
+            NOTHING: self.tr("Later messages stay."),
+            REPLY: self.tr("Generates a new reply."),
+            CONTINUE: self.tr("The model continues from here."),
         }
         for button, way in ((self.save, self._main_way()), (self.other, self._other_way())):
             set_tooltip(button, said[way])

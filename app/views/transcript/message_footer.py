@@ -111,8 +111,8 @@ def _entries(message: TranscriptMessage) -> Iterator[Entry]:
 def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
     free = can_change(message)
     yield "edit", QCoreApplication.translate("MessageActs", "Edit"), free
-    again = QCoreApplication.translate("MessageActs", "Write Again")
-    answer = QCoreApplication.translate("MessageActs", "Write a Reply")
+    again = QCoreApplication.translate("MessageActs", "Regenerate")
+    answer = QCoreApplication.translate("MessageActs", "Generate Reply")
     yield "regenerate", answer if message.from_user else again, message.edit is None
     if not message.from_user:
         yield "continue", QCoreApplication.translate("MessageActs", "Continue"), free and has_words
@@ -122,12 +122,12 @@ def _changes(message: TranscriptMessage, *, has_words: bool) -> Iterator[Entry]:
     yield "", "", False
     yield INSERT_BEFORE, QCoreApplication.translate("MessageActs", "Insert Before"), free
     yield INSERT_AFTER, QCoreApplication.translate("MessageActs", "Insert After"), free
-    yours = QCoreApplication.translate("MessageActs", "Make It Yours")
-    model_s = QCoreApplication.translate("MessageActs", "Make It the Model's")
+    yours = QCoreApplication.translate("MessageActs", "Change to My Message")
+    model_s = QCoreApplication.translate("MessageActs", "Change to Model's Reply")
     yield SWITCH_ROLE, model_s if message.from_user else yours, free
     yield "", "", False
     yield "delete", QCoreApplication.translate("MessageActs", "Delete"), True
-    yield DELETE_FOLLOWING, QCoreApplication.translate("MessageActs", "Delete with All That Follows…"), True
+    yield DELETE_FOLLOWING, QCoreApplication.translate("MessageActs", "Delete This and Later Messages…"), True
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,12 +352,12 @@ class MessageFooter(Hovered, Translated, QWidget):
 
     def _name(self, buttons: dict[str, IconButton]) -> None:
         for act, words in {
-            "earlier": self.tr("Earlier version"),
-            "later": self.tr("Later version"),
+            "earlier": self.tr("Previous version"),
+            "later": self.tr("Next version"),
             "copy": self.tr("Copy message"),
             "edit": self.tr("Edit message"),
-            "continue": self.tr("Continue this reply"),
-            "regenerate": self.tr("Write this reply again"),
+            "continue": self.tr("Continue reply"),
+            "regenerate": self.tr("Regenerate reply"),
             "delete": self.tr("Delete message"),
             "more": self.tr("More"),
         }.items():

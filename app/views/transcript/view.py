@@ -249,7 +249,7 @@ class JumpButton(Translated, PaintedButton):
         self.setGeometry(place)
 
     def _retranslate(self) -> None:
-        self.set_name(self.tr("Jump to the end"))
+        self.set_name(self.tr("Jump to end"))
 
     def corner_radius(self) -> float:
         return self.width() / 2
