@@ -1080,7 +1080,7 @@
     <name>EmptyChat</name>
     <message>
         <source>Guess ahead, check at once, read sooner.</source>
-        <translation>先に予測し、まとめて確かめるから、早く読めます。</translation>
+        <translation>先に予測し、まとめて確かめるから、早⁠く⁠読⁠め⁠ま⁠す。</translation>
     </message>
     <message>
         <source>What is speculative decoding?</source>
