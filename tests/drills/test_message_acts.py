@@ -21,7 +21,7 @@ from engine import FinishReason
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 
-_ELSEWHERE = ("Inspector", "Race", "Copy", "Delete with")  # what opens a window, or asks first
+_ELSEWHERE = ("Inspector", "Race", "Copy", "Delete This")  # what opens a window, or asks first
 
 
 class Life:

@@ -133,4 +133,4 @@ def test_a_reply_survives_kill_9_and_can_be_continued(tmp_path: Path) -> None:
     assert user[:2] == [True, "done"]
     assert reply[:3] == [False, "interrupted", True]
     assert reply[3] > 0
-    assert "did not end properly" in seen["banner"]
+    assert "quit unexpectedly" in seen["banner"]

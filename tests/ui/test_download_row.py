@@ -60,12 +60,12 @@ def test_time_is_left_for_the_whole_and_for_each_file(row: DownloadRow) -> None:
     assert told[3] == "1.0 GB"  # it is whole
 
 
-@pytest.mark.parametrize(("busy", "why"), [(False, "Connection lost"), (True, "The hub is busy")])
+@pytest.mark.parametrize(("busy", "why"), [(False, "Connection lost"), (True, "Hub busy")])
 def test_a_pause_before_the_next_try_is_told_and_can_be_cut_short(
     row: DownloadRow, qtbot: QtBot, busy: bool, why: str
 ) -> None:
     row.show_entry(replace(PAIR, retry=Retry(8.0, hub_is_busy=busy)))
-    assert read(row.words.text()) == f"{why}; trying again in 8 s"
+    assert read(row.words.text()) == f"{why}. Retrying in 8 s"
     assert row.try_button.text() == "Try now"
     with qtbot.waitSignal(row.try_now_requested):
         click(row.try_button)
@@ -87,7 +87,7 @@ def test_a_half_that_failed_is_told_below_the_progress_of_the_other(row: Downloa
     row.show_entry(replace(PAIR, error=AccessDenied("org/Draft-1B", gated=True), page="https://hub.test/org/Draft-1B"))
     assert row.bar.isVisible()
     assert read(row.words.text()).startswith("2.0 GB of 5.0 GB")
-    assert row.problem.text().startswith("org/Draft-1B asks you to accept its terms")
+    assert row.problem.text().startswith("org/Draft-1B requires you to accept its terms")
     assert (row.go_button.isVisible(), row.page_button.isVisible()) == (True, True)
     with qtbot.waitSignal(row.resume_requested):
         click(row.try_button)
@@ -109,8 +109,8 @@ def test_a_paused_pair_tells_which_half_failed_and_has_one_button_to_go_on(row: 
 def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRow, qtbot: QtBot) -> None:
     error, page = AccessDenied("org/Main-8B", gated=True), "https://hub.test/org/Main-8B"
     row.show_entry(replace(PAIR, state=DownloadState.FAILED, error=error, page=page))
-    assert "asks you to accept its terms" in read(row.words.text())
-    assert "put your token in Settings" in read(row.words.text())
+    assert "requires you to accept its terms" in read(row.words.text())
+    assert "add your token in Settings" in read(row.words.text())
     with qtbot.waitSignal(row.page_requested) as asked:
         click(row.page_button)
     assert asked.args == [page]

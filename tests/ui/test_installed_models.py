@@ -134,8 +134,8 @@ def test_a_model_that_cannot_be_used_says_why_and_what_to_do(
     harness.store.scan()
     qtbot.waitUntil(lambda: not row(page, "Other-4B").use_button.isVisibleTo(row(page, "Other-4B")))
     said = texts(row(page, "Other-4B"))
-    assert "has weights, but no config.json" in said
-    assert "Put its config.json and tokenizer beside them" in said
+    assert "has no config.json" in said
+    assert "Add its config.json and tokenizer" in said
 
 
 def test_a_model_is_used_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:

@@ -109,7 +109,7 @@ def when_shown(waiting: WaitingStart, act: Callable[[], object]) -> None:
 
     def do() -> None:
         if waiting.dialog is not None and waiting.dialog.isVisible():
-            assert "does not answer" in waiting.dialog.sentence.text()
+            assert "not responding" in waiting.dialog.sentence.text()
             look.stop()
             act()
 

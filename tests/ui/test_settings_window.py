@@ -253,7 +253,7 @@ def test_a_token_is_not_sent_to_another_address(harness: AppHarness, page: Model
     hub.token.setText("hf_mirror")
     hub.token.editingFinished.emit()
     assert harness.store.hub == HubAccess("https://mirror.example", "hf_mirror")
-    assert not any("no token for" in label.text() for label in usual)
+    assert not any("No token for" in label.text() for label in usual)
     sources.set_endpoint("mirror.example/api")
     assert (harness.store.hub.token, hub.token.text()) == ("hf_mirror", "hf_mirror")
     sources.set_endpoint("")
