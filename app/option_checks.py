@@ -79,6 +79,10 @@ def mappings(value: Any) -> dict[str, dict[str, Any]]:
     return {str(name): values for name, values in value.items() if isinstance(values, dict)}
 
 
+def words_by_name(value: Any) -> dict[str, str]:
+    return {name: each for name, each in mapping(value).items() if isinstance(each, str)}
+
+
 def flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise TypeError(value)

@@ -20,7 +20,20 @@ from typing import Any, Generic, TypeVar, overload
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.option_checks import flag, mapping, mappings, number, one_of, optional, preset_list, prompt, text, texts, whole
+from app.option_checks import (
+    flag,
+    mapping,
+    mappings,
+    number,
+    one_of,
+    optional,
+    preset_list,
+    prompt,
+    text,
+    texts,
+    whole,
+    words_by_name,
+)
 from app.system.secrets import Secrets
 from app.system.small_file import read_small
 from app.system.worker import IN_PLACE, Asked
@@ -56,6 +69,7 @@ KEPT = frozenset(
         "model_folders",
         "pair_downloads",
         "recent_models",
+        "last_drafts",
         "recent_commands",
         "presets",
         "model_defaults",
@@ -132,6 +146,7 @@ class Settings(QObject):
     download_limit = Option(0, whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
     pair_downloads = Option[tuple[str, ...]]((), texts)  # "main draft" of each pair that is not installed yet
     recent_models = Option[tuple[str, ...]]((), texts)  # folders, the last used first
+    last_drafts = Option[dict[str, str]]({}, words_by_name)  # by main_folder: its draft_folder, "" for none
     hub_token_in_clear = Option(False, flag)  # also over plain http
     model_folders = Option[tuple[str, ...]]((), texts)
     unload_after_min = Option(0, whole(0, 24 * 60))  # minutes without a reply; 0: never

@@ -65,6 +65,7 @@ class _Row:
 class DownloadController(QObject):
     changed = Signal()
     installed = Signal(str, str)  # repository, folder
+    paired = Signal(str, str)  # folders of a main model and of the draft that was installed for it
 
     def __init__(
         self, store: ModelLibrary, bridge: EngineBridge, settings: Settings, parent: QObject | None = None
@@ -305,8 +306,12 @@ class DownloadController(QObject):
         self._settings.pair_downloads = self._other_pairs(_names(row))
 
     def _forget_pair_when_done(self, number: int) -> None:
-        if set(self._rows[number].states()) == {DownloadState.FINISHED}:
-            self._forget_pair(self._rows[number])
+        row = self._rows[number]
+        if set(row.states()) == {DownloadState.FINISHED}:
+            self._forget_pair(row)
+            main, draft = row.draft_for or row.halves[0].folder, row.halves[-1].folder
+            if main != draft:
+                self.paired.emit(main, draft)
 
 
 def _told(half: _Half, event: _DownloadEvent) -> _Half:

@@ -88,6 +88,7 @@ class ModelController(QObject):
         self._loading = self._connected(
             PairLoading(engine, bridge, settings, starter, lambda *pair: records.get(*pair).off, self)
         )
+        self.downloads.paired.connect(self._loading.note_draft)
         self.pair_use = self._loading.pair_use
         bridge.text_arrived.connect(self._on_event)  # with whether anything is drafted now
         bridge.event_arrived.connect(self._on_event)
@@ -135,9 +136,10 @@ class ModelController(QObject):
         self.pair_use.act_now()
 
     def choose_main(self, folder: str) -> None:
-        """Loads another main model once no reply is under way (`main_waits`); the draft stays if it fits.
+        """Loads another main model once no reply is under way (`main_waits`), with the draft that it had last.
 
-        The present one stays as it is, with its draft or without one, and what waited for its place is forgotten.
+        Where it had none yet, the present draft stays if it fits. The present main model stays as it is, with its draft
+        or without one, and what waited for its place is forgotten.
         """
         if self._loading.has_main(folder):
             self.pair_use.forget_wait()
@@ -147,6 +149,10 @@ class ModelController(QObject):
 
     def choose_draft(self, folder: str | None) -> None:
         """Changes the draft at once, without loading the main model again. The present one is not loaded anew."""
+        self._loading.note_draft(self._loading.main_folder, folder or "")
+        self._change_draft(folder)
+
+    def _change_draft(self, folder: str | None) -> None:
         self._to_compare = None
         if not (folder and self._loading.has_draft(folder)):
             self._loading.load_draft(folder)
@@ -322,14 +328,14 @@ class ModelController(QObject):
             case PairChecked(check=check):
                 self.checks.take(check, self._info_of(check.main), self._info_of(check.draft))
                 if self._to_compare == (check.main, check.draft) == (self._loading.main_folder, check.draft):
-                    self.choose_draft(self._draft_to_go_with(check.main, check.draft) or None)
+                    self._change_draft(self._draft_to_go_with(check.main, check.draft) or None)
                 self.models_changed.emit()
 
     def _leave(self, folder: str) -> None:
         """Use another model. A loaded one is left when its files are gone, for a disk may refuse to delete them."""
         self._loading.forget(folder)
         if folder == self._loading.draft_folder:
-            self.choose_draft(None)
+            self._change_draft(None)
         if folder == self._loading.main_folder:
             starter = self._loading.starter.main
             instead = str(starter) if starter.is_dir() else ""
@@ -354,11 +360,15 @@ class ModelController(QObject):
         )
 
     def _change_main(self, folder: str) -> None:
-        """With the present draft if it can draft for it; where only their files tell, once they have been compared."""
-        main, present = self._info_of(folder), self._info_of(self._loading.draft_folder)
+        """With its last draft, or the present one, if that can draft for it; where only their files tell, afterwards."""
+        last = self._loading.last_draft(folder)
+        main, present = self._info_of(folder), self._info_of(last or "") or self._info_of(self._loading.draft_folder)
         self._to_compare = None
+        if last == "":
+            self._loading.load(folder, "")
+            return
         if main is None or present is None or not needs_check(main, present) or self.checks.known(main, present):
-            self._loading.load(folder, self._draft_to_go_with(folder, self._loading.draft_folder))
+            self._loading.load(folder, self._draft_to_go_with(folder, present.folder if present else ""))
             return
         self._to_compare = (folder, present.folder)
         self._loading.load(folder, "")

@@ -37,6 +37,7 @@ from engine import (
     model_name,
 )
 
+_MOST_REMEMBERED = 200  # drafts, of as many main models
 
 class PairUse(QObject):
     """Whether replies need the loaded pair: when it may be unloaded, or another loaded in its place.
@@ -203,6 +204,19 @@ class PairLoading(QObject):
         """True when a main model is loaded or loading, or will be when it is needed."""
         return self._loaded.state in (PairState.READY, PairState.LOADING, PairState.UNLOADED)
 
+    def last_draft(self, main: str) -> str | None:
+        """The folder of the draft that was used last with a main model, "" for none; None: nobody knows."""
+        stored = self._settings.last_drafts.get(as_setting(main, self.starter.main))
+        return None if stored is None else from_setting(stored, self.starter.draft)
+
+    def note_draft(self, main: str, draft: str) -> None:
+        """It is the one to come with `main` the next time."""
+        if not main:
+            return
+        key, others = as_setting(main, self.starter.main), self._settings.last_drafts
+        kept = [each for each in others.items() if each[0] != key][1 - _MOST_REMEMBERED :]
+        self._settings.last_drafts = dict([*kept, (key, as_setting(draft, self.starter.draft))])
+
     # Loading
 
     def load_last(self) -> None:
@@ -347,6 +361,8 @@ class PairLoading(QObject):
 
     def _keep_draft(self) -> None:
         self._settings.draft_folder = as_setting(self._loaded.draft_folder, self.starter.draft)
+        if self._loaded.draft_folder:  # that there is none may be because none was found
+            self.note_draft(self._loaded.main_folder, self._loaded.draft_folder)
 
     def _load(self, main: str, draft: str) -> None:
         """Whatever is still written gives way: nobody waits for it, or somebody has said so (`when_free`)."""

@@ -121,6 +121,43 @@ def test_new_main_keeps_a_draft_that_fits_or_takes_one_that_does(harness: Contro
     assert (harness.settings.main_folder, harness.settings.draft_folder) == (OTHER_MAIN.folder, OTHER.folder)
 
 
+def choose_main(harness: ControllerHarness, folder: str) -> str:
+    """The draft that comes with it."""
+    harness.models.choose_main(folder)
+    harness.qtbot.waitUntil(lambda: harness.models.pair.main_folder == folder)
+    harness.wait_for_pair()
+    return harness.models.pair.draft_folder
+
+
+def test_a_main_model_comes_back_with_the_draft_that_it_had_last(harness: ControllerHarness) -> None:
+    """Not with the one of the pair before, nor with one where the person chose none."""
+    harness.models.choose_draft(MIDDLE.folder)
+    harness.wait_for_pair()
+    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
+    assert choose_main(harness, MAIN.folder) == MIDDLE.folder
+    harness.models.choose_draft(None)
+    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
+    assert choose_main(harness, MAIN.folder) == ""
+    assert harness.settings.last_drafts == {MIDDLE.folder: DRAFT.folder, MAIN.folder: ""}
+
+
+def test_a_draft_that_can_no_longer_serve_does_not_come_back(harness: ControllerHarness) -> None:
+    harness.models.choose_draft(OTHER.folder)
+    harness.qtbot.waitUntil(lambda: harness.models.pair.draft_state is DraftState.REFUSED)
+    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
+    assert choose_main(harness, MAIN.folder) == DRAFT.folder
+    harness.settings.last_drafts = {MAIN.folder: "/models/gone"}
+    assert choose_main(harness, MIDDLE.folder) == DRAFT.folder
+    assert choose_main(harness, MAIN.folder) == DRAFT.folder
+
+
+def test_the_draft_that_was_installed_for_a_main_model_comes_with_it(harness: ControllerHarness) -> None:
+    row = harness.models.install_pair("org/New-9B", "org/New-draft")
+    harness.qtbot.waitUntil(lambda: bool(harness.models.downloads.folders(row)))
+    main, draft = harness.models.downloads.folders(row)
+    assert harness.settings.last_drafts[main] == draft
+
+
 def test_an_aborted_load_is_not_reported(harness: ControllerHarness) -> None:
     """The engine reports it for each half of the pair; the app itself has requested the other model."""
     before = harness.models.pair
