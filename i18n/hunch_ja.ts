@@ -3925,12 +3925,12 @@
         <translation>比較しています…</translation>
     </message>
     <message>
-        <source>Hide details</source>
-        <translation>詳細を隠す</translation>
+        <source>Recent</source>
+        <translation>最近使ったもの</translation>
     </message>
     <message>
-        <source>Compare the two…</source>
-        <translation>2 つを比較…</translation>
+        <source>All others</source>
+        <translation>その他</translation>
     </message>
     <message>
         <source>Used as drafts</source>
@@ -3973,6 +3973,17 @@
         <translation>使用不可</translation>
     </message>
     <message>
+        <source>Back to the models</source>
+        <translation>モデル一覧に戻る</translation>
+    </message>
+    <message>
+        <source>More: compare, tune, Off or Auto</source>
+        <translation>その他：比較、調整、オフ・自動</translation>
+    </message>
+</context>
+<context>
+    <name>PickerLists</name>
+    <message>
         <source>Main model</source>
         <translation>メインモデル</translation>
     </message>
@@ -3981,20 +3992,47 @@
         <translation>ドラフトモデル</translation>
     </message>
     <message>
-        <source>More models…</source>
-        <translation>ほかのモデル…</translation>
+        <source>Models</source>
+        <translation>モデル</translation>
     </message>
     <message>
-        <source>Find a draft…</source>
-        <translation>ドラフトを探す…</translation>
+        <source>Search models</source>
+        <translation>モデルを検索</translation>
+    </message>
+    <message>
+        <source>Nothing found.</source>
+        <translation>見つかりませんでした。</translation>
+    </message>
+</context>
+<context>
+    <name>PickerMore</name>
+    <message>
+        <source>Comparing…</source>
+        <translation>比較しています…</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>レース…</translation>
     </message>
     <message>
         <source>Tune this pair…</source>
         <translation>このペアを調整…</translation>
     </message>
     <message>
+        <source>Find a draft…</source>
+        <translation>ドラフトを探す…</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>ほかのモデル…</translation>
+    </message>
+    <message>
         <source>Unload</source>
         <translation>メモリから外す</translation>
+    </message>
+    <message>
+        <source>How the two compare</source>
+        <translation>2つのモデルの比較</translation>
     </message>
 </context>
 <context>

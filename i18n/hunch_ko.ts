@@ -3925,12 +3925,12 @@
         <translation>비교하는 중…</translation>
     </message>
     <message>
-        <source>Hide details</source>
-        <translation>자세히 보기 닫기</translation>
+        <source>Recent</source>
+        <translation>최근 사용</translation>
     </message>
     <message>
-        <source>Compare the two…</source>
-        <translation>두 모델 비교…</translation>
+        <source>All others</source>
+        <translation>나머지</translation>
     </message>
     <message>
         <source>Used as drafts</source>
@@ -3973,6 +3973,17 @@
         <translation>사용할 수 없음</translation>
     </message>
     <message>
+        <source>Back to the models</source>
+        <translation>모델 목록으로</translation>
+    </message>
+    <message>
+        <source>More: compare, tune, Off or Auto</source>
+        <translation>더 보기: 비교, 조정, 끔·자동</translation>
+    </message>
+</context>
+<context>
+    <name>PickerLists</name>
+    <message>
         <source>Main model</source>
         <translation>메인 모델</translation>
     </message>
@@ -3981,20 +3992,47 @@
         <translation>초안 모델</translation>
     </message>
     <message>
-        <source>More models…</source>
-        <translation>다른 모델…</translation>
+        <source>Models</source>
+        <translation>모델</translation>
     </message>
     <message>
-        <source>Find a draft…</source>
-        <translation>초안 모델 찾기…</translation>
+        <source>Search models</source>
+        <translation>모델 검색</translation>
+    </message>
+    <message>
+        <source>Nothing found.</source>
+        <translation>검색 결과가 없어요.</translation>
+    </message>
+</context>
+<context>
+    <name>PickerMore</name>
+    <message>
+        <source>Comparing…</source>
+        <translation>비교하는 중…</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>속도 대결…</translation>
     </message>
     <message>
         <source>Tune this pair…</source>
         <translation>이 쌍 조정…</translation>
     </message>
     <message>
+        <source>Find a draft…</source>
+        <translation>초안 모델 찾기…</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>다른 모델…</translation>
+    </message>
+    <message>
         <source>Unload</source>
         <translation>메모리에서 내리기</translation>
+    </message>
+    <message>
+        <source>How the two compare</source>
+        <translation>두 모델 비교</translation>
     </message>
 </context>
 <context>

@@ -3925,12 +3925,12 @@
         <translation>正在比较…</translation>
     </message>
     <message>
-        <source>Hide details</source>
-        <translation>隐藏详情</translation>
+        <source>Recent</source>
+        <translation>最近使用</translation>
     </message>
     <message>
-        <source>Compare the two…</source>
-        <translation>比较两者…</translation>
+        <source>All others</source>
+        <translation>其他</translation>
     </message>
     <message>
         <source>Used as drafts</source>
@@ -3973,6 +3973,17 @@
         <translation>不兼容</translation>
     </message>
     <message>
+        <source>Back to the models</source>
+        <translation>返回模型列表</translation>
+    </message>
+    <message>
+        <source>More: compare, tune, Off or Auto</source>
+        <translation>更多：比较、调校、关闭或自动</translation>
+    </message>
+</context>
+<context>
+    <name>PickerLists</name>
+    <message>
         <source>Main model</source>
         <translation>主模型</translation>
     </message>
@@ -3981,20 +3992,47 @@
         <translation>草稿模型</translation>
     </message>
     <message>
-        <source>More models…</source>
-        <translation>更多模型…</translation>
+        <source>Models</source>
+        <translation>模型</translation>
     </message>
     <message>
-        <source>Find a draft…</source>
-        <translation>查找草稿模型…</translation>
+        <source>Search models</source>
+        <translation>搜索模型</translation>
+    </message>
+    <message>
+        <source>Nothing found.</source>
+        <translation>没有找到结果。</translation>
+    </message>
+</context>
+<context>
+    <name>PickerMore</name>
+    <message>
+        <source>Comparing…</source>
+        <translation>正在比较…</translation>
+    </message>
+    <message>
+        <source>Race…</source>
+        <translation>竞速…</translation>
     </message>
     <message>
         <source>Tune this pair…</source>
         <translation>调校这个模型对…</translation>
     </message>
     <message>
+        <source>Find a draft…</source>
+        <translation>查找草稿模型…</translation>
+    </message>
+    <message>
+        <source>More models…</source>
+        <translation>更多模型…</translation>
+    </message>
+    <message>
         <source>Unload</source>
         <translation>卸载</translation>
+    </message>
+    <message>
+        <source>How the two compare</source>
+        <translation>两个模型的比较</translation>
     </message>
 </context>
 <context>

@@ -360,7 +360,7 @@ class ModelController(QObject):
         )
 
     def _change_main(self, folder: str) -> None:
-        """With its last draft, or the present one, if that can draft for it; where only their files tell, afterwards."""
+        """With its last draft, or the present one, if that can draft for it; where only files tell, afterwards."""
         last = self._loading.last_draft(folder)
         main, present = self._info_of(folder), self._info_of(last or "") or self._info_of(self._loading.draft_folder)
         self._to_compare = None
@@ -398,4 +398,6 @@ class ModelController(QObject):
 
     def _entry(self, model: InstalledModel) -> ModelEntry:
         entry = self.library.entry(model, *self._loading.in_use())
-        return replace(entry, is_outdated=model.folder in self._loading.outdated)
+        draft = self._loading.last_draft(model.folder)
+        gain = self.records.get(model.folder, draft).last_gain if draft else None
+        return replace(entry, is_outdated=model.folder in self._loading.outdated, gain=gain)

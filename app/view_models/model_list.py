@@ -67,6 +67,7 @@ class ModelEntry:
     own_head: bool = False  # it brings a drafter of its own
     drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
     drafts: tuple[str, ...] = ()  # names of installed models that are good drafts for it
+    gain: float | None = None  # with the draft that it had last, over plain decoding, measured last
     last_used: int = 0  # the higher, the later; 0: never
     upkeep: Upkeep = field(default_factory=Upkeep)
 

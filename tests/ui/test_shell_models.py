@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, DraftState
+from app.views.shell.picker_lists import found_among
 from app.views.widgets.labels import details_in_lines
 from app.views.widgets.option_list import Option, OptionList
 from app.words.formats import size
@@ -218,6 +219,87 @@ def test_a_refused_model_is_not_chosen_by_key(harness: AppHarness, qtbot: QtBot)
     assert picker.drafts.checked == DRAFT.folder
 
 
+def test_letters_find_models_and_return_chooses_the_first(harness: AppHarness, qtbot: QtBot) -> None:
+    panel = harness.window.picker.panel
+    assert panel.field.hasFocus()
+    QTest.keyClicks(panel.field, "4b")
+    assert [option.text for option in options(panel.mains)] == ["Main-4B"]
+    assert [option.text for option in options(panel.drafts)] == ["Compatible", "Main-4B"]
+    QTest.keyClick(panel.field, Qt.Key.Key_Return)
+    assert not panel.isVisible()
+    qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B")
+    harness.window.picker.open()
+    assert (panel.field.text(), len(options(panel.mains)) > 1) == ("", True)
+
+
+def test_return_on_what_cannot_be_chosen_leaves_the_picker_open(harness: AppHarness, qtbot: QtBot) -> None:
+    panel = harness.window.picker.panel
+    QTest.keyClicks(panel.field, "broken")
+    with qtbot.assertNotEmitted(panel.main_chosen):
+        QTest.keyClick(panel.field, Qt.Key.Key_Return)
+    assert panel.isVisible()
+    QTest.keyClicks(panel.field, " nonsense")
+    assert panel.lists.nothing.isVisible()
+    QTest.keyClick(panel.field, Qt.Key.Key_Escape)
+    assert not panel.isVisible()
+
+
+def test_korean_initials_find_a_model(harness: AppHarness) -> None:
+    named = [Option("모델"), Option("Main", "/m"), Option("한국어 모델", "/k")]
+    assert found_among(named, "ㅎㄱㅇ") == [named[0], named[2]]
+    assert found_among(named, "zzz") == []
+
+
+def test_arrow_keys_lead_from_the_field_through_both_lists_and_back(harness: AppHarness) -> None:
+    panel = harness.window.picker.panel
+    QTest.keyClick(panel.field, Qt.Key.Key_Down)
+    assert panel.mains.hasFocus()
+    assert panel.mains.current_value == MAIN.folder
+    QTest.keyClick(panel.mains, Qt.Key.Key_Right)
+    assert panel.drafts.hasFocus()
+    QTest.keyClick(panel.drafts, Qt.Key.Key_Left)
+    QTest.keyClick(panel.mains, Qt.Key.Key_Home)
+    QTest.keyClick(panel.mains, Qt.Key.Key_Up)
+    assert panel.field.hasFocus()
+    QTest.keyClick(panel.field, Qt.Key.Key_Down)
+    QTest.keyClicks(panel.mains, "8b")
+    assert (panel.field.text(), panel.field.hasFocus()) == ("8b", True)
+
+
+def test_what_there_is_to_know_of_an_option_stands_below_the_lists(harness: AppHarness) -> None:
+    panel = harness.window.picker.panel
+    go_to(panel.mains, "Main-4B")
+    assert panel.note.text().startswith("Main-4B: ")
+    assert "Installed by Hunch" in panel.note.text()
+    go_to(panel.drafts, "Stranger-1B")
+    assert panel.note.text() == "Stranger-1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
+
+
+def test_two_hundred_models_have_a_line_each_with_the_latest_first(harness: AppHarness, qtbot: QtBot) -> None:
+    """In the smallest window with the largest text only one of the lists is shown at a time."""
+    panel, settings = harness.window.picker.panel, harness.application.settings
+    many = [model_info(f"/models/Other-{number}B", number * 10**9) for number in range(10, 210)]
+    harness.store._models += [installed(model) for model in many]
+    settings.recent_models = (many[150].folder, MAIN.folder)
+    harness.models.records.put_gain(MAIN.folder, DRAFT.folder, 1.84)
+    harness.models.refresh()
+    qtbot.waitUntil(lambda: len(options(panel.mains)) > 200)
+    assert [option.text for option in options(panel.mains)[:4]] == ["Recent", "Other-160B", "Main-8B", "All others"]
+    assert {option.text: option.aside for option in options(panel.mains)}["Main-8B"] == "1.8×"
+    line = QFontMetrics(harness.application.theme.ui_font()).height()
+    assert panel.mains.sizeHintForRow(1) < 2 * line
+    panel.close()
+    settings.text_scale = 2.0
+    harness.window.resize(720, 480)
+    harness.window.picker.open()
+    assert (panel.mains.isVisible(), panel.drafts.isVisible()) == (True, False)
+    QTest.keyClick(panel.field, Qt.Key.Key_Down)
+    QTest.keyClick(panel.mains, Qt.Key.Key_Right)
+    assert (panel.mains.isVisible(), panel.drafts.hasFocus()) == (False, True)
+    assert panel.drafts.viewport().height() >= 2 * panel.drafts.sizeHintForRow(0)
+    assert panel.geometry().bottom() <= harness.window.mapToGlobal(harness.window.rect().bottomRight()).y()
+
+
 def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppHarness) -> None:
     drafts = harness.window.picker.panel.drafts
     drafts.set_options([Option("A", "a"), Option("B", "b", "", "no"), Option("C", "c")], "a")
@@ -232,7 +314,8 @@ def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppH
 
 
 def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
-    controls = harness.window.picker.panel.speculation
+    harness.window.picker.panel.more_button.click()
+    controls = harness.window.picker.panel.more.speculation
     checked = next(button for button in controls.modes.buttons if button.isChecked())
     checked.setFocus()
     QTest.keyClick(checked, Qt.Key.Key_Left)
@@ -303,13 +386,13 @@ def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: 
     picker, found = harness.window.picker.panel, Vocabularies(151_936, 151_940, 151_930, 12)
     harness.store.pair_checks[MAIN.folder, DRAFT.folder] = PairCheck(MAIN.folder, DRAFT.folder, None, found, True)
     assert picker.note.text() == ""
-    assert not picker.details.isVisible()
-    picker.details_button.click()
+    assert not picker.more.details.isVisible()
+    picker.more_button.click()
     qtbot.waitUntil(lambda: "12" in picker.note.text() and "none of which is text" in picker.note.text())
-    assert picker.details.isVisible()
-    assert len(picker.details.text().splitlines()) >= 5
-    picker.details_button.click()
-    assert not picker.details.isVisible()
+    assert picker.more.details.isVisible()
+    assert len(picker.more.details.text().splitlines()) >= 5
+    picker.more_button.click()
+    assert not picker.more.details.isVisible()
 
 
 def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) -> None:
@@ -319,20 +402,24 @@ def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) 
     error = DraftVocabularyDiffers(STRANGER.folder, 151_936, 151_936, 900)
     harness.application.bridge.post(PairChecked(PairCheck(MAIN.folder, STRANGER.folder, error, found)))
     go_to(picker.drafts, "Stranger-1B")
-    picker.details_button.click()
-    qtbot.waitUntil(lambda: "“sun” to the main model, “moon” to the draft" in picker.details.text())
+    picker.more_button.click()
+    qtbot.waitUntil(lambda: "“sun” to the main model, “moon” to the draft" in picker.more.details.text())
     assert picker.note.text() == f"Stranger-1B: {notice_for(error).sentence}"
-    picker.details_button.click()
+    picker.more_button.click()
+    picker.field.setFocus()
     assert "Stranger" not in picker.note.text()  # which is about the chosen draft again
     go_to(picker.drafts, "Main-4B")
-    picker.details_button.click()
-    assert picker.details.text() == "Comparing…"
+    picker.more_button.click()
+    assert picker.more.details.text() == "Comparing…"
     qtbot.waitUntil(lambda: (MAIN.folder, SMALLER.folder) in harness.store.checked)
-    picker.details_button.click()
+    picker.more_button.click()
     go_to(picker.drafts, "Broken")
-    assert not picker.details_button.isEnabled()
+    picker.more_button.click()
+    assert not picker.more.details.isVisible()
+    picker.more_button.click()
     go_to(picker.drafts, "No draft")
-    assert picker.details_button.isEnabled()
+    picker.more_button.click()
+    assert picker.more.details.isVisible()
 
 
 def go_to(listed: OptionList, name: str) -> None:
@@ -373,14 +460,14 @@ def test_main_models_that_can_be_used_come_first_and_others_say_what_to_do(harne
 
 
 def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.picker.panel.eject_button.click()
+    harness.window.picker.panel.more.eject_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.state == "unloaded")
     chip = harness.window.header.chip
     assert "Main-8B" in chip.accessibleName()
     assert "next message" in chip.toolTip()
     harness.window.picker.open()
-    assert not harness.window.picker.panel.tune_button.isEnabled()
-    assert harness.window.picker.panel.search_button.isEnabled()
+    assert not harness.window.picker.panel.more.tune_button.isEnabled()
+    assert harness.window.picker.panel.more.search_button.isEnabled()
 
 
 def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHarness, qtbot: QtBot) -> None:
@@ -397,7 +484,7 @@ def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHa
 
 
 def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.picker.panel.search_button.click()
+    harness.window.picker.panel.more.search_button.click()
     settings = harness.application._settings_window
     assert settings is not None
     assert settings.isVisible()

@@ -131,7 +131,7 @@ def test_shortcuts(harness: AppHarness, qtbot: QtBot) -> None:
     window = harness.window
     press(window, Qt.Key.Key_F, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(window.sidebar.search.hasFocus)
-    press(window, Qt.Key.Key_L, CONTROL)
+    press(window, Qt.Key.Key_L, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(window.composer.edit.hasFocus)
     press(window, Qt.Key.Key_Backslash, CONTROL)
     assert not window.sidebar.isVisible()

@@ -201,7 +201,7 @@ def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, 
     app.ask(qtbot, "One?")
     app.chats.options.put(Scope.CHAT, "speculation_mode", "off")
     app.window.picker.open()
-    controls = app.window.picker.panel.speculation
+    controls = app.window.picker.panel.more.speculation
     assert controls.modes.value == "off"
     assert "This chat only." in controls.explanation.text()
     controls.modes.buttons[1].click()

@@ -217,6 +217,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
             self.parts, self.inspector, speculation, self.chats, self.models, self.transcript, self._theme
         )
         self.picker.speculation_chosen.connect(self.speculation.choose)
+        self.picker.race_requested.connect(self.speculation.race.trigger)
         speculation.statistics.not_cleared.connect(self.show_problem)
 
     # What the controllers say

@@ -1,7 +1,8 @@
-"""The popover of the pair chip: which main model, which draft for it, and how far to guess ahead; and what connects it.
+"""The popover of the pair chip: which main model and which draft for it; and what connects it.
 
-Everything installed is listed; what cannot serve is greyed and says why. A choice applies at once. Details compare the
-main model with the draft that the keyboard is at, whether that can be chosen or not.
+Everything installed is listed, a line each, and found by a few letters; what cannot serve is greyed. Below the lists
+stands what there is to know of the option that somebody points at, else of the pair. A choice applies at once, and
+Return closes. All else that concerns the pair is behind the one button (`picker_more.py`).
 """
 
 from __future__ import annotations
@@ -9,33 +10,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby
 
-from PySide6.QtCore import QObject, QPoint, Qt, Signal, SignalInstance
-from PySide6.QtGui import QKeyEvent, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.theme import Theme
-from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairState, PairView
-from app.views.settings.speculation_controls import SpeculationControls
+from app.view_models.model_list import DraftChoice, DraftGroup, ModelEntry, PairView
+from app.views.shell.picker_lists import PickerLists
+from app.views.shell.picker_more import PickerMore
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
-from app.views.widgets.buttons import Emphasis, PillButton
+from app.views.widgets.buttons import IconButton
 from app.views.widgets.cards import Hairline
 from app.views.widgets.labels import TextLabel, TextStyle
-from app.views.widgets.option_list import EDGE_PX, Option, OptionList
+from app.views.widgets.option_list import EDGE_PX, Option
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, labelled, sentences
+from app.words.formats import fill, labelled, sentences, times
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.pairs import (
+    LEAST_TOLD,
     draft_details,
     model_details,
     model_kind,
-    pair_details,
     pair_sentence,
     precision_text,
     source_text,
@@ -43,127 +45,83 @@ from app.words.pairs import (
 )
 
 _WIDTH = 640
-_LIST_HEIGHT, _LEAST_LIST_HEIGHT = 300, 60
+_MOST_LISTED_PX, _LEAST_LISTED_PX = 420, 120
+_MOST_RECENT, _FEW = 5, 8
 NO_DRAFT = ""
 
 
 class Picker(Translated, QWidget):
     main_chosen = Signal(str)
     draft_chosen = Signal(str)  # NO_DRAFT for none
-    models_requested = Signal()
-    search_requested = Signal()  # for a draft, on the hub
-    tuning_requested = Signal()
-    eject_requested = Signal()
     check_requested = Signal(str)  # of a draft, with the main model
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self._theme = theme
-        self.main_heading = TextLabel(theme, TextStyle.HEADING)
-        self.draft_heading = TextLabel(theme, TextStyle.HEADING)
-        self.mains = OptionList(theme)
-        self.drafts = OptionList(theme)
-        self.speculation = SpeculationControls(theme)
-        self._lists = QWidget(self)
+        self.lists = PickerLists(theme, self)
+        self.mains, self.drafts, self.field = self.lists.mains, self.lists.drafts, self.lists.field
+        self.more = PickerMore(theme, self)
         self.note = TextLabel(theme, TextStyle.FINE)
-        self.details = TextLabel(theme, TextStyle.FINE)
-        self.details_button = PillButton(theme, Emphasis.QUIET)
-        self.models_button = PillButton(theme, Emphasis.QUIET, "plus")
-        self.search_button = PillButton(theme, Emphasis.QUIET, "search")
-        self.tune_button = PillButton(theme, Emphasis.QUIET, "gauge")
-        self.eject_button = PillButton(theme, Emphasis.QUIET, "x")
+        self.more_button = IconButton(theme, "more-horizontal")
         self._drafts: dict[str, DraftChoice] = {}  # by folder
         self._chosen: DraftChoice | None = None  # the draft of the pair
         self._arrange()
         self.mains.chosen.connect(self.main_chosen)
         self.drafts.chosen.connect(self.draft_chosen)
-        self.models_button.clicked.connect(partial(self._leave_for, self.models_requested))
-        self.search_button.clicked.connect(partial(self._leave_for, self.search_requested))
-        self.tune_button.clicked.connect(partial(self._leave_for, self.tuning_requested))
-        self.eject_button.clicked.connect(partial(self._leave_for, self.eject_requested))
-        self.details_button.clicked.connect(self._toggle_details)
-        self.drafts.moved.connect(self._show_check)
+        self.lists.left.connect(self.close)
+        self.lists.pointed.connect(self._tell)
+        self.more_button.clicked.connect(self._toggle_more)
         theme.changed.connect(self._restyle)
         self._restyle()
         self._retranslate()
 
     def _restyle(self) -> None:
         """Everything begins where the options of the lists do."""
-        indent = self._theme.px(EDGE_PX)
-        for label in (self.main_heading, self.draft_heading, self.note, self.details):
-            label.setIndent(indent)
-        self._ways.setContentsMargins(indent, 0, 0, 0)
+        self.note.setIndent(self._theme.px(EDGE_PX))
 
     def _arrange(self) -> None:
-        grid = QGridLayout(self._lists)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(4)
-        for column, (heading, options) in enumerate(
-            ((self.main_heading, self.mains), (self.draft_heading, self.drafts))
-        ):
-            grid.addWidget(heading, 0, column)
-            grid.addWidget(options, 1, column)
-            grid.setColumnStretch(column, 1)
-        grid.setRowStretch(1, 1)
         about = QHBoxLayout()
         about.addWidget(self.note, 1)
-        about.addWidget(self.details_button, 0, Qt.AlignmentFlag.AlignTop)
-        self.details.setVisible(False)  # takes the place of the lists, so that there is always room for it
-        self.details.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._buttons = QGridLayout()
-        self._buttons.setSpacing(4)
-        self._place_buttons(columns=4)
+        about.addWidget(self.more_button)
+        self.more.setVisible(False)
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(12, 14, 12, 12)
-        self._column.setSpacing(10)
-        self._column.addWidget(self._lists, 1)
-        self._column.addLayout(about)
-        self._column.addWidget(self.details, 1)
+        self._column.setContentsMargins(12, 12, 12, 10)
+        self._column.setSpacing(8)
+        self._column.addWidget(self.lists, 1)
+        self._column.addWidget(self.more, 1)
         self._column.addWidget(Hairline(self._theme))
-        self._ways = QHBoxLayout()
-        self._ways.addWidget(self.speculation)
-        self._column.addLayout(self._ways)
-        self._column.addLayout(self._buttons)
-
-    def _place_buttons(self, columns: int) -> None:
-        """Beside one another, or in two rows where that is too wide."""
-        buttons = (self.search_button, self.tune_button, self.models_button, self.eject_button)
-        for at, button in enumerate(buttons):
-            self._buttons.addWidget(button, at // columns, at % columns, Qt.AlignmentFlag.AlignLeft)
-        self._buttons.setColumnStretch(columns, 1)
+        self._column.addLayout(about)
 
     def show_models(self, mains: Sequence[ModelEntry], drafts: Sequence[DraftChoice], pair: PairView) -> None:
-        self.mains.set_options(self._main_options(mains, pair), pair.main_folder)
         self._drafts = {each.model.folder: each for each in drafts}
         self._chosen = self._drafts.get(pair.draft_folder)
-        self.drafts.set_options(self._draft_options(drafts), pair.draft_folder)
-        ready = pair.state == PairState.READY
-        self.tune_button.setEnabled(ready and self._chosen is not None)
-        self.search_button.setEnabled(bool(pair.main_folder))
-        self.eject_button.setEnabled(ready)
-        self._show_check()
+        listed = self._main_options(mains, pair), pair.main_folder, self._draft_options(drafts), pair.draft_folder
+        self.lists.set_options(*listed)
+        self.more.show_pair(pair, has_draft=self._chosen is not None)
+        self._tell()
+
+    # What is told of the pair, or of what somebody points at
 
     def _compared(self) -> DraftChoice | None:
-        """The draft that details are about: the current one, or the chosen one where "No draft" is current.
+        """The draft that is compared with the main model: the one that the keyboard is at, else the chosen one.
 
         None of a model whose files cannot be read: there is nothing to compare.
         """
         found = self._drafts.get(self.drafts.current_value or NO_DRAFT, self._chosen)
         return found if found is not None and found.model.error is None else None
 
-    def _show_check(self) -> None:
-        """The line below the lists stays with the chosen draft while the keyboard goes about: nothing is to jump."""
-        shown, compared = self.details.isVisibleTo(self), self._compared()
-        self.note.setText(self._note(compared if shown else self._chosen))
-        check = compared.check if compared is not None else None
-        self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
-        self.details_button.setVisible(bool(self._drafts))
-        self.details_button.setEnabled(shown or compared is not None)
-        self.details_button.setText(self.tr("Hide details") if shown else self.tr("Compare the two…"))
+    def _tell(self) -> None:
+        pointed, compared = self.lists.pointed_option, self._compared()
+        if self.more.isVisibleTo(self):
+            self.note.setText(self._pair_note(compared))
+            self.more.show_check(compared.check if compared is not None else None, is_asked=compared is not None)
+        elif pointed is not None and (pointed.reason or pointed.detail):
+            self.note.setText(labelled(pointed.text, pointed.reason or pointed.detail))
+        else:
+            self.note.setText(self._pair_note(self._chosen))
 
-    def _note(self, draft: DraftChoice | None) -> str:
+    def _pair_note(self, draft: DraftChoice | None) -> str:
         """How the two compare; "" until that is known."""
         if draft is None or draft.check is None:
             said = ""
@@ -173,33 +131,53 @@ class Picker(Translated, QWidget):
             said = pair_sentence(draft.check, is_recommended=draft.group is DraftGroup.RECOMMENDED)
         return said if draft is self._chosen or draft is None else labelled(draft.model.name, said)
 
-    def _show_details(self, shown: bool) -> None:
-        self.details.setVisible(shown)
-        self._lists.setVisible(not shown)
+    def _show_more(self, shown: bool) -> None:
+        self.more.setVisible(shown)
+        self.lists.setVisible(not shown)
+        self.more_button.set_icon("chevron-left" if shown else "more-horizontal")
+        self._name_button()
 
-    def _toggle_details(self) -> None:
-        shown = not self.details.isVisibleTo(self)
-        self._show_details(shown)
-        compared = self._compared()
+    def _toggle_more(self) -> None:
+        shown, compared = not self.more.isVisibleTo(self), self._compared()
+        self._show_more(shown)
+        goes_to = self.more.speculation.modes if shown else self.field
+        goes_to.setFocus(Qt.FocusReason.OtherFocusReason)
         if shown and compared is not None and compared.check is None:
             self.check_requested.emit(compared.model.folder)
-        self._show_check()
+        self._tell()
+
+    # The options in words
 
     def _main_options(self, mains: Sequence[ModelEntry], pair: PairView) -> list[Option]:
-        """What usually drafts stands apart: it can be a main model, but is seldom meant."""
+        """The latest first. What usually drafts stands apart: it can be a main model, but is seldom meant."""
         models = sorted((entry for entry in mains if entry.drafter is None), key=lambda entry: entry.error is not None)
         drafts = [each for each in models if each.drafts_for and each.folder != pair.main_folder]
-        options = [self._option(entry, entry.error) for entry in models if entry not in drafts]
+        others = [each for each in models if each not in drafts]
+        recent = sorted((each for each in others if each.last_used), key=lambda each: -each.last_used)[:_MOST_RECENT]
+        others = [*recent, *(each for each in others if each not in recent)]
+        options = self._main_rows(others)
+        if recent and len(others) > _FEW:
+            options.insert(0, Option(self.tr("Recent")))
+            options.insert(1 + len(recent), Option(self.tr("All others")))
         if drafts:
-            options += [Option(self.tr("Used as drafts")), *(self._option(each, each.error) for each in drafts)]
+            options += [Option(self.tr("Used as drafts")), *self._main_rows(drafts)]
         return options or [Option(self.tr("Nothing is installed yet."))]
 
-    def _option(self, entry: ModelEntry, error: Problem | None) -> Option:
+    def _main_rows(self, entries: Sequence[ModelEntry]) -> list[Option]:
+        names = Counter(entry.name for entry in entries)
+        return [self._option(entry, entry.error, tell_apart=names[entry.name] > 1) for entry in entries]
+
+    def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> Option:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
-        parts += unfit_text(entry.fit)
-        details = " · ".join([*parts, self.tr("checking it first")] if entry.is_checking else parts)
-        return Option(entry.name, entry.folder, details, _reason(error))
+        unfit = unfit_text(entry.fit)
+        checking = [self.tr("checking it first")] if entry.is_checking else []
+        apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
+        gain = times(entry.gain) if entry.gain is not None and error is None else ""
+        aside = next(iter((*checking, *unfit, *apart, gain)))
+        details = " · ".join([*parts, *unfit, *checking])
+        is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
+        return Option(entry.name, entry.folder, details, _reason(error), aside, is_gain)
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
         names = Counter(choice.model.name for choice in choices)
@@ -226,8 +204,10 @@ class Picker(Translated, QWidget):
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         source = source_text(entry.source) if tell_source else ""
-        details = [*model_kind(entry.drafter), *brings, precision, source]
-        return Option(entry.name, entry.folder, " · ".join(filter(None, details)))
+        details = " · ".join(filter(None, [*model_kind(entry.drafter), *brings, precision, source]))
+        aside = source or (times(choice.gain) if choice.gain is not None else "")
+        is_gain = not source and (choice.gain or 0) >= LEAST_TOLD
+        return Option(entry.name, entry.folder, details, aside=aside, is_gain=is_gain)
 
     def _group_text(self, group: DraftGroup) -> str:
         return {
@@ -239,44 +219,41 @@ class Picker(Translated, QWidget):
 
     def open_under(self, anchor: QWidget) -> None:
         """Below the chip, inside the window where that is possible; beyond its foot rather than with words cut off."""
-        self._show_details(False)
-        self._show_check()
+        self._show_more(False)
         window = anchor.window()
         width = min(self._theme.px(_WIDTH), window.width() - 24)
-        buttons = (self.search_button, self.tune_button, self.models_button, self.eject_button)
-        four = sum(button.sizeHint().width() + 4 for button in buttons)
-        self._place_buttons(columns=4 if four <= width - 24 else 2)
-        self._column.activate()  # a hidden window keeps the least size that larger text needed
-        foot = self._column.totalMinimumHeightForWidth(width)
-        lists = max(self.mains.content_height(), self.drafts.content_height(), self._theme.px(120))
+        foot = self._foot_height(1 if width < self._theme.px(_WIDTH) else 2)
+        listed = min(self.lists.content_height(width), self._theme.px(_MOST_LISTED_PX))
         top = anchor.mapToGlobal(QPoint(0, anchor.height() + 6))
         room = window.mapToGlobal(QPoint(0, window.height())).y() - top.y() - 12
         on_screen = anchor.screen().availableGeometry().bottom() - top.y()
-        least = min(foot + self._theme.px(_LEAST_LIST_HEIGHT), on_screen)
-        self.resize(width, max(least, min(room, foot + min(lists, self._theme.px(_LIST_HEIGHT)))))
+        least = min(foot + self._theme.px(_LEAST_LISTED_PX), on_screen)
+        self.resize(width, max(least, min(room, foot + listed)))
         left = anchor.mapToGlobal(QPoint((anchor.width() - width) // 2, 0)).x()
         first = window.mapToGlobal(QPoint(12, 0)).x()
         last = window.mapToGlobal(QPoint(window.width() - width - 12, 0)).x()
         self.move(min(max(left, first), last), top.y())
         self.show()
-        for options in (self.mains, self.drafts):
-            options.show_checked()
-        self.mains.setFocus(Qt.FocusReason.PopupFocusReason)
+        self._column.activate()  # the lists know how much they show
+        self.lists.open()
+        self._tell()
 
-    def _leave_for(self, place: SignalInstance) -> None:
-        self.close()
-        place.emit()
+    def _foot_height(self, lines: int) -> int:
+        """All but the lists, with room for so many lines of details, so that nothing jumps while one goes about."""
+        self.note.setMinimumHeight(lines * QFontMetrics(self.note.font()).lineSpacing() + 2)
+        about = max(self.note.minimumHeight(), self.more_button.sizeHint().height())
+        margins = self._column.contentsMargins()
+        return margins.top() + margins.bottom() + 2 * self._column.spacing() + 1 + about
+
+    def _name_button(self) -> None:
+        shown = self.more.isVisibleTo(self)
+        self.more_button.set_name(
+            self.tr("Back to the models") if shown else self.tr("More: compare, tune, Off or Auto")
+        )
 
     def _retranslate(self) -> None:
-        self.main_heading.setText(self.tr("Main model"))
-        self.draft_heading.setText(self.tr("Draft model"))
-        self.mains.setAccessibleName(self.tr("Main model"))
-        self.drafts.setAccessibleName(self.tr("Draft model"))
-        self.models_button.setText(self.tr("More models…"))
-        self.search_button.setText(self.tr("Find a draft…"))
-        self.tune_button.setText(self.tr("Tune this pair…"))
-        self.eject_button.setText(self.tr("Unload"))
-        self._show_check()
+        self._name_button()
+        self._tell()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
@@ -303,6 +280,7 @@ class PickerWiring(QObject):
     """The picker is made when it is first opened, and kept up to date while it is open."""
 
     speculation_chosen = Signal(str, int)  # mode, tokens
+    race_requested = Signal()
 
     def __init__(self, parts: WindowParts, theme: Theme) -> None:
         super().__init__(parts.window)
@@ -337,11 +315,13 @@ class PickerWiring(QObject):
         picker.main_chosen.connect(models.choose_main)
         picker.draft_chosen.connect(lambda folder: models.choose_draft(folder or None))
         picker.check_requested.connect(models.check_pair)
-        picker.eject_requested.connect(models.eject)
-        picker.models_requested.connect(lambda: window.settings_requested.emit("models"))
-        picker.search_requested.connect(window.draft_search_requested)
-        picker.tuning_requested.connect(lambda: window.settings_requested.emit("speculation"))
-        picker.speculation.chosen.connect(self.speculation_chosen)
+        more = picker.more
+        more.race_requested.connect(self.race_requested)
+        more.eject_requested.connect(models.eject)
+        more.models_requested.connect(lambda: window.settings_requested.emit("models"))
+        more.search_requested.connect(window.draft_search_requested)
+        more.tuning_requested.connect(lambda: window.settings_requested.emit("speculation"))
+        more.speculation.chosen.connect(self.speculation_chosen)
         return picker
 
     def open(self) -> None:
@@ -374,6 +354,10 @@ class PickerWiring(QObject):
         self._filled_for = self._part_of_pair(models)
         self.panel.show_models(models.models, models.drafts_for_main(), models.pair)
         if self._chats is not None:
+            replies = any(not message.from_user for message in self._chats.transcript.messages)
+            self.panel.more.race_button.setEnabled(replies)
             options = self._chats.options
             drafting = options.pair_here(models.pair).speculation
-            self.panel.speculation.set_values(drafting.mode, drafting.tokens, only_here=options.has_own_speculation)
+            self.panel.more.speculation.set_values(
+                drafting.mode, drafting.tokens, only_here=options.has_own_speculation
+            )

@@ -1,7 +1,7 @@
-"""A list to choose one from: headings, options with details below, greyed ones that say why they cannot be chosen.
+"""What somebody chooses from, a line each: headings, options, greyed ones that cannot be chosen.
 
-The keyboard goes to every option, also to a greyed one: whoever cannot choose it can still read why, and scroll to it.
-It steps over headings.
+The keyboard goes to every option, also to a greyed one: whoever cannot choose it can still read why, where the details
+of the option that is `pointed` at are shown. It steps over headings.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QCursor,
     QFont,
     QFontMetrics,
+    QKeyEvent,
     QPainter,
     QResizeEvent,
     QStandardItem,
@@ -28,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
-from app.views.widgets.labels import details_in_lines
+from app.views.widgets.held_keys import RETURN_KEYS, is_held
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 
@@ -36,30 +38,40 @@ _OPTION = Qt.ItemDataRole.UserRole
 EDGE_PX = 12  # where headings and ticks begin; what stands around a list begins there too
 _MOVES = QListView.CursorAction
 _BACKWARDS = (_MOVES.MoveHome, _MOVES.MovePageUp, _MOVES.MoveUp, _MOVES.MovePrevious)
-_WORDS_PX = EDGE_PX + 22  # behind the tick
+WORDS_PX = EDGE_PX + 22  # where the words begin, behind the tick
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`value` is None for a heading; `reason` says why it cannot be chosen. A sub-heading stands below a heading."""
+    """`value` is None for a heading; `reason` says why it cannot be chosen. A sub-heading stands below a heading.
+
+    `aside` stands at the right of the row; `detail` only where somebody points at it.
+    """
 
     text: str
     value: str | None = None
     detail: str = ""
     reason: str = ""
+    aside: str = ""
+    is_gain: bool = False  # `aside` tells of a gain
     is_sub_heading: bool = False
 
 
 class OptionList(ChoiceList):
     moved = Signal()  # another option is the current one
+    pointed = Signal()  # another option is under the pointer, or none
+    typed = Signal(str)  # letters, for a field that searches in the list
+    confirmed = Signal()  # something was chosen by Return
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.checked = ""
+        self.is_led = False  # a field that has the focus leads it: Return in there chooses the current option
         self._items = QStandardItemModel(self)
         self.setModel(self._items)
         self.selectionModel().currentChanged.connect(self.moved)
         self.setItemDelegate(_OptionDelegate(self))
+        self.entered.connect(self.pointed)
 
     def set_options(self, options: Sequence[Option], checked: str) -> None:
         """Keeps the scroll position when the options are the same, and the current option unless that was checked."""
@@ -80,6 +92,49 @@ class OptionList(ChoiceList):
         """Of the option that the keyboard is at, whether it can be chosen or not; None without one."""
         option = self.currentIndex().data(_OPTION)
         return option.value if isinstance(option, Option) else None
+
+    @property
+    def pointed_option(self) -> Option | None:
+        """Under the pointer, else where the keyboard is in a list that it leads."""
+        under = self.indexAt(self.viewport().mapFromGlobal(QCursor.pos())) if self.viewport().underMouse() else None
+        led = self.currentIndex() if self.hasFocus() or self.is_led else QModelIndex()
+        option = (under if under is not None and under.isValid() else led).data(_OPTION)
+        return option if isinstance(option, Option) and option.value is not None else None
+
+    def show_first(self) -> bool:
+        """Goes to the first option that can be chosen; whether there is one."""
+        for row in range(self._items.rowCount()):
+            index = self._items.index(row, 0)
+            if self.value_of(index) is not None:
+                self.setCurrentIndex(index)
+                self.scrollTo(index)
+                return True
+        return False
+
+    def choose_current(self) -> bool:
+        """Whether it can be chosen."""
+        can_be_chosen = self.value_of(self.currentIndex()) is not None
+        self._choose(self.currentIndex())
+        return can_be_chosen
+
+    @property
+    def is_at_first(self) -> bool:
+        rows = range(self._items.rowCount())
+        return self.currentIndex().row() <= next((row for row in rows if self._items.item(row).isEnabled()), 0)
+
+    def keyboardSearch(self, letters: str) -> None:  # noqa: N802 - Qt's name
+        self.typed.emit(letters)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        can_be_chosen = self.value_of(self.currentIndex()) is not None
+        is_return = event.key() in RETURN_KEYS and not is_held(event)
+        super().keyPressEvent(event)
+        if is_return and can_be_chosen:
+            self.confirmed.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.pointed.emit()
 
     def show_checked(self) -> None:
         """Has the keyboard begin at the chosen option, and that in sight."""
@@ -128,7 +183,7 @@ def _item(option: Option) -> QStandardItem:
     item = QStandardItem(option.text)
     item.setData(option, _OPTION)
     item.setEditable(False)
-    item.setAccessibleText(" ".join(part for part in (option.text, option.detail, option.reason) if part))
+    item.setAccessibleText(" ".join(part for part in (option.text, option.aside, option.detail, option.reason) if part))
     if option.value is None:
         item.setFlags(Qt.ItemFlag.NoItemFlags)
     return item
@@ -143,28 +198,12 @@ class _OptionDelegate(QStyledItemDelegate):
     def _theme(self) -> Theme:
         return self._list.theme
 
-    def _small(self) -> QFont:
-        return self._theme.ui_font(FOOTER_PX)
-
-    def _words_width(self) -> int:
-        return self._list.viewport().width() - self._theme.px(_WORDS_PX + 10)
-
-    def _words_height(self, words: str) -> int:
-        room = QRect(0, 0, max(40, self._words_width()), 1000)
-        return QFontMetrics(self._small()).boundingRect(room, Qt.TextFlag.TextWordWrap, words).height()
-
-    def _words_below(self, option: Option) -> str:
-        words = option.reason or option.detail
-        return details_in_lines(words, QFontMetrics(self._small()), max(40, self._words_width()))
-
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
         option: Option = index.data(_OPTION)
         line = QFontMetrics(self._theme.ui_font()).height()
         if option.value is None:
             return QSize(0, line + self._theme.px(4 if option.is_sub_heading else 14))
-        words = self._words_below(option)
-        below = self._words_height(words) if words else 0
-        return QSize(0, line + below + self._theme.px(12))
+        return QSize(0, line + self._theme.px(12))
 
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
         area: QRect = style.rect
@@ -176,7 +215,9 @@ class _OptionDelegate(QStyledItemDelegate):
             self._paint_heading(painter, area, option)
         else:
             # What cannot be chosen has no tick to get by a click: the ground shows that it is the one in question.
-            lit = QStyle.StateFlag.State_Selected if option.reason else QStyle.StateFlag.State_MouseOver
+            lit = QStyle.StateFlag.State_MouseOver
+            if option.reason or self._list.is_led:
+                lit = QStyle.StateFlag.State_Selected | lit
             ring = self._list.rings(state)
             paint_row_ground(painter, area, self._theme.palette, bool(state & lit) or ring, ring)
             self._paint_option(painter, area, option)
@@ -185,22 +226,30 @@ class _OptionDelegate(QStyledItemDelegate):
     def _paint_heading(self, painter: QPainter, area: QRect, option: Option) -> None:
         weight = QFont.Weight.Normal if option.is_sub_heading else QFont.Weight.DemiBold
         font = self._theme.ui_font(FOOTER_PX, weight)
-        left = self._theme.px(_WORDS_PX if option.is_sub_heading else EDGE_PX)
+        left = self._theme.px(WORDS_PX if option.is_sub_heading else EDGE_PX)
         place = area.adjusted(left, self._theme.px(0 if option.is_sub_heading else 6), -self._theme.px(8), 0)
         ink = self._theme.palette.secondary if option.is_sub_heading else self._theme.palette.faint
         paint_line(painter, place, option.text, font, ink, Qt.TextElideMode.ElideRight)
 
     def _paint_option(self, painter: QPainter, area: QRect, option: Option) -> None:
         theme, colors = self._theme, self._theme.palette
-        line = QFontMetrics(theme.ui_font()).height()
-        place = QRect(area.left() + theme.px(_WORDS_PX), area.top() + theme.px(6), self._words_width(), line)
         if option.value == self._list.checked and not option.reason:
             side = theme.px(15)
-            tick = QRect(area.left() + theme.px(EDGE_PX), place.top() + (line - side) // 2, side, side)
-            icon("check", colors.ink).paint(painter, tick)
+            top = area.top() + (area.height() - side) // 2
+            icon("check", colors.ink).paint(painter, area.left() + theme.px(EDGE_PX), top, side, side)
+        words = area.adjusted(theme.px(WORDS_PX), 0, -theme.px(10), 0)
+        words.setRight(words.right() - self._paint_aside(painter, words, option))
         ink = colors.faint if option.reason else colors.text
-        paint_line(painter, place, option.text, theme.ui_font(), ink, Qt.TextElideMode.ElideMiddle)
-        below = QRect(place.left(), place.bottom() + 1, place.width(), area.bottom() - place.bottom())
-        painter.setFont(self._small())
-        painter.setPen(colors.faint if option.reason else colors.secondary)
-        painter.drawText(below, Qt.TextFlag.TextWordWrap, self._words_below(option))
+        paint_line(painter, words, option.text, theme.ui_font(), ink, Qt.TextElideMode.ElideMiddle)
+
+    def _paint_aside(self, painter: QPainter, words: QRect, option: Option) -> int:
+        """The width that it takes: half of the row at most."""
+        if not option.aside:
+            return 0
+        font, colors = self._theme.ui_font(FOOTER_PX), self._theme.palette
+        width = min(QFontMetrics(font).horizontalAdvance(option.aside) + 1, words.width() // 2)
+        ink = colors.gain if option.is_gain else colors.secondary
+        paint_line(
+            painter, QRect(words.right() - width + 1, words.top(), width, words.height()), option.aside, font, ink
+        )
+        return width + self._theme.px(10)
