@@ -109,6 +109,19 @@ def test_the_chip_names_both_models_where_there_is_little_room(harness: AppHarne
     qtbot.waitUntil(lambda: shown_on(header)[2:3] == ["Hunch Starter Draft"])
 
 
+def test_the_draft_s_name_is_cut_before_the_main_model_s(harness: AppHarness) -> None:
+    chip = harness.window.header.chip
+    main, draft = "Llama-3.1-8B-Instruct-4bit", "some-drafter-with-a-name-that-is-long"
+    chip.set_pair(PairView(main, draft, state=PairState.READY, draft_state=DraftState.ACTIVE))
+    seen = set()
+    for width in range(chip.sizeHint().width(), 60, -10):
+        chip.resize(width, chip.height())
+        shown = [text for (text, _, _), _ in chip.fitted()]
+        seen.add(len(shown))
+        assert shown[0] == main or len(shown) == 1
+    assert seen == {4, 3, 1}
+
+
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

@@ -25,6 +25,7 @@ HEIGHT = 48
 _NARROW_PX, _LEAST_TITLE_PX = 460, 60
 _CHIP_SHARE, _NARROW_SHARE = 0.62, 0.74
 _ARROW = "←"
+_LEAST_DRAFT_PX = 32  # less of a name says nothing
 
 _PARTS_OF_PAIR = 4  # main model, arrow, draft, mode
 _Part = tuple[str, QColor, bool]  # text, colour, and whether it is struck through
@@ -259,11 +260,12 @@ class PairChip(Translated, PaintedButton):
         ]
 
     def _widths(self, parts: list[_Part], room: int) -> list[int]:
-        """Without room for all, the mode goes first; then the two names share what is left."""
+        """Without room for all, the mode goes first, then the draft's name is cut; the main model's only when alone."""
         natural = [QFontMetrics(self._face()).horizontalAdvance(text) for text, _, _ in parts]
         if self._words_px(parts) <= room or len(parts) == 1:
             return [min(width, room) for width in natural]
         main, arrow, draft = natural[:3]
-        names = room - arrow - 2 * self._gap()
-        main_width = max(min(main, names // 2), min(main, names - draft))
-        return [main_width, arrow, min(draft, names - main_width), *[0] * (len(parts) - 3)]
+        left = room - main - arrow - 2 * self._gap()
+        if left < min(draft, self.theme.px(_LEAST_DRAFT_PX)):
+            return [min(main, room), *[0] * (len(parts) - 1)]
+        return [main, arrow, min(draft, left), *[0] * (len(parts) - 3)]
