@@ -73,6 +73,14 @@ def test_what_was_used_lately_comes_first(harness: AppHarness, palette: CommandP
     assert shown(palette)[0] == "Larger Text"
 
 
+def test_each_row_is_one_line_with_an_icon_and_a_key_or_where_it_is(palette: CommandPalette) -> None:
+    entries = [palette.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(palette.list.count())]
+    assert all(entry.icon_name and entry.aside and not entry.detail for entry in entries)
+    assert {entry.text: entry.aside for entry in entries}["New Chat"] == "Ctrl+N"
+    heights = {palette.list.sizeHintForRow(row) for row in range(palette.list.count())}
+    assert heights == {palette._theme.px(32)}
+
+
 def test_a_chat_is_opened_by_its_title(harness: AppHarness, palette: CommandPalette, qtbot: QtBot) -> None:
     palette.close_palette()
     harness.ask(qtbot, "How many whales")

@@ -137,7 +137,7 @@ class CommandPalette(Translated, QWidget):
     def _fill(self) -> None:
         self._shown = self._found(self.field.text_with_composed())[:_MOST_SHOWN]
         self.list.set_entries(
-            [PageEntry(each.text, each.icon_name, each.detail, each.shortcut) for each in self._shown]
+            [PageEntry(each.text, each.icon_name, aside=each.shortcut or each.detail) for each in self._shown]
         )
         self.list.setCurrentRow(0 if self._shown else -1)
         self.list.scrollToTop()
@@ -231,6 +231,39 @@ class PaletteField(SearchField):
 
 
 _MOST_CHATS = 500
+_ICONS = {
+    # of entries
+    "new_chat": "pencil",
+    "new_folder": "folder-plus",
+    "quick_ask": "zap",
+    "attach": "paperclip",
+    "export_chat": "external-link",
+    "export_all": "external-link",
+    "import_chats": "download",
+    "close_window": "x",
+    "settings": "settings",
+    "quit": "x",
+    "copy": "copy",
+    "sidebar": "panel-left",
+    "write": "corner-down-left",
+    "stop": "square",
+    "pair": "box",
+    "pin": "pin",
+    "next_chat": "arrow-down",
+    "previous_chat": "arrow-up",
+    "delete": "trash-2",
+    "show_log": "file-text",
+    # of all others in a menu
+    "edit": "pencil",
+    "find": "search",
+    "view": "panel-right",
+    "chat": "message-square",
+    "message": "message-square",
+    "move": "folder",
+    "deleted": "trash-2",
+    "window": "square",
+    "help": "info",
+}
 
 
 class PaletteCommands(QObject):
@@ -280,7 +313,10 @@ class PaletteCommands(QObject):
 
     def _entry(self, menu: QMenu, action: QAction, name: str) -> Command:
         key = f"menu:{name or action.objectName() or action.text()}"
-        return Command(key, plain_words(action), action.trigger, "", menu.title(), shortcut_text(action))
+        of_menu = next((each for each, its_menu in self._menu.menus.items() if its_menu is menu), "")
+        icon_name = _ICONS.get(name) or _ICONS.get(of_menu, "file-text")
+        keys = shortcut_text(action)
+        return Command(key, plain_words(action), action.trigger, icon_name, menu.title(), words=keys, shortcut=keys)
 
     def _of_trash(self, entry: Command) -> Command:
         """Inside its menu the entry need not say of what it shows all."""

@@ -120,10 +120,10 @@ class _EntryDelegate(QStyledItemDelegate):
             paint_line(painter, words, entry.text, font, colors.text)
 
     def _paint_aside(self, painter: QPainter, words: QRect, aside: str, font: QFont) -> int:
-        """The width that it takes."""
+        """The width that it takes: half of the row at most."""
         if not aside:
             return 0
-        painter.setFont(font)
-        painter.setPen(self._list.theme.palette.faint)
-        painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, aside)
-        return QFontMetrics(font).horizontalAdvance(aside) + self._list.theme.px(12)
+        width = min(QFontMetrics(font).horizontalAdvance(aside) + 1, words.width() // 2)
+        place = QRect(words.right() - width + 1, words.top(), width, words.height())
+        paint_line(painter, place, aside, font, self._list.theme.palette.faint)
+        return width + self._list.theme.px(12)
