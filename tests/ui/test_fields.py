@@ -11,12 +11,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.theme import Theme
+from app.theme import Appearance, Theme
 from app.views.settings.sampling import LONGEST_PROMPT, PromptField
 from app.views.shell.composer import Composer
 from app.views.widgets.buttons import Emphasis, PillButton, RoundButton
 from app.views.widgets.cards import Page
-from app.views.widgets.fields import LineField, NumberField, WholeField
+from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from app.views.widgets.search_field import SearchField
 from tests.helpers.app_harness import open_app
 from tests.helpers.contrast import contrast
@@ -179,3 +179,26 @@ def test_a_longer_prompt_from_elsewhere_stays_as_long_as_it_was(qtbot: QtBot) ->
     QTest.keyClick(field, Qt.Key.Key_Delete)
     field.undo()
     assert field.text() == "x" * (LONGEST_PROMPT + 10)
+
+
+@pytest.mark.parametrize("appearance", ["light", "dark"])
+def test_an_off_switch_that_can_be_used_does_not_look_like_one_that_cannot(
+    qtbot: QtBot, appearance: Appearance
+) -> None:
+    theme = Theme()
+    theme.set_appearance(appearance)
+    switch = Switch(theme)
+    qtbot.addWidget(switch)
+
+    def colors() -> tuple[QColor, QColor]:
+        """Of the knob of one that is off, and of its track."""
+        image = switch.grab().toImage()
+        middle, side = switch.height() // 2, switch.height()
+        return image.pixelColor(side // 2, middle), image.pixelColor(switch.width() - side // 2, middle)
+
+    switch.show()
+    knob, track = colors()
+    assert contrast(knob, track) >= 4.5
+    assert track == theme.palette.surface  # an outline: a grey track is what a disabled one has elsewhere
+    switch.setEnabled(False)
+    assert contrast(*colors()) < 3

@@ -284,14 +284,20 @@ class Switch(FocusRing, QAbstractButton):
         painter.end()
 
     def _paint_track(self, painter: QPainter, track: QRectF) -> None:
-        colors = self._theme.palette
-        ground = QColor(colors.ink if self.isChecked() else colors.faint)
-        if self.isEnabled() and (self.underMouse() or self.isDown()):
-            ground.setAlphaF(0.85)
+        """Filled while it is on. Off it is an outline with a dark knob: a grey one with a pale knob looks disabled."""
+        colors, lit = self._theme.palette, self.isEnabled() and (self.underMouse() or self.isDown())
+        ground, knob = QColor(colors.ink), colors.on_ink
+        ground.setAlphaF(0.85 if lit else 1.0)
         painter.setPen(Qt.PenStyle.NoPen)
+        if not self.isChecked():
+            ground, knob = QColor(colors.surface), colors.text if lit else colors.secondary
+            painter.setPen(QPen(knob, 1.5))
+            track = track.adjusted(0.75, 0.75, -0.75, -0.75)
         painter.setBrush(ground)
         painter.drawRoundedRect(track, track.height() / 2, track.height() / 2)
-        side = track.height() - 4
-        left = track.left() + 2 + self.knob * (track.width() - side - 4)
-        painter.setBrush(QColor("white") if not self._theme.dark else colors.on_ink)
-        painter.drawEllipse(QRectF(left, track.top() + 2, side, side))
+        gap = 2.0 if self.isChecked() else 3.0
+        side = track.height() - 2 * gap
+        left = track.left() + gap + self.knob * (track.width() - side - 2 * gap)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(knob)
+        painter.drawEllipse(QRectF(left, track.top() + gap, side, side))
