@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.controllers import library
@@ -15,7 +17,7 @@ from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.empty_chat import EmptyChat
-from engine import HubSilence, HubUnreachable
+from engine import TYPICAL_OF_KIND, HubSilence, HubUnreachable, PredictedGain
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
 from tests.helpers.figures import read
@@ -45,6 +47,23 @@ def test_the_best_pair_is_installed_by_one_click(harness: AppHarness, empty: Emp
     (entry,) = harness.models.downloads.entries
     assert entry.repositories == (offer.main, offer.draft)
     qtbot.waitUntil(lambda: not empty.install_button.isVisible())
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_nothing_moves_under_the_pointer_when_this_machine_has_been_measured(
+    harness: AppHarness, empty: EmptyChat, qtbot: QtBot, scale: float
+) -> None:
+    harness.application.settings.text_scale = scale
+    harness.window.resize(760, 700)
+    qtbot.waitUntil(lambda: empty.width() <= 760 and empty.questions[0].width() > 300)
+    places = []
+    for letters in range(1, 60, 6):  # of some name the last line is just full
+        for predicted in (None, PredictedGain(1.8, TYPICAL_OF_KIND)):
+            empty._pair = replace(best(harness), main_name="a" * letters, predicted=predicted)
+            empty._describe_offer()
+            QApplication.processEvents()
+            places.append((empty.offer_reason.height(), empty.questions[0].y(), empty.install_button.y()))
+    assert places[::2] == places[1::2]
 
 
 def test_what_failed_is_offered_again(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:

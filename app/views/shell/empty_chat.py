@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -21,6 +23,7 @@ from app.views.widgets.mark import Mark
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
+from engine import TYPICAL_OF_KIND, PredictedGain
 
 _WIDTH = 560
 
@@ -36,6 +39,9 @@ class EmptyChat(Translated, QScrollArea):
         self.questions = [QuestionButton(theme, self) for _ in range(3)]
         self.offer = TextLabel(theme, TextStyle.BODY)
         self.offer_reason = TextLabel(theme, TextStyle.FINE)
+        self.offer_reason.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._longest_reason = TextLabel(theme, TextStyle.FINE, self)  # is measured, and never shown
+        self._longest_reason.hide()
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
         self.download = DownloadRow(theme)
@@ -129,6 +135,7 @@ class EmptyChat(Translated, QScrollArea):
     def _limit_width(self) -> None:
         for widget in (self.line, self._card, *self.questions):
             widget.setMaximumWidth(self._theme.px(_WIDTH))
+        self._keep_room()
 
     def _offer_card(self) -> Card:
         card = Card(self._theme)
@@ -174,17 +181,29 @@ class EmptyChat(Translated, QScrollArea):
             return
         if self._pair is not None:
             self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), self._pair.main_name))
-            self.offer_reason.setText(
-                fill(
-                    self.tr("The starter pair knows only Hunch. %1 with a draft chats about anything: %2."),
-                    self._pair.main_name,
-                    offer_text(self._pair),
-                )
-            )
+            self.offer_reason.setText(self._offer_words(self._pair))
+            self._keep_room()
             return
         self.offer_reason.setText(
             self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
         )
+
+    def _offer_words(self, pair: PairOffer) -> str:
+        sentence = self.tr("The starter pair knows only Hunch. %1 with a draft chats about anything: %2.")
+        return fill(sentence, pair.main_name, offer_text(pair))
+
+    def _keep_room(self) -> None:
+        """What the pair may bring is told once this machine was measured: nothing is to move under the pointer then."""
+        if self._pair is None or self._pair.predicted is not None:
+            return
+        words = self._offer_words(replace(self._pair, predicted=PredictedGain(2.0, TYPICAL_OF_KIND)))
+        width = min(self._theme.px(_WIDTH), self.viewport().width() - 48) - 32  # without the margins around it
+        self._longest_reason.setText(words)
+        self.offer_reason.setMinimumHeight(self._longest_reason.heightForWidth(max(40, width)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_room()
 
 
 class QuestionButton(PaintedButton):
