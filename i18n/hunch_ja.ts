@@ -3042,6 +3042,14 @@
         <translation>モデル設定</translation>
     </message>
     <message>
+        <source>Install a model</source>
+        <translation>モデルをインストール</translation>
+    </message>
+    <message>
+        <source>Open Settings</source>
+        <translation>設定を開く</translation>
+    </message>
+    <message>
         <source>Try again</source>
         <translation>再試行</translation>
     </message>
@@ -3088,6 +3096,14 @@
     <message>
         <source>The draft model failed. The main model finished alone.</source>
         <translation>ドラフトモデルで問題が起き、メインモデルだけで書きました。</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch</source>
+        <translation>スターターペアが知っているのは Hunch のことだけです</translation>
+    </message>
+    <message>
+        <source>Install a larger model to chat about anything.</source>
+        <translation>大きなモデルをインストールすると、何でも話せます。</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>

@@ -3042,6 +3042,14 @@
         <translation>모델 설정</translation>
     </message>
     <message>
+        <source>Install a model</source>
+        <translation>모델 설치</translation>
+    </message>
+    <message>
+        <source>Open Settings</source>
+        <translation>설정 열기</translation>
+    </message>
+    <message>
         <source>Try again</source>
         <translation>다시 시도</translation>
     </message>
@@ -3088,6 +3096,14 @@
     <message>
         <source>The draft model failed. The main model finished alone.</source>
         <translation>초안 모델에 문제가 생겨 메인 모델이 혼자 썼어요.</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch</source>
+        <translation>스타터 쌍은 Hunch만 알아요</translation>
+    </message>
+    <message>
+        <source>Install a larger model to chat about anything.</source>
+        <translation>더 큰 모델을 설치하면 무엇이든 이야기할 수 있어요.</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>

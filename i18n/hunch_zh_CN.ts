@@ -3042,6 +3042,14 @@
         <translation>模型设置</translation>
     </message>
     <message>
+        <source>Install a model</source>
+        <translation>安装模型</translation>
+    </message>
+    <message>
+        <source>Open Settings</source>
+        <translation>打开设置</translation>
+    </message>
+    <message>
         <source>Try again</source>
         <translation>重试</translation>
     </message>
@@ -3088,6 +3096,14 @@
     <message>
         <source>The draft model failed. The main model finished alone.</source>
         <translation>草稿模型出错，由主模型单独完成。</translation>
+    </message>
+    <message>
+        <source>The starter pair knows only Hunch</source>
+        <translation>入门模型对只了解 Hunch</translation>
+    </message>
+    <message>
+        <source>Install a larger model to chat about anything.</source>
+        <translation>安装更大的模型，就能聊任何话题。</translation>
     </message>
     <message>
         <source>The reply was interrupted</source>

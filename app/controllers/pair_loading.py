@@ -39,6 +39,7 @@ from engine import (
 
 _MOST_REMEMBERED = 200  # drafts, of as many main models
 
+
 class PairUse(QObject):
     """Whether replies need the loaded pair: when it may be unloaded, or another loaded in its place.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.settings import STARTER_NAME
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus
 from app.view_models.drafted_text import DraftedText
 from engine import EngineError, RequestStats
@@ -33,6 +34,7 @@ _CUT_SHORT = (
     ReplyStatus.CONTEXT,
     ReplyStatus.MEMORY,
 )
+_STARTER_REFUSALS = ("Settings → Models", "설정 → 모델", "設定 → モデル", "设置 → 模型")  # each of them names the way
 _NOT_ON_DISK = (ReplyStatus.UNSAVED, ReplyStatus.UNREADABLE)
 _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTERRUPTED, ReplyStatus.FAILED)
 
@@ -85,7 +87,13 @@ class TranscriptMessage:
         """Something stands at its end: why it failed, was interrupted or cut short."""
         if self.status is ReplyStatus.FAILED:
             return self.error is not None
-        return self.status in (*_CUT_SHORT, *_NOT_ON_DISK)
+        return self.needs_larger_model or self.status in (*_CUT_SHORT, *_NOT_ON_DISK)
+
+    @property
+    def needs_larger_model(self) -> bool:
+        """The starter model says, in words that it was taught, that it knows only Hunch."""
+        of_starter = self.status is ReplyStatus.DONE and self.model == STARTER_NAME and not self.from_user
+        return of_starter and any(words in self.text for words in _STARTER_REFUSALS)
 
     @property
     def can_continue(self) -> bool:

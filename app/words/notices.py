@@ -16,6 +16,8 @@ class NoticeAction(StrEnum):
     CHOOSE_MODEL = "choose_model"
     CHOOSE_DRAFT = "choose_draft"
     OPEN_MODELS = "open_models"
+    INSTALL_MODEL = "install_model"
+    OPEN_SETTINGS = "open_settings"
     RETRY = "retry"
     CONTINUE = "continue"
     NEW_CHAT = "new_chat"
@@ -39,6 +41,8 @@ def action_text(action: NoticeAction | None) -> str:
         NoticeAction.CHOOSE_MODEL: QCoreApplication.translate("Messages", "Choose a model"),
         NoticeAction.CHOOSE_DRAFT: QCoreApplication.translate("Messages", "Choose a draft"),
         NoticeAction.OPEN_MODELS: QCoreApplication.translate("Messages", "Model settings"),
+        NoticeAction.INSTALL_MODEL: QCoreApplication.translate("Messages", "Install a model"),
+        NoticeAction.OPEN_SETTINGS: QCoreApplication.translate("Messages", "Open Settings"),
         NoticeAction.RETRY: QCoreApplication.translate("Messages", "Try again"),
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),

@@ -422,7 +422,7 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Setting out of range"),
         QT_TRANSLATE_NOOP("Messages", "%1 is set to %2; allowed: %3."),
         QT_TRANSLATE_NOOP("Messages", "Change it in Settings."),
-        NoticeAction.RETRY,
+        NoticeAction.OPEN_SETTINGS,
         values=("field", "value", "allowed"),
     ),
     Row(

@@ -219,6 +219,15 @@ def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool)
     return _end_notices(empty).get(status)
 
 
+def install_notice() -> Notice:
+    """Under a refusal of the starter pair."""
+    return Notice(
+        QCoreApplication.translate("Messages", "The starter pair knows only Hunch"),
+        QCoreApplication.translate("Messages", "Install a larger model to chat about anything."),
+        action=NoticeAction.INSTALL_MODEL,
+    )
+
+
 def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
     return {
         ReplyStatus.INTERRUPTED: Notice(

@@ -77,7 +77,9 @@ def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness)
     assert mains.checked == MAIN.folder
 
 
-def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness) -> None:
+def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness, qtbot: QtBot) -> None:
+    drafts = harness.window.picker.panel.drafts
+    qtbot.waitUntil(lambda: "Comparing…" not in [option.text for option in options(drafts)])
     listed = options(harness.window.picker.panel.drafts)
     assert [option.text for option in listed[:5]] == ["No draft", "Recommended", "Draft-1B", "Compatible", "Main-4B"]
     assert listed[5].text == "Not compatible"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -23,7 +21,6 @@ from app.views.widgets.mark import Mark
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
-from engine import TYPICAL_OF_KIND, PredictedGain
 
 _WIDTH = 560
 
@@ -196,7 +193,7 @@ class EmptyChat(Translated, QScrollArea):
         """What the pair may bring is told once this machine was measured: nothing is to move under the pointer then."""
         if self._pair is None or self._pair.predicted is not None:
             return
-        words = self._offer_words(replace(self._pair, predicted=PredictedGain(2.0, TYPICAL_OF_KIND)))
+        words = self._offer_words(self._pair.with_longest_estimate())
         width = min(self._theme.px(_WIDTH), self.viewport().width() - 48) - 32  # without the margins around it
         self._longest_reason.setText(words)
         self.offer_reason.setMinimumHeight(self._longest_reason.heightForWidth(max(40, width)))

@@ -268,8 +268,10 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
             self.picker.open()
-        elif action == NoticeAction.OPEN_MODELS:
+        elif action in (NoticeAction.OPEN_MODELS, NoticeAction.INSTALL_MODEL):
             self.settings_requested.emit("models")
+        elif action == NoticeAction.OPEN_SETTINGS:
+            self.settings_requested.emit("chat")
         elif action == NoticeAction.NEW_CHAT:
             self._new_chat()
         elif action == NoticeAction.RETRY and self.models is not None:

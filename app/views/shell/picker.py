@@ -115,7 +115,7 @@ class Picker(Translated, QWidget):
         pointed, compared = self.lists.pointed_option, self._compared()
         if self.more.isVisibleTo(self):
             self.note.setText(self._pair_note(compared))
-            self.more.show_check(compared.check if compared is not None else None, is_asked=compared is not None)
+            self.more.show_comparison(compared)
         elif pointed is not None and (pointed.reason or pointed.detail):
             self.note.setText(labelled(pointed.text, pointed.reason or pointed.detail))
         else:

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.theme import Theme
-from app.view_models.model_list import PairState, PairView
+from app.view_models.model_list import DraftChoice, PairState, PairView
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.shell.inspector import ScrolledText
 from app.views.widgets.buttons import Emphasis, PillButton
@@ -18,7 +18,6 @@ from app.views.widgets.option_list import EDGE_PX
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 from app.words.pairs import pair_details
-from engine import PairCheck
 
 
 class PickerMore(Translated, ScrolledText):
@@ -77,10 +76,11 @@ class PickerMore(Translated, ScrolledText):
         self.search_button.setEnabled(bool(pair.main_folder))
         self.eject_button.setEnabled(ready)
 
-    def show_check(self, check: PairCheck | None, *, is_asked: bool) -> None:
-        """What the files of the two say; `is_asked`: it is known, or will be."""
-        self.compared.setVisible(is_asked)
-        self.details.setVisible(is_asked)
+    def show_comparison(self, draft: DraftChoice | None) -> None:
+        """What the files of the two say, once that is known; nothing without a draft."""
+        check = draft.check if draft is not None else None
+        self.compared.setVisible(draft is not None)
+        self.details.setVisible(draft is not None)
         self.details.setText("\n".join(pair_details(check)) if check is not None else self.tr("Comparing…"))
 
     def _leave_for(self, place: SignalInstance) -> None:

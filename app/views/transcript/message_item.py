@@ -291,13 +291,15 @@ class MessageItem:
         if message.has_notice:
             yield (
                 PartKind.NOTICE,
-                NoticeContent(message.status, message.error, message.empty, message.read_only),
+                NoticeContent(
+                    message.status, message.error, message.empty, message.read_only, message.needs_larger_model
+                ),
                 _GAP_PX,
             )
         footer = FooterContent(
             from_user=message.from_user,
             status=message.status,
-            stats=message.stats,
+            stats=None if message.needs_larger_model else message.stats,  # how fast it refused is no praise
             empty=message.empty,
             can_continue=message.can_continue,
             sibling=message.sibling,

@@ -22,7 +22,7 @@ from app.views.widgets.translated import Translated
 from app.words import formats
 from app.words.formats import listed
 from app.words.notices import NoticeAction, action_text
-from app.words.replies import reply_notice
+from app.words.replies import install_notice, reply_notice
 
 _MINUTE_S = 60
 
@@ -145,6 +145,7 @@ class NoticeContent:
     error: EngineError | None
     empty: bool
     read_only: bool = False  # in the Trash: nothing can be done about it there
+    needs_larger_model: bool = False  # nothing went wrong: the starter pair cannot answer it
 
 
 class NoticePart(Hovered, QWidget):
@@ -154,6 +155,7 @@ class NoticePart(Hovered, QWidget):
         super().__init__(parent)
         self._context = context
         self._action: NoticeAction | None = None
+        self._is_fault = True
         self.words = ""  # all of it, to copy
         self._message_id = 0
         self._title, self._sentence, self._hint = (self._label() for _ in range(3))
@@ -173,7 +175,10 @@ class NoticePart(Hovered, QWidget):
     def show_part(self, part: Part, width_px: int) -> int:
         assert isinstance(part.content, NoticeContent)
         content, colors = part.content, self._context.theme.palette
-        notice = reply_notice(content.status, content.error, empty=content.empty)
+        self._is_fault = not content.needs_larger_model
+        notice = (
+            reply_notice(content.status, content.error, empty=content.empty) if self._is_fault else install_notice()
+        )
         assert notice is not None
         self._action, self._message_id = notice.action, part.message_id
         self._title.setStyleSheet(f"color: {colors.text.name()}; font-weight: 600")
@@ -212,9 +217,8 @@ class NoticePart(Hovered, QWidget):
         paint_card(painter, self.rect(), RADIUS_CARD, colors.surface, colors.hairline)
         side = theme.px(16)
         line = math.ceil(QFontMetricsF(theme.ui_font(UI_PX)).height())
-        icon("alert-triangle", colors.fault).paint(
-            painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side)
-        )
+        shown = icon("alert-triangle", colors.fault) if self._is_fault else icon("info", colors.secondary)
+        shown.paint(painter, QRect(theme.px(14), theme.px(12) + (line - side) // 2, side, side))
         painter.end()
 
 
