@@ -237,7 +237,7 @@ def test_a_notice_says_what_to_do(open_transcript: Opener, qtbot: QtBot) -> None
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in widget.findChildren(QLabel))
     with qtbot.waitSignal(harness.view.notice_action_requested) as asked:
         widget.button.click()
-    assert asked.args == [1, NoticeAction.RETRY]
+    assert asked.args == [1, NoticeAction.OPEN_SETTINGS]
 
 
 # The row under a message
@@ -254,6 +254,16 @@ def test_icons_come_with_the_pointer_and_nothing_moves(open_transcript: Opener) 
     assert [place for _, place in harness.view.visible_parts.shown()] == places
     QApplication.sendEvent(harness.view, QEvent(QEvent.Type.Leave))
     assert shown_acts(footer_of(harness, 2)) == set()
+
+
+@pytest.mark.parametrize("siblings", [1, 2])
+def test_icons_end_where_the_text_does(open_transcript: Opener, siblings: int) -> None:
+    harness = open_transcript([question(1), replace(reply(2, "Answer"), siblings=siblings)])
+    harness.view.message_keys.step(-1)
+    footer = footer_of(harness, 2)
+    shown = [footer.buttons[act].geometry() for act in shown_acts(footer)]
+    assert max(each.right() for each in shown) == footer.width() - 1
+    assert len({each.left() for each in shown}) == len(shown)
 
 
 def test_icons_stay_while_their_menu_is_open(open_transcript: Opener, qtbot: QtBot) -> None:

@@ -33,14 +33,14 @@ _LINK_SIDE_PX = 8
 _LEAST_NAME_PX = 48  # of a model's name; less says nothing
 _OF_WHOLE_MESSAGES = ("edit",)
 _ICONS = {  # from left to right, as Tab goes through them
+    "earlier": "chevron-left",
+    "later": "chevron-right",
     "continue": "play",
     "copy": "copy",
     "edit": "pencil",
     "regenerate": "refresh-cw",
     "delete": "trash-2",
     "more": "more-horizontal",
-    "earlier": "chevron-left",
-    "later": "chevron-right",
 }
 
 
@@ -315,24 +315,26 @@ class MessageFooter(Hovered, Translated, QWidget):
         return self.link.sizeHint().width() if self._line and self._line.link else 0
 
     def _versions_width(self) -> int:
-        """Kept free beside a reply of one version, so that no button moves when it is written again."""
         side = self._context.theme.px(_BUTTON_PX)
-        return 2 * side + self._count_width() if self._content.siblings > 1 or not self._content.from_user else 0
+        return 2 * side + self._count_width() if self._content.siblings > 1 else 0
 
     def _count_width(self) -> int:
         words = self._count_words() if self._content.siblings > 1 else _TWO_VERSIONS
         return QFontMetrics(self._plain).horizontalAdvance(words) + self._context.theme.px(4)
 
     def _arrange(self, width_px: int) -> None:
-        """Places the version switch at the right edge, where it is always in sight, and the actions left of it."""
+        """Places the actions at the right edge of the text, and left of them the version switch, always in sight.
+
+        No action moves when a reply is written again.
+        """
         side, row = self._context.theme.px(_BUTTON_PX), self._context.theme.px(ROW_PX)
         y = (row - side) // 2 + self._icons_top(width_px)
-        x = width_px - side * len(self._possible_acts()) - self._versions_width()
+        x = width_px - side * len(self._possible_acts())
+        self.buttons["earlier"].setGeometry(x - self._versions_width(), y, side, side)
+        self.buttons["later"].setGeometry(x - side, y, side, side)
         for act in self._possible_acts():
             self.buttons[act].setGeometry(x, y, side, side)
             x += side
-        self.buttons["earlier"].setGeometry(x, y, side, side)
-        self.buttons["later"].setGeometry(x + side + self._count_width(), y, side, side)
         self.buttons["earlier"].setEnabled(self._content.sibling > 1)
         self.buttons["later"].setEnabled(self._content.sibling < self._content.siblings)
 
@@ -440,9 +442,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         return [_placed(row, separator + self._content.model, self._plain, self._faint())]
 
     def _shown_icons_px(self) -> int:
-        if self._content.highlighted:
-            return self._icons_px
-        return self._versions_width() if self._content.siblings > 1 else 0
+        return self._icons_px if self._content.highlighted or self._content.siblings > 1 else 0
 
     def _faint(self) -> QColor:
         return self._context.theme.palette.faint
