@@ -6,6 +6,7 @@ WORKAROUND: Qt's own images cannot do this. None of their alignments lets one re
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSizeF, Qt
 from PySide6.QtGui import (
+    QColor,
     QImage,
     QPainter,
     QPyTextObject,
@@ -20,6 +21,7 @@ from app.markup.formula import Drawing
 OBJECT_TYPE = QTextFormat.ObjectTypes.UserObject.value + 1
 TEX = QTextFormat.Property.UserProperty.value + 3  # the formula's source
 _IMAGE = QTextFormat.Property.UserProperty.value + 5
+TINT = QTextFormat.Property.UserProperty.value + 20  # the ground of one that is selected
 _WIDTH = QTextFormat.Property.UserProperty.value + 6
 _ASCENT = QTextFormat.Property.UserProperty.value + 7
 
@@ -43,7 +45,10 @@ class FormulaObject(QPyTextObject):
     def drawObject(  # noqa: N802
         self, painter: QPainter, rect: QRectF | QRect, _doc: QTextDocument, _position: int, form: QTextFormat
     ) -> None:
-        drawn = form.property(_IMAGE)
+        drawn, tint = form.property(_IMAGE), form.property(TINT)
+        if isinstance(tint, QColor):
+            below = drawn.deviceIndependentSize().height() if isinstance(drawn, QImage) else 0.0
+            painter.fillRect(QRectF(rect.x(), rect.y(), rect.width(), max(rect.height(), below)), tint)
         if isinstance(drawn, QImage):
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.drawImage(QPointF(rect.left(), QRectF(rect).bottom() - form.doubleProperty(_ASCENT)), drawn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
@@ -509,3 +510,17 @@ def test_a_message_that_cannot_be_shown_keeps_no_later_one_from_the_screen(
     QApplication.processEvents()
     assert texts(harness) == ["Two"]
     assert [part.content for part in harness.parts(PartKind.BUBBLE)] == [Bubble("One"), Bubble("Three")]
+
+
+def test_a_selected_formula_has_the_tint_of_the_words_beside_it(open_transcript: Opener) -> None:
+    harness = open_transcript([question(1), reply(2, "Some words $x^2 + y^2 + z^2$ and more words")])
+
+    def large_areas() -> set[int]:
+        image = harness.view.grab().toImage()
+        pixels = Counter(image.pixel(x, y) for x in range(image.width()) for y in range(image.height()))
+        return {color for color, number in pixels.items() if number > 300}
+
+    before = large_areas()
+    harness.view.selection.select_all()
+    QApplication.processEvents()
+    assert len(large_areas() - before) == 2  # on the page, and on the bubble of the question

@@ -35,7 +35,7 @@ from app.markup.copying import length_of, table_of
 from app.markup.document import CODE, QUOTE_BAR_PX, QUOTE_BARS, RULE, DocumentBuilder, nothing_to_load
 from app.markup.document_style import DocumentStyle
 from app.markup.formula import FormulaKey
-from app.markup.inline_formula import FormulaObject
+from app.markup.inline_formula import TINT, FormulaObject
 from app.markup.lines import stretches
 from app.markup.long_lines import line_around
 from app.markup.plain_growth import added_text, may_have_address
@@ -47,6 +47,7 @@ from app.views.transcript.selection import Stretch, Unit
 from app.views.widgets.painting import paint_card
 
 BUBBLE_SHARE = 0.8
+_OBJECT = "\ufffc"  # what stands for an object in a text
 _WHEEL_PX = 60
 _WHEEL_NOTCH = 120
 _Move = QTextCursor.MoveOperation
@@ -325,7 +326,8 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         context.palette = self.palette()
         context.clip = self.clip_of(QRectF(event.rect().translated(scrolled, 0)))
         # What was found comes last: on the ground of a selection its words could not be read.
-        context.selections = [*map(self._lit_selection, self._lit_cursors), *self.found.selections()]
+        lit = [selection for cursor in self._lit_cursors for selection in self._lit_selections(cursor)]
+        context.selections = [*lit, *self.found.selections()]
         painter = QPainter(self.viewport())
         painter.setClipRect(event.rect())
         painter.translate(-scrolled, 0)
@@ -360,9 +362,23 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         cursor.setPosition(last, QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
-    def _lit_selection(self, cursor: QTextCursor) -> QAbstractTextDocumentLayout.Selection:
+    def _lit_selections(self, cursor: QTextCursor) -> Iterator[QAbstractTextDocumentLayout.Selection]:
+        """Formulas tint themselves: Qt paints over an object with a background once more, half opaque."""
+        place, last = cursor.selectionStart(), cursor.selectionEnd()
+        found = self.document().find(_OBJECT, place)
+        while not found.isNull() and found.selectionEnd() <= last:
+            yield self._lit_selection(self._cursor_over(place, found.selectionStart()))
+            yield self._lit_selection(found, is_object=True)
+            place = found.selectionEnd()
+            found = self.document().find(_OBJECT, place)
+        yield self._lit_selection(self._cursor_over(place, last))
+
+    def _lit_selection(self, cursor: QTextCursor, *, is_object: bool = False) -> QAbstractTextDocumentLayout.Selection:
         form = QTextCharFormat()
-        form.setBackground(self.context.selection_color())
+        if is_object:
+            form.setProperty(TINT, self.context.selection_color())
+        else:
+            form.setBackground(self.context.selection_color())
         result = QAbstractTextDocumentLayout.Selection()
         result.cursor, result.format = cursor, form
         return result
