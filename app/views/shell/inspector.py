@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QAccessible, QColor, QFocusEvent, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.controllers.chat import ChatController
 from app.controllers.inspector import Inspector
@@ -22,10 +22,9 @@ from app.views.shell.inspector_charts import Chart, PassColumns, PassMeter, Posi
 from app.views.shell.window_parts import WindowParts
 from app.views.widgets.banner import BannerText
 from app.views.widgets.buttons import Emphasis, IconButton, PillButton
-from app.views.widgets.focus_ring import FocusRing
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.meanings import Meanings
-from app.views.widgets.painting import paint_row_ground
+from app.views.widgets.scrolled_text import ScrolledText
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
@@ -39,31 +38,6 @@ if TYPE_CHECKING:
 WIDTH_PX = 300
 _SIDE_PX = 16
 _READING_UPDATES = 10  # words stand for a second while a reply is written, so that they can be read
-
-
-class ScrolledText(FocusRing, QScrollArea):
-    """Arrow keys scroll it where it has the focus."""
-
-    accessible_role = QAccessible.Role.Document
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.viewport().update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.viewport().update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self.has_ring:
-            painter = QPainter(self.viewport())
-            paint_row_ground(painter, self.viewport().rect(), self._theme.palette, filled=False, ring=True)
-            painter.end()
 
 
 class InspectorPanel(Translated, QWidget):

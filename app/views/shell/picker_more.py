@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.model_list import DraftChoice, PairState, PairView
 from app.views.settings.speculation_controls import SpeculationControls
-from app.views.shell.inspector import ScrolledText
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.option_list import EDGE_PX
+from app.views.widgets.scrolled_text import ScrolledText
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 from app.words.pairs import pair_details
