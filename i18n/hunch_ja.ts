@@ -4617,10 +4617,6 @@
         <translation>ドラフト時間</translation>
     </message>
     <message>
-        <source>needs %1</source>
-        <translation>目安 %1</translation>
-    </message>
-    <message>
         <source>answered together</source>
         <translation>同時に回答</translation>
     </message>

@@ -4617,10 +4617,6 @@
         <translation>초안 시간</translation>
     </message>
     <message>
-        <source>needs %1</source>
-        <translation>기준 %1</translation>
-    </message>
-    <message>
         <source>answered together</source>
         <translation>함께 작성</translation>
     </message>

@@ -4617,10 +4617,6 @@
         <translation>草稿用时</translation>
     </message>
     <message>
-        <source>needs %1</source>
-        <translation>起点 %1</translation>
-    </message>
-    <message>
         <source>answered together</source>
         <translation>同时生成</translation>
     </message>

@@ -76,10 +76,8 @@ def second_line(column: RequestColumn, stats: RequestStats) -> str:
 
 
 def _from_how_many(stats: RequestStats) -> str:
-    if stats.break_even is None:
-        return ""
-    words = QCoreApplication.translate("Requests", "needs %1")
-    return formats.fill(words, break_even_text(stats))
+    """The break-even, below the tokens per pass."""
+    return "" if stats.break_even is None else f"≥ {break_even_text(stats)}"
 
 
 def source_text(stats: RequestStats) -> str:

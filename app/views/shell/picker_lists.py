@@ -48,7 +48,7 @@ class PickerLists(Translated, QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(6)
+        grid.setVerticalSpacing(10)
         grid.addWidget(self.field, 0, 0, 1, 2)
         grid.addWidget(self.sides, 1, 0, 1, 2)
         self.sides.set_value("main")
