@@ -253,7 +253,8 @@ class Application(QObject):
 
     def come_to_front(self) -> None:
         bring_to_front(self.window)
-        self.window.composer.edit.setFocus()
+        if not self.window.models_view.is_shown:
+            self.window.composer.edit.setFocus()
 
     def open_quick_ask(self) -> None:
         """Now, or as soon as the chats are open."""
@@ -262,6 +263,9 @@ class Application(QObject):
             self.window.menu.quick_ask.trigger()
 
     def show_settings(self, page: str = "") -> SettingsWindow | None:
+        if page == "models":
+            self.show_models()
+            return None
         window = self.settings_window() if self.is_open else None
         if window is not None:
             if page:
@@ -269,19 +273,25 @@ class Application(QObject):
             window.come_to_front()
         return window
 
+    def show_models(self, tab: str = "") -> None:
+        """In the main window, which comes to the front."""
+        self.window.models_view.show(tab)
+        bring_to_front(self.window)
+
     def settings_window(self) -> SettingsWindow:
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
             parts = self.theme, self.settings, self.chats, self.models, self.speculation, self.paths
             self._settings_window = SettingsWindow(*parts)
+            self._settings_window.models_requested.connect(self.show_models)
             self._steps.insert(0, self._settings_window.close)
         return self._settings_window
 
     def _find_draft(self) -> None:
-        main, window = self.models.main_info(), self.show_settings("discover")
-        if window is not None and main is not None:
-            window.discover.show_drafts_for(main)
+        self.show_models("find")
+        if (main := self.models.main_info()) is not None:
+            self.window.models_view.view.discover.show_drafts_for(main)
 
     def _on_setting(self, name: str) -> None:
         if name == "language":

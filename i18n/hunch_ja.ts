@@ -43,6 +43,14 @@
         <translation>キャンセル</translation>
     </message>
     <message>
+        <source>Hub</source>
+        <translation>ハブ</translation>
+    </message>
+    <message>
+        <source>Hunch</source>
+        <translation>Hunch</translation>
+    </message>
+    <message>
         <source>Show in Finder</source>
         <translation>Finder に表示</translation>
     </message>
@@ -772,6 +780,10 @@
         <translation>
             <numerusform>%Ln 件のモデル</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>All models</source>
+        <translation>すべてのモデル</translation>
     </message>
     <message>
         <source>Search for models, or author/words</source>
@@ -1963,6 +1975,13 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2099,6 +2118,10 @@
     <message>
         <source>Command Palette…</source>
         <translation>コマンドパレット…</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>モデル</translation>
     </message>
     <message>
         <source>Smaller Text</source>
@@ -3593,17 +3616,20 @@
         <source>Add a folder…</source>
         <translation>フォルダを追加…</translation>
     </message>
+</context>
+<context>
+    <name>ModelsView</name>
     <message>
-        <source>Hub</source>
-        <translation>ハブ</translation>
+        <source>Models</source>
+        <translation>モデル</translation>
     </message>
     <message>
-        <source>Recommended for this Mac</source>
-        <translation>この Mac へのおすすめ</translation>
+        <source>Yours</source>
+        <translation>マイモデル</translation>
     </message>
     <message>
-        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>メモリと言語に合わせて選んだメインモデルとドラフトモデルです。1 回のクリックで両方インストールできます。</translation>
+        <source>Find</source>
+        <translation>探す</translation>
     </message>
 </context>
 <context>
@@ -4441,6 +4467,17 @@
     </message>
 </context>
 <context>
+    <name>Recommended</name>
+    <message>
+        <source>Recommended for this Mac</source>
+        <translation>この Mac へのおすすめ</translation>
+    </message>
+    <message>
+        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
+        <translation>メモリと言語に合わせて選んだメインモデルとドラフトモデルです。1 回のクリックで両方インストールできます。</translation>
+    </message>
+</context>
+<context>
     <name>ReplyEnds</name>
     <message>
         <source>Reply failed.</source>
@@ -4819,6 +4856,14 @@
     <message>
         <source>Models</source>
         <translation>モデル</translation>
+    </message>
+    <message>
+        <source>What is installed, downloads, folders with models, deleting.</source>
+        <translation>インストール済みのモデル、ダウンロード、モデルのあるフォルダ、削除。</translation>
+    </message>
+    <message>
+        <source>Search the hub, install a repository, what is recommended.</source>
+        <translation>Hub の検索、リポジトリのインストール、おすすめ。</translation>
     </message>
     <message>
         <source>Find models</source>

@@ -43,6 +43,14 @@
         <translation>취소</translation>
     </message>
     <message>
+        <source>Hub</source>
+        <translation>허브</translation>
+    </message>
+    <message>
+        <source>Hunch</source>
+        <translation>Hunch</translation>
+    </message>
+    <message>
         <source>Show in Finder</source>
         <translation>Finder에서 보기</translation>
     </message>
@@ -772,6 +780,10 @@
         <translation>
             <numerusform>모델 %Ln개</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>All models</source>
+        <translation>모든 모델</translation>
     </message>
     <message>
         <source>Search for models, or author/words</source>
@@ -1963,6 +1975,13 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2099,6 +2118,10 @@
     <message>
         <source>Command Palette…</source>
         <translation>명령 팔레트…</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>모델</translation>
     </message>
     <message>
         <source>Smaller Text</source>
@@ -3593,17 +3616,20 @@
         <source>Add a folder…</source>
         <translation>폴더 추가…</translation>
     </message>
+</context>
+<context>
+    <name>ModelsView</name>
     <message>
-        <source>Hub</source>
-        <translation>허브</translation>
+        <source>Models</source>
+        <translation>모델</translation>
     </message>
     <message>
-        <source>Recommended for this Mac</source>
-        <translation>이 Mac에 추천</translation>
+        <source>Yours</source>
+        <translation>내 모델</translation>
     </message>
     <message>
-        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>메모리와 언어에 맞춰 고른 메인 모델과 초안 모델이에요. 한 번 누르면 둘 다 설치돼요.</translation>
+        <source>Find</source>
+        <translation>찾기</translation>
     </message>
 </context>
 <context>
@@ -4441,6 +4467,17 @@
     </message>
 </context>
 <context>
+    <name>Recommended</name>
+    <message>
+        <source>Recommended for this Mac</source>
+        <translation>이 Mac에 추천</translation>
+    </message>
+    <message>
+        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
+        <translation>메모리와 언어에 맞춰 고른 메인 모델과 초안 모델이에요. 한 번 누르면 둘 다 설치돼요.</translation>
+    </message>
+</context>
+<context>
     <name>ReplyEnds</name>
     <message>
         <source>Reply failed.</source>
@@ -4819,6 +4856,14 @@
     <message>
         <source>Models</source>
         <translation>모델</translation>
+    </message>
+    <message>
+        <source>What is installed, downloads, folders with models, deleting.</source>
+        <translation>설치된 모델, 다운로드, 모델이 있는 폴더, 삭제.</translation>
+    </message>
+    <message>
+        <source>Search the hub, install a repository, what is recommended.</source>
+        <translation>Hub 검색, 저장소 설치, 추천.</translation>
     </message>
     <message>
         <source>Find models</source>

@@ -43,6 +43,14 @@
         <translation>取消</translation>
     </message>
     <message>
+        <source>Hub</source>
+        <translation>Hub</translation>
+    </message>
+    <message>
+        <source>Hunch</source>
+        <translation>Hunch</translation>
+    </message>
+    <message>
         <source>Show in Finder</source>
         <translation>在访达中显示</translation>
     </message>
@@ -772,6 +780,10 @@
         <translation>
             <numerusform>%Ln 个模型</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>All models</source>
+        <translation>所有模型</translation>
     </message>
     <message>
         <source>Search for models, or author/words</source>
@@ -1963,6 +1975,13 @@
     </message>
 </context>
 <context>
+    <name>MainWindow</name>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
+    </message>
+</context>
+<context>
     <name>MenuBar</name>
     <message>
         <source>File</source>
@@ -2099,6 +2118,10 @@
     <message>
         <source>Command Palette…</source>
         <translation>命令面板…</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>模型</translation>
     </message>
     <message>
         <source>Smaller Text</source>
@@ -3593,17 +3616,20 @@
         <source>Add a folder…</source>
         <translation>添加文件夹…</translation>
     </message>
+</context>
+<context>
+    <name>ModelsView</name>
     <message>
-        <source>Hub</source>
-        <translation>Hub</translation>
+        <source>Models</source>
+        <translation>模型</translation>
     </message>
     <message>
-        <source>Recommended for this Mac</source>
-        <translation>为这台 Mac 推荐</translation>
+        <source>Yours</source>
+        <translation>我的模型</translation>
     </message>
     <message>
-        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>根据内存和语言挑选的主模型及其草稿模型，点按一次即可一并安装。</translation>
+        <source>Find</source>
+        <translation>查找</translation>
     </message>
 </context>
 <context>
@@ -4441,6 +4467,17 @@
     </message>
 </context>
 <context>
+    <name>Recommended</name>
+    <message>
+        <source>Recommended for this Mac</source>
+        <translation>为这台 Mac 推荐</translation>
+    </message>
+    <message>
+        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
+        <translation>根据内存和语言挑选的主模型及其草稿模型，点按一次即可一并安装。</translation>
+    </message>
+</context>
+<context>
     <name>ReplyEnds</name>
     <message>
         <source>Reply failed.</source>
@@ -4819,6 +4856,14 @@
     <message>
         <source>Models</source>
         <translation>模型</translation>
+    </message>
+    <message>
+        <source>What is installed, downloads, folders with models, deleting.</source>
+        <translation>已安装的模型、下载、存放模型的文件夹、删除。</translation>
+    </message>
+    <message>
+        <source>Search the hub, install a repository, what is recommended.</source>
+        <translation>搜索 Hub、安装仓库、推荐。</translation>
     </message>
     <message>
         <source>Find models</source>

@@ -40,6 +40,7 @@ class ChatController(QObject):
     """`chat_id` is 0 while the open chat has no message: it is stored with its first one."""
 
     current_chat_changed = Signal(int, str)  # chat, title
+    chat_wanted = Signal()  # somebody goes to a chat, be it the open one
     generating_changed = Signal(bool)  # of the open chat
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     problem_raised = Signal(object)  # EngineError
@@ -118,6 +119,8 @@ class ChatController(QObject):
     def open_chat(self, chat_id: int) -> None:
         if chat_id != self.chat_id and self._chats.summary(chat_id) is not None:
             self._show(chat_id)
+        elif chat_id == self.chat_id:
+            self.chat_wanted.emit()
 
     def rename_chat(self, chat_id: int, title: str) -> None:
         if title := storable(title)[:LONGEST_TITLE]:
@@ -368,6 +371,7 @@ class ChatController(QObject):
         self._update_generating()
         self._unseen.see(self.chat_id)
         self.current_chat_changed.emit(self.chat_id, self.title)
+        self.chat_wanted.emit()
 
     def show_read(self, title: str) -> None:
         """The chat that is read in the Trash, in place of a new one."""

@@ -19,10 +19,10 @@ from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.view_models.downloads import DownloadEntry, DownloadState
 from app.view_models.model_list import DraftState, PairState
-from app.views.settings.download_row import DownloadRow
-from app.views.settings.model_row import ModelRow
-from app.views.settings.recommended_card import OfferRow
-from app.views.settings.window import SettingsWindow
+from app.views.models.download_row import DownloadRow
+from app.views.models.model_row import ModelRow
+from app.views.models.recommended_card import OfferRow
+from app.views.models.view import ModelsView
 from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
@@ -64,17 +64,17 @@ def live(folder: Path, hub: TinyHub, pointer: Pointer) -> None:
         person.leave()
 
 
-def rows(window: SettingsWindow) -> list[DownloadRow]:
-    return [row for row in window.models.findChildren(DownloadRow) if row.isVisible()]
+def rows(view: ModelsView) -> list[DownloadRow]:
+    return [row for row in view.findChildren(DownloadRow) if row.isVisible()]
 
 
 def texts(widget: QWidget) -> list[str]:
     return [label.text() for label in widget.findChildren(TextLabel) if label.isVisible()]
 
 
-def only_row(window: SettingsWindow) -> DownloadRow:
-    wait(lambda: rows(window))
-    (row,) = rows(window)
+def only_row(view: ModelsView) -> DownloadRow:
+    wait(lambda: rows(view))
+    (row,) = rows(view)
     return row
 
 
@@ -85,16 +85,16 @@ def on_their_way(entry: DownloadEntry) -> list[str]:
 
 
 def install_and_pause(person: Person, hub: TinyHub) -> tuple[str, str]:
-    window = person.open_settings("Models")
-    wait(lambda: window.models.recommended.findChildren(OfferRow))
-    offered = window.models.recommended.findChildren(OfferRow)[0]
+    view = person.open_models("Find")
+    wait(lambda: view.discover.recommended.findChildren(OfferRow))
+    offered = view.discover.recommended.findChildren(OfferRow)[0]
     main, draft = offered.offer.main, offered.offer.draft
     for repository, name in ((main, "main"), (draft, "draft")):
         hub.add(repository, model(name))
         # Both halves hold still in the middle, so that both are seen on their way.
         hub.faults[f"{repository}/model.safetensors"] = Fault(times=1, hold_after=HELD_BYTES)
     person.click(offered.install_button)
-    row, downloads = only_row(window), person.application.models.downloads
+    row, downloads = only_row(view), person.application.models.downloads
     assert row.name.text() == f"{main} + {draft}"
     wait(lambda: downloads.entries[0].done_bytes > 2 * HELD_BYTES and downloads.entries[0].total_bytes)
     assert downloads.entries[0].state is DownloadState.RUNNING
@@ -108,8 +108,8 @@ def install_and_pause(person: Person, hub: TinyHub) -> tuple[str, str]:
 
 
 def resume_and_use(person: Person, hub: TinyHub, name: str) -> None:
-    window = person.open_settings("Models")
-    row, pair = only_row(window), person.application.models
+    view = person.open_models("Yours")
+    row, pair = only_row(view), person.application.models
     assert row.name.text() == name
     wait(lambda: row.words.text().startswith("Paused"))
     person.click(row.go_button)
@@ -119,7 +119,7 @@ def resume_and_use(person: Person, hub: TinyHub, name: str) -> None:
     assert len(ranged) == 2  # each half went on where it was
     person.click(row.use_button)
     wait(lambda: pair.pair.state is PairState.READY and pair.pair.draft_state is DraftState.ACTIVE)
-    wait(lambda: not pair.downloads.entries or not rows(window))
+    wait(lambda: not pair.downloads.entries or not rows(view))
 
 
 def chat_and_look_at_rates(person: Person) -> None:
@@ -141,11 +141,11 @@ def chat_and_look_at_rates(person: Person) -> None:
 
 def swap_the_draft(person: Person, draft: str) -> None:
     """Another one is installed by its name and used; then the first again and the other again, by the picker."""
-    window, pair = person.open_settings("Models"), person.application.models
-    person.click(window.models.install.repository)
-    QTest.keyClicks(window.models.install.repository, OTHER)
-    person.click(window.models.install.install_button)
-    row = only_row(window)
+    view, pair = person.open_models("Find"), person.application.models
+    person.click(view.discover.install.repository)
+    QTest.keyClicks(view.discover.install.repository, OTHER)
+    person.click(view.discover.install.install_button)
+    row = only_row(view)
     wait(row.use_button.isVisible)
     person.click(row.use_button)
     wait(partial(drafts_with, person, "Starter-DFlash"))
@@ -164,16 +164,16 @@ def drafts_with(person: Person, name: str) -> bool:
 
 
 def delete_the_other(person: Person, folder: Path) -> None:
-    window, pair = person.open_settings("Models"), person.application.models
+    view, pair = person.open_models("Yours"), person.application.models
 
     def listed() -> list[ModelRow]:
-        found = window.models.findChildren(ModelRow)
+        found = view.findChildren(ModelRow)
         return [row for row in found if row.isVisible() and "Starter-DFlash" in row.delete_button.accessibleName()]
 
     wait(listed)
     person.click(listed()[0].delete_button)
-    wait(lambda: any(box.isVisible() for box in window.models.findChildren(Dialog)))
-    (box,) = (each for each in window.models.findChildren(Dialog) if each.isVisible())
+    wait(lambda: any(box.isVisible() for box in view.findChildren(Dialog)))
+    (box,) = (each for each in view.findChildren(Dialog) if each.isVisible())
     person.click(box.act_button)
     wait(lambda: not (folder / "data" / "models" / OTHER).exists())
     wait(lambda: pair.pair.draft_state is DraftState.NONE)

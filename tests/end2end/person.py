@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QScrollArea, QWid
 
 from app.application import Application
 from app.system.paths import Paths
+from app.views.models.view import ModelsView
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.row_list import ChoiceList
 from tests.helpers.app_harness import reset_process
@@ -98,6 +99,15 @@ class Person:
         window = self.application.settings_window()
         self.click_row(window.list, page)
         return window
+
+    def open_models(self, tab: str) -> ModelsView:
+        """By the button of the sidebar and the tabs."""
+        place = self.application.window.models_view
+        if not place.is_shown:
+            self.click(self.application.window.sidebar.models_button)
+            wait(lambda: place.is_shown)
+        self.click(next(each for each in place.view.tabs.buttons if each.text() == tab))
+        return place.view
 
     def ask(self, text: str) -> None:
         chats, edit = self.application.chats, self.application.window.composer.edit

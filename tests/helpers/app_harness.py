@@ -18,6 +18,7 @@ from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
+from app.views.models.view import ModelsView
 from app.views.settings.window import SettingsWindow
 from app.views.shell.main_window import MainWindow
 from app.views.transcript.view import TranscriptView
@@ -84,6 +85,10 @@ class AppHarness:
         window = self.application.show_settings(page)
         assert window is not None
         return window
+
+    def show_models(self, tab: str = "") -> ModelsView:
+        self.application.show_models(tab)
+        return self.window.models_view.view
 
     @property
     def chats(self) -> ChatController:

@@ -62,7 +62,7 @@ class BusyApplication(application.Application):
         elif act == "delete" and chats.chat_id:
             chats.delete_chat(chats.chat_id)
         elif act == "settings":
-            self.show_settings("models")
+            self.show_models("yours")
 
 
 def _tell(what: str) -> None:

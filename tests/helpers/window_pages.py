@@ -94,14 +94,21 @@ def race(app: AppHarness) -> QWidget:
 
 def model_row(app: AppHarness) -> QWidget:
     """With its facts and all that can be done with it."""
-    window = app.application.show_settings("models")
-    assert window is not None
-    window.resize(window.minimumSize())
-    row = window.models.installed.rows[0]
+    view = app.show_models("yours")
+    app.window.resize(app.window.minimumSize())
+    row = view.yours.installed.rows[0]
     row.show_facts(True)
     QApplication.processEvents()
-    window.models.ensureWidgetVisible(row.reveal_button)
-    return window
+    view.yours.ensureWidgetVisible(row.reveal_button)
+    return app.window
+
+
+def models_tab(tab: str) -> Callable[[AppHarness], QWidget]:
+    def show(app: AppHarness) -> QWidget:
+        app.show_models(tab)
+        return app.window
+
+    return show
 
 
 PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
@@ -122,8 +129,7 @@ PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "editor": editor,
     "model row": model_row,
     "race": race,
-    **{
-        name: settings_page(name)
-        for name in ("general", "models", "discover", "speculation", "chat", "appearance", "advanced")
-    },
+    "models, yours": models_tab("yours"),
+    "models, find": models_tab("find"),
+    **{name: settings_page(name) for name in ("general", "speculation", "chat", "appearance", "advanced")},
 }

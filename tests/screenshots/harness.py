@@ -122,6 +122,7 @@ class ScreenshotHarness:
     def put_away(self) -> None:
         """Closes what a page has opened over the window."""
         window = self.application.window
+        window.models_view.leave()
         window.picker.panel.hide()
         window.comfort.palette.close_palette()
         window.chat_settings.panel.hide()

@@ -98,9 +98,16 @@ def chat_settings(harness: ScreenshotHarness) -> QWidget:
 def settings_page(name: str, harness: ScreenshotHarness) -> QWidget:
     window = harness.settings_window
     window.show_page(name)
-    if name == "discover":
-        harness.until(lambda: bool(window.discover.list.model().rowCount()))
     return window
+
+
+def models_tab(tab: str, harness: ScreenshotHarness) -> QWidget:
+    chat(harness)
+    harness.application.show_models(tab)
+    if tab == "find":
+        found = harness.application.window.models_view.view.discover.list.model()
+        harness.until(lambda: bool(found.rowCount()))
+    return harness.application.window
 
 
 def link_dialog(harness: ScreenshotHarness) -> QWidget:
@@ -143,8 +150,9 @@ PAGES: dict[str, Page] = {
     "trash-reading": trash_reading,
     **{
         f"settings-{name}": partial(settings_page, name)
-        for name in ("general", "models", "discover", "speculation", "chat", "appearance", "advanced")
+        for name in ("general", "speculation", "chat", "appearance", "advanced")
     },
+    **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
     "palette": palette,
     "quick-ask": quick_ask,
     "shortcuts": partial(menu_dialog, "shortcuts"),

@@ -79,13 +79,20 @@ def test_the_chat_window(harness: AppHarness) -> None:
     assert harness.engine.requests == []
 
 
-@pytest.mark.parametrize("page", ["models", "discover", "speculation", "chat"])
+@pytest.mark.parametrize("page", ["speculation", "chat", "advanced"])
 def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
     harness.models.choose_speculation("fixed", 4)
     window = harness.show_settings(page)
     qtbot.waitUntil(window.isActiveWindow)
     assert walk(window) >= 2  # the search, and what is on the page
     assert window.isVisible()
+
+
+@pytest.mark.parametrize("tab", ["yours", "find"])
+def test_models(harness: AppHarness, tab: str) -> None:
+    view = harness.show_models(tab)
+    assert walk(harness.window) >= 1
+    assert view.isVisible()
 
 
 def palette(harness: AppHarness) -> QWidget:

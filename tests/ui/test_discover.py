@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.view_models.hub import DiscoverState
-from app.views.settings.card_link import CardLink
-from app.views.settings.discover import DiscoverPanel
-from app.views.settings.model_card import CardText
+from app.views.models.card_link import CardLink
+from app.views.models.find import DiscoverPanel
+from app.views.models.model_card import CardText
 from app.views.widgets.dialog import Dialog
 from app.words.hub import hub_line
 from app.words.notices_for_errors import reason_text
@@ -61,9 +61,9 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 @pytest.fixture
 def panel(harness: AppHarness, qtbot: QtBot) -> DiscoverPanel:
-    window = harness.show_settings("discover")
+    view = harness.show_models("find")
     wait_for_rest(harness, qtbot)
-    return window.discover
+    return view.discover
 
 
 def wait_for_rest(harness: AppHarness, qtbot: QtBot) -> None:
@@ -142,8 +142,7 @@ def test_a_page_and_one_click_to_install(harness: AppHarness, panel: DiscoverPan
     assert "apache-2.0" in panel.page.record.text()
     panel.page.install_button.click()
     assert harness.store.asked == [MODEL.repository]
-    window = harness.show_settings()
-    assert window.models.isVisible()  # where its row is
+    assert harness.window.models_view.view.yours.isVisible()  # where its row is
 
 
 def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others(

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
-from app.views.settings.download_row import DownloadRow
+from app.views.models.download_row import DownloadRow
 from app.views.widgets.labels import TextLabel
 from engine import AccessDenied, FileProgress, HubUnreachable, Retry
 from tests.helpers.figures import read

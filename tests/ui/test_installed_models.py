@@ -1,4 +1,4 @@
-"""Settings → Models: what is installed, what can be done with it, and the pairs that are recommended."""
+"""The Models view: what is installed, what can be done with it, and the pairs that are recommended."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import ModelKind, ModelSort
-from app.views.settings.model_row import ModelRow
-from app.views.settings.models import ModelsPage
-from app.views.settings.recommended_card import OfferRow
-from app.views.settings.template_dialog import TemplateDialog
+from app.views.models.model_row import ModelRow
+from app.views.models.recommended_card import OfferRow, Recommended
+from app.views.models.template_dialog import TemplateDialog
+from app.views.models.yours import ModelsPage
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
 from engine import (
@@ -69,14 +69,18 @@ def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
 
 @pytest.fixture
 def page(harness: AppHarness, qtbot: QtBot) -> ModelsPage:
-    window = harness.show_settings()
-    window.show_page("models")
-    qtbot.waitUntil(lambda: len(window.models.installed.rows) == len(MODELS))
-    return window.models
+    yours = harness.show_models("yours").yours
+    qtbot.waitUntil(lambda: len(yours.installed.rows) == len(MODELS))
+    return yours
 
 
 def click(button: QAbstractButton) -> None:
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+@pytest.fixture
+def recommended(harness: AppHarness) -> Recommended:
+    return harness.show_models("find").discover.recommended
 
 
 def row(page: ModelsPage, name: str) -> ModelRow:
@@ -282,11 +286,11 @@ def test_an_update_is_offered_when_there_is_one(harness: AppHarness, page: Model
 
 
 def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+    harness: AppHarness, recommended: Recommended, qtbot: QtBot
 ) -> None:
     """Beside what somebody has published for another one, and only once a model of that size was measured here."""
     harness.models.refresh()
-    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
+    qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
     catalog = load_catalog(ROOT / "resources" / "catalog.json")
     main = catalog.model("mlx-community/Qwen3-4B-8bit")
     draft = next(each for each in catalog.drafts if each.repository == "deepseek-ai/dspark_qwen3_4b_block7")
@@ -295,7 +299,7 @@ def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
     harness.models.library.catalog = Catalog((small[0],), (small[1],))
 
     def told() -> list[str]:
-        return [row.details.text() for row in page.recommended.findChildren(OfferRow) if row.isVisible()]
+        return [row.details.text() for row in recommended.findChildren(OfferRow) if not row.isHidden()]
 
     harness.models.refresh()
     qtbot.waitUntil(lambda: len(told()) == 1)
@@ -306,26 +310,28 @@ def test_a_recommended_pair_tells_what_it_may_bring_on_this_mac(
     qtbot.waitUntil(lambda: "× in chats here (estimate)" in told()[0])
 
 
-def test_a_recommended_pair_is_installed_with_one_click(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_recommended_pair_is_installed_with_one_click(
+    harness: AppHarness, recommended: Recommended, qtbot: QtBot
+) -> None:
     harness.models.refresh()
-    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
-    offered = page.recommended.findChildren(OfferRow)[0]
+    qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
+    offered = recommended.findChildren(OfferRow)[0]
     click(offered.install_button)
     (entry,) = harness.models.downloads.entries
     assert entry.repositories == (offered.offer.main, offered.offer.draft)
-    qtbot.waitUntil(lambda: any(not row.install_button.isEnabled() for row in page.recommended.findChildren(OfferRow)))
+    qtbot.waitUntil(lambda: any(not row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))
 
 
 def test_a_recommended_pair_that_is_here_is_used_with_one_click(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+    harness: AppHarness, recommended: Recommended, qtbot: QtBot
 ) -> None:
     harness.models.refresh()
-    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
-    offer = page.recommended.findChildren(OfferRow)[0].offer
+    qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
+    offer = recommended.findChildren(OfferRow)[0].offer
     here = (replace(installed(OTHER), repository=offer.main), replace(installed(DRAFT), repository=offer.draft))
 
     def buttons() -> dict[str, QAbstractButton]:
-        shown = [row for row in page.recommended.findChildren(OfferRow) if row.isVisible()]
+        shown = [row for row in recommended.findChildren(OfferRow) if not row.isHidden()]
         return {row.install_button.text(): row.install_button for row in shown if row.offer.main == offer.main}
 
     harness.store._models = list(here)
@@ -338,12 +344,12 @@ def test_a_recommended_pair_that_is_here_is_used_with_one_click(
     assert (pair.main_folder, pair.draft_folder) == (OTHER.folder, DRAFT.folder)
 
 
-def test_a_pair_that_failed_is_not_on_its_way(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_pair_that_failed_is_not_on_its_way(harness: AppHarness, recommended: Recommended, qtbot: QtBot) -> None:
     harness.models.refresh()
-    qtbot.waitUntil(lambda: bool(page.recommended.findChildren(OfferRow)))
-    offered = page.recommended.findChildren(OfferRow)[0]
+    qtbot.waitUntil(lambda: bool(recommended.findChildren(OfferRow)))
+    offered = recommended.findChildren(OfferRow)[0]
     for half in (offered.offer.main, offered.offer.draft):
         harness.store.failures[half] = HubUnreachable(half, "https://hub.example", "timed out")
     click(offered.install_button)
     qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
-    qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in page.recommended.findChildren(OfferRow)))
+    qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))

@@ -15,11 +15,10 @@ from pytestqt.qtbot import QtBot
 from app.views.link_dialog import ask_to_open
 from app.views.shell.about import show_about
 from app.views.shell.shortcuts import show_shortcuts
-from app.views.widgets.cards import Page
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.focus_walk import describe, focusable, reached, unnamed, unreached
 
-PAGES = ["general", "models", "discover", "speculation", "chat", "appearance", "advanced"]
+PAGES = ["general", "speculation", "chat", "appearance", "advanced"]
 
 
 def check(window: QWidget, qtbot: QtBot) -> None:
@@ -40,11 +39,19 @@ def test_tab_goes_through_the_settings_from_the_top(tmp_path: Path, qtbot: QtBot
         check(window, qtbot)
         shown = window.pages[page]
         seen = [each for each in reached(window) if shown.isAncestorOf(each)]
-        content = shown.widget() if isinstance(shown, Page) else shown
+        content = shown.widget()
         assert content is not None
         middles = [each.mapTo(content, each.rect().center()).y() for each in seen]
         assert all(later >= earlier - 6 for earlier, later in pairwise(middles)), [describe(each) for each in seen]
         assert len(seen) > 1
+
+
+@pytest.mark.parametrize("tab", ["yours", "find"])
+def test_the_models(tmp_path: Path, qtbot: QtBot, tab: str) -> None:
+    with open_app(tmp_path, qtbot, with_starter=True) as harness:
+        harness.application.settings.model_folders = (str(tmp_path),)
+        harness.show_models(tab)
+        check(harness.window, qtbot)
 
 
 def test_tab_leaves_the_table_of_requests(harness: AppHarness, qtbot: QtBot) -> None:

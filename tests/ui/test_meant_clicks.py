@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from app.theme import Theme
 from app.view_models.downloads import DownloadEntry, DownloadState
-from app.views.settings.download_row import DownloadRow
+from app.views.models.download_row import DownloadRow
 from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.buttons import PillButton

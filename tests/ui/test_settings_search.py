@@ -19,6 +19,7 @@ from app.views.settings.search import search
 from app.views.settings.window import SettingsWindow
 from app.views.transcript.parts import PartKind
 from app.views.widgets.buttons import PillButton
+from app.views.widgets.cards import Card
 from app.views.widgets.meanings import Meanings
 from app.views.widgets.spotlight import Spotlight
 from tests.helpers.app_harness import AppHarness, open_app
@@ -75,25 +76,29 @@ def test_going_there_shows_the_page_lights_the_row_and_focuses_the_control(windo
     assert in_sight.contains(field.mapTo(window.sampling.viewport(), field.rect().center()))
 
 
-def test_every_place_can_be_gone_to(window: SettingsWindow) -> None:
+def test_every_place_can_be_gone_to(harness: AppHarness, window: SettingsWindow) -> None:
     places = window.places()
     assert len(places) > 25
     for place in places:
         window.go_to(place)
+        if place.page not in window.pages:
+            assert harness.window.models_view.view.tab == place.page
+            continue
         assert place.spot.isVisible(), place.name
         assert window.shown == place.page
 
 
 def test_a_place_that_is_gone_meanwhile_is_its_page(window: SettingsWindow) -> None:
-    """As of the pairs that are offered, which are listed anew with each look at the disk."""
     button = PillButton(window.general.theme)
     button.setText("Install both")
-    window.models.recommended.set_rows([button])
+    card = Card(window.general.theme)
+    window.advanced.column.addWidget(card)
+    card.set_rows([button])
     place = next(each for each in window.places() if each.control is button)
-    window.models.recommended.set_rows([])
+    card.set_rows([])
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     window.go_to(place)
-    assert window.shown == "models"
+    assert window.shown == "advanced"
 
 
 def test_fusion_is_shown_to_those_who_search_for_it(harness: AppHarness, window: SettingsWindow) -> None:
@@ -183,7 +188,7 @@ def test_a_setting_is_found_by_its_choices(window: SettingsWindow) -> None:
 
 @pytest.mark.parametrize("kind", ["question", "row", "thinking"])
 def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(
-    window: SettingsWindow, qtbot: QtBot, kind: str
+    harness: AppHarness, qtbot: QtBot, kind: str
 ) -> None:
     transcript = TranscriptHarness([thought()])
     qtbot.addWidget(transcript.view)
@@ -191,7 +196,7 @@ def test_what_opens_in_place_is_a_button_that_is_expanded_or_collapsed(
     qtbot.addWidget(meanings)
     button = {
         "question": meanings.button,
-        "row": window.models.installed.rows[0].more_button,
+        "row": harness.show_models("yours").yours.installed.rows[0].more_button,
         "thinking": transcript.parts(PartKind.FOLD)[0].widget,
     }[kind]
     assert isinstance(button, QWidget)

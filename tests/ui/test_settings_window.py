@@ -19,9 +19,11 @@ from app.settings import Settings
 from app.system.paths import Paths
 from app.view_models.downloads import DownloadState
 from app.view_models.request_table import RequestRow
-from app.views.settings.download_row import DownloadRow
-from app.views.settings.model_row import FolderRow, ModelRow
-from app.views.settings.models import ModelsPage
+from app.views.models.download_row import DownloadRow
+from app.views.models.model_row import FolderRow, ModelRow
+from app.views.models.view import FIND, ModelsView
+from app.views.models.yours import ModelsPage
+from app.views.settings.hub_card import HubCard
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from app.views.widgets.labels import TextLabel
@@ -44,9 +46,19 @@ def test_a_minimized_window_comes_back(harness: AppHarness, window: SettingsWind
 
 
 @pytest.fixture
-def page(window: SettingsWindow) -> ModelsPage:
-    window.show_page("models")
-    return window.models
+def view(harness: AppHarness) -> ModelsView:
+    return harness.show_models("yours")
+
+
+@pytest.fixture
+def page(view: ModelsView) -> ModelsPage:
+    return view.yours
+
+
+@pytest.fixture
+def hub(window: SettingsWindow) -> HubCard:
+    window.show_page("advanced")
+    return window.advanced.hub
 
 
 def click(button: QAbstractButton) -> None:
@@ -60,9 +72,13 @@ def download(page: ModelsPage) -> DownloadRow:
     return rows[0]
 
 
-def install(page: ModelsPage) -> None:
-    QTest.keyClicks(page.install.repository, REPOSITORY)
-    QTest.keyClick(page.install.repository, Qt.Key.Key_Return)
+def install(view: ModelsView) -> None:
+    """By its name; its row is then among what is here."""
+    view.show_tab(FIND)
+    QTest.keyClicks(view.discover.install.repository, REPOSITORY)
+    QTest.keyClick(view.discover.install.repository, Qt.Key.Key_Return)
+    assert view.discover.install.repository.text() == ""
+    assert view.yours.isVisible()
 
 
 def test_language_changes_every_page_at_once(harness: AppHarness, window: SettingsWindow) -> None:
@@ -150,11 +166,10 @@ def test_back_to_the_defaults_leaves_the_system_prompt(harness: AppHarness, wind
 
 
 def test_a_download_shows_bytes_and_ends_among_the_installed(
-    harness: AppHarness, page: ModelsPage, qtbot: QtBot
+    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
 ) -> None:
     harness.store.gate.hold()
-    install(page)
-    assert page.install.repository.text() == ""
+    install(view)
     harness.store.gate.let_through(1)
     qtbot.waitUntil(lambda: "100 MB of 400 MB" in read(download(page).words.text()))
     harness.store.gate.open()
@@ -168,9 +183,11 @@ def test_a_download_shows_bytes_and_ends_among_the_installed(
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
 
 
-def test_a_download_is_paused_and_resumed(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_download_is_paused_and_resumed(
+    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
+) -> None:
     harness.store.gate.hold()
-    install(page)
+    install(view)
     harness.store.gate.let_through(1)
     qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.RUNNING)
     click(download(page).go_button)
@@ -180,9 +197,11 @@ def test_a_download_is_paused_and_resumed(harness: AppHarness, page: ModelsPage,
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
 
 
-def test_a_failed_download_says_why_and_is_tried_again(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_failed_download_says_why_and_is_tried_again(
+    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
+) -> None:
     harness.store.failures[REPOSITORY] = HubUnreachable(REPOSITORY, "https://hub.example", "timed out")
-    install(page)
+    install(view)
     qtbot.waitUntil(lambda: "hub.example" in read(download(page).words.text()))
     row = download(page)
     assert (row.try_button.text(), row.bar.isVisible(), row.go_button.isVisible()) == ("Try again", False, False)
@@ -191,9 +210,11 @@ def test_a_failed_download_says_why_and_is_tried_again(harness: AppHarness, page
     qtbot.waitUntil(lambda: any(entry.name == "Tiny-4bit" for entry in harness.models.models))
 
 
-def test_a_cancelled_download_leaves_the_page(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
+def test_a_cancelled_download_leaves_the_page(
+    harness: AppHarness, view: ModelsView, page: ModelsPage, qtbot: QtBot
+) -> None:
     harness.store.gate.hold()
-    install(page)
+    install(view)
     click(download(page).cancel_button)
     assert all(row.isHidden() for row in page.findChildren(DownloadRow))
     harness.store.gate.open()
@@ -222,26 +243,26 @@ def test_folders_are_added_and_removed(harness: AppHarness, page: ModelsPage, tm
 
 
 def test_hub_address_and_token_reach_the_shelf_and_the_token_stays_out_of_the_settings(
-    harness: AppHarness, page: ModelsPage
+    harness: AppHarness, hub: HubCard
 ) -> None:
-    page.hub.endpoint.setText("https://hub.example")
-    page.hub.endpoint.editingFinished.emit()
-    page.hub.token.setText("hf_secret")
-    page.hub.token.editingFinished.emit()
+    hub.endpoint.setText("https://hub.example")
+    hub.endpoint.editingFinished.emit()
+    hub.token.setText("hf_secret")
+    hub.token.editingFinished.emit()
     assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
-    page.hub.proxy.setText(" proxy.example:3128 ")  # as systems show it
-    page.hub.proxy.editingFinished.emit()
-    assert (harness.store.hub.proxy, page.hub.proxy.text()) == ("http://proxy.example:3128",) * 2
+    hub.proxy.setText(" proxy.example:3128 ")  # as systems show it
+    hub.proxy.editingFinished.emit()
+    assert (harness.store.hub.proxy, hub.proxy.text()) == ("http://proxy.example:3128",) * 2
     harness.application.settings.save()
     assert "hf_secret" not in harness.paths.settings.read_text(encoding="utf-8")
 
 
-def test_a_token_is_not_sent_to_another_address(harness: AppHarness, page: ModelsPage) -> None:
+def test_a_token_is_not_sent_to_another_address(harness: AppHarness, hub: HubCard) -> None:
     """As a person does it: the token of an earlier run, and only the address is typed anew."""
-    hub, sources = page.hub, harness.application.models.sources
+    sources = harness.application.models.sources
     hub.token.setText("hf_secret")
     hub.token.editingFinished.emit()
-    usual = page.hub.findChildren(TextLabel)
+    usual = hub.findChildren(TextLabel)
     harness.store.hubs.clear()
     hub.endpoint.setText("mirror.example")
     hub.endpoint.editingFinished.emit()
@@ -268,8 +289,8 @@ def test_nor_is_the_token_of_an_earlier_version(tmp_path: Path, qtbot: QtBot) ->
         assert harness.store.hub == HubAccess("https://hub.example", "hf_secret")
     harness.application.settings.save()
     with open_app(tmp_path, qtbot) as harness:
-        window = harness.show_settings("models")
-        hub = window.models.hub
+        window = harness.show_settings("advanced")
+        hub = window.advanced.hub
         assert (hub.endpoint.text(), hub.token.text()) == ("https://hub.example", "hf_secret")
         harness.store.hubs.clear()
         hub.endpoint.setText("https://hub.example:8443")
@@ -294,15 +315,15 @@ def test_a_token_that_could_not_be_read_for_a_moment_stays_when_its_empty_field_
     with monkeypatch.context() as disk:
         disk.setattr(Path, "read_bytes", refused)
         with open_app(tmp_path, qtbot) as harness:
-            window = harness.show_settings("models")
-            assert window.models.hub.token.text() == ""
+            window = harness.show_settings("advanced")
+            assert window.advanced.hub.token.text() == ""
             disk.undo()
-            window.models.hub.token.editingFinished.emit()
+            window.advanced.hub.token.editingFinished.emit()
     assert "hf_secret" in token.read_text("utf-8")
 
 
-def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHarness, page: ModelsPage) -> None:
-    settings, hub = harness.application.settings, page.hub
+def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHarness, hub: HubCard) -> None:
+    settings = harness.application.settings
     hub.endpoint.setText("https://hub.example")
     hub.endpoint.editingFinished.emit()
     hub.mirrors.setText("https://mirror.example")
@@ -372,9 +393,9 @@ def test_escape_closes_the_window(window: SettingsWindow) -> None:
 
 def test_the_list_of_pages_has_a_ring_once_keys_are_used(harness: AppHarness, window: SettingsWindow) -> None:
     pages = window.list
-    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(2)).center())
-    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("discover", True, False)
+    QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
+    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("speculation", True, False)
     QTest.keyClick(pages, Qt.Key.Key_Down)
-    assert (window.shown, pages.has_ring) == ("speculation", True)
+    assert (window.shown, pages.has_ring) == ("chat", True)
     QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
     assert not pages.has_ring

@@ -487,13 +487,10 @@ def test_a_model_that_waits_for_a_reply_says_so_and_need_not_wait(harness: AppHa
 
 def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.picker.panel.more.search_button.click()
-    settings = harness.application._settings_window
-    assert settings is not None
-    assert settings.isVisible()
-    assert settings.discover.isVisible()
+    find = harness.window.models_view.view.discover
+    assert find.isVisible()
     assert harness.store.queries[-1].drafts_for == MAIN
-    assert settings.discover.main_button.text() == "Drafts for Main-8B"
-    settings.close()
+    assert find.main_button.text() == "Drafts for Main-8B"
 
 
 def test_the_message_that_a_model_waits_goes_when_it_waits_no_more(harness: AppHarness, qtbot: QtBot) -> None:

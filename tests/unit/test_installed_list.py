@@ -9,7 +9,7 @@ import pytest
 from app.controllers.draft_choices import good_pairs, model_entry, pair_offers
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown
 from app.view_models.model_list import ModelEntry
-from app.views.settings.model_facts import context_text, facts
+from app.views.models.model_facts import context_text, facts
 from engine import (
     CacheSizes,
     DrafterInfo,

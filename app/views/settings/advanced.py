@@ -1,4 +1,4 @@
-"""Settings → Advanced: where everything is kept, the log, resetting, and Qt's own style for those who look for it."""
+"""Settings → Advanced: the hub, where everything is kept, the log, resetting, and Qt's own style, which is hidden."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
+from app.controllers.models import ModelController
 from app.settings import Settings
 from app.system.machine import can_use_openblas
 from app.system.paths import Paths
 from app.theme import Theme
+from app.views.settings.hub_card import HubCard
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
@@ -20,10 +22,11 @@ from app.views.widgets.translated import Translated
 
 
 class AdvancedPage(Translated, Page):
-    def __init__(self, theme: Theme, settings: Settings, paths: Paths) -> None:
+    def __init__(self, theme: Theme, settings: Settings, models: ModelController, paths: Paths) -> None:
         super().__init__(theme)
         self._settings = settings
         self._paths = paths
+        self.hub = HubCard(theme, settings, models)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)
         self.reset_button = PillButton(theme)
@@ -55,6 +58,9 @@ class AdvancedPage(Translated, Page):
         style.add(self.fusion_row)
         # Only the search shows it: it helps where the system's style draws something wrong, and nobody else.
         style.hide()
+        self._hub_heading = self.add_heading()
+        self.column.addWidget(self.hub)
+        self._rest_heading = self.add_heading()
         for card in (kept, speed, reset, style):
             self.column.addWidget(card)
         self.end()
@@ -81,6 +87,8 @@ class AdvancedPage(Translated, Page):
         )
 
     def _retranslate(self) -> None:
+        self._hub_heading.setText(self.tr("Hub"))
+        self._rest_heading.setText(self.tr("Hunch"))
         show = self.tr("Show in Finder") if sys.platform == "darwin" else self.tr("Show folder")
         self.data_button.setText(show)
         self.log_button.setText(show)

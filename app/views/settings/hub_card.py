@@ -1,4 +1,4 @@
-"""Settings → Models: which hub models come from, how it is reached, and the token for it."""
+"""Settings → Advanced: which hub models come from, how it is reached, and the token for it."""
 
 from __future__ import annotations
 

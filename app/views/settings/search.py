@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.view_models.matching import distance
-from app.views.settings.download_row import DownloadRow
-from app.views.settings.model_row import FolderRow, ModelRow
 from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Row
 from app.views.widgets.fields import Segment, Segments
 from app.views.widgets.labels import TextLabel
 
 _CONTROLS = (QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QPlainTextEdit, Segments)
-_THINGS = (DownloadRow, FolderRow, ModelRow)  # what is listed on a page is no setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +46,17 @@ def _on_page(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
     for row in rows:
         yield row.name.text(), " ".join([row.explanation.text(), *_choices_of(row.control)]), row, row.control
     yield from _headings(page)
-    things = [thing for kind in _THINGS for thing in page.findChildren(kind)]
     for control in _controls_of(page):
-        free = not control.isHidden() and not any(row.isAncestorOf(control) for row in (*rows, *things))
+        free = not control.isHidden() and not any(row.isAncestorOf(control) for row in rows)
         if free and (name := control.accessibleName() or _words_of(control)):
             yield name, control.accessibleDescription(), control, control
 
 
 def _headings(page: QWidget) -> Iterator[tuple[str, str, QWidget, QWidget]]:
     """Of cards; one is led to the first thing that can be used there."""
-    things = [thing for kind in _THINGS for thing in page.findChildren(kind)]
     for label in page.findChildren(TextLabel):
         card = label.parentWidget()
-        if label.is_heading and label.text() and isinstance(card, Card) and card not in things:
+        if label.is_heading and label.text() and isinstance(card, Card):
             control = next((each for each in _controls_of(card) if not each.isHidden()), None)
             if control is not None:
                 yield label.text(), "", label, control

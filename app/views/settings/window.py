@@ -6,7 +6,7 @@ the focus into it. A page's content is its own file's.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, Qt
+from PySide6.QtCore import QByteArray, QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
@@ -20,9 +20,7 @@ from app.theme import Theme
 from app.views.settings.advanced import AdvancedPage
 from app.views.settings.appearance import AppearancePage
 from app.views.settings.chat_card import ChatCard
-from app.views.settings.discover import DiscoverPanel
 from app.views.settings.general import GeneralPage
-from app.views.settings.models import ModelsPage
 from app.views.settings.sampling import SamplingPage
 from app.views.settings.search import Place, places, search
 from app.views.settings.speculation import SpeculationPage
@@ -39,8 +37,6 @@ _LIST_WIDTH, _LIST_SIDE_PX = 200, 10
 _LEAST_WIDTH, _LEAST_WIDTH_GROWS = 660, 180  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {
     "general": "settings",
-    "models": "box",
-    "discover": "search",
     "speculation": "zap",
     "chat": "message-square",
     "appearance": "sun",
@@ -49,6 +45,8 @@ _ICONS = {
 
 
 class SettingsWindow(Translated, SideWindow):
+    models_requested = Signal(str)  # tab of the Models view, which the search leads to as well
+
     def __init__(
         self,
         theme: Theme,
@@ -61,20 +59,15 @@ class SettingsWindow(Translated, SideWindow):
         super().__init__(theme)
         self._settings = settings
         self.general = GeneralPage(theme, settings)
-        self.models = ModelsPage(theme, settings, models)
-        self.discover = DiscoverPanel(theme, models)
-        self.discover.shown_for_download.connect(lambda: self.show_page("models"))
         self.speculation = SpeculationPage(theme, settings, models, chats.requests, speculation)
         self.sampling = SamplingPage(theme, settings, lambda: models.pair)
         models.pair_changed.connect(self.sampling.show_pair)
         self.chat = ChatCard(theme, settings)
         self.sampling.column.insertWidget(1, self.chat)
         self.appearance = AppearancePage(theme, settings)
-        self.advanced = AdvancedPage(theme, settings, paths)
-        self.pages: dict[str, Page | DiscoverPanel] = {
+        self.advanced = AdvancedPage(theme, settings, models, paths)
+        self.pages: dict[str, Page] = {
             "general": self.general,
-            "models": self.models,
-            "discover": self.discover,
             "speculation": self.speculation,
             "chat": self.sampling,
             "appearance": self.appearance,
@@ -141,7 +134,17 @@ class SettingsWindow(Translated, SideWindow):
 
     def places(self) -> list[Place]:
         """Everything that can be gone to; also for the command palette."""
-        return places(self.pages, self._titles())
+        return [*places(self.pages, self._titles()), *self._models_places()]
+
+    def _models_places(self) -> list[Place]:
+        """The two tabs of the Models view: whoever looks for models here is led there."""
+        title, here = self.tr("Models"), self.list
+        yours = self.tr("What is installed, downloads, folders with models, deleting.")
+        find = self.tr("Search the hub, install a repository, what is recommended.")
+        return [
+            Place("yours", title, title, yours, 0, here, here),
+            Place("find", title, self.tr("Find models"), find, 1, here, here),
+        ]
 
     def _fill(self) -> None:
         query = self.search.words().strip()
@@ -174,13 +177,16 @@ class SettingsWindow(Translated, SideWindow):
 
     def go_to(self, place: Place) -> None:
         """What is gone meanwhile, as a row of a list that was made anew, is only its page."""
+        if place.page not in self.pages:
+            self.models_requested.emit(place.page)
+            return
         self.come_to_front()
         self.show_page(place.page)
         if not (isValid(place.spot) and isValid(place.control)):
             return
         _reveal(place.spot, self.pages[place.page])
         page = self.pages[place.page]
-        if isinstance(page, Page) and (content := page.widget()) is not None:
+        if (content := page.widget()) is not None:
             content.adjustSize()
             page.ensureWidgetVisible(place.spot, 0, 60)
         place.control.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -191,8 +197,6 @@ class SettingsWindow(Translated, SideWindow):
     def _titles(self) -> dict[str, str]:
         return {
             "general": self.tr("General"),
-            "models": self.tr("Models"),
-            "discover": self.tr("Find models"),
             "speculation": self.tr("Speculation"),
             "chat": self.tr("Chat"),
             "appearance": self.tr("Appearance"),

@@ -11,8 +11,8 @@ from app.theme import RADIUS_CARD, Theme
 from app.view_models.downloads import UNDER_WAY, DownloadEntry
 from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
-from app.views.settings.download_row import DownloadRow
-from app.views.settings.model_facts import offer_text
+from app.views.models.download_row import DownloadRow
+from app.views.models.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PaintedButton, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow

@@ -41,6 +41,7 @@ class Header(Translated, QWidget):
         self._theme = theme
         self._line = False
         self._giving_way: list[QWidget] = []
+        self.of_chat = True
         self.title = ElidedLabel(theme, TextStyle.HEADING, parent=self)
         self.chip = PairChip(theme, self)
         self.show_button = IconButton(theme, "panel-left", parent=self)
@@ -80,7 +81,7 @@ class Header(Translated, QWidget):
         """
         narrow = self.width() < self._theme.px(_NARROW_PX)
         for button in self._giving_way:
-            button.setVisible(not narrow)
+            button.setVisible(self.of_chat and not narrow)
         others = [self.show_button, self.new_button, *self._giving_way, *self._behind()]
         room = self.width() - 24 - sum(each.sizeHint().width() + 6 for each in others if not each.isHidden())
         share = _NARROW_SHARE if narrow else _CHIP_SHARE
@@ -96,6 +97,12 @@ class Header(Translated, QWidget):
     def set_title(self, title: str) -> None:
         self.title.setText(title)
         self._share_room()
+
+    def set_of_chat(self, of_chat: bool) -> None:
+        """What acts on the chat goes while something else is shown."""
+        if of_chat != self.of_chat:
+            self.of_chat = of_chat
+            self._share_room()
 
     def set_sidebar_visible(self, visible: bool) -> None:
         self.show_button.setVisible(not visible)

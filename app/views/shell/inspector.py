@@ -210,6 +210,7 @@ class InspectorWiring(QObject):
         parts.window.resized.connect(self._fit)
         parts.window.language_changed.connect(self._retranslate)
         parts.sidebar.installEventFilter(self)
+        parts.window.place_changed.connect(self._fit)
         self._fit()
         self._retranslate()
 
@@ -292,7 +293,7 @@ class InspectorWiring(QObject):
         return window.width() - self.panel.width() >= min(usual_px, least_px)
 
     def _fit(self) -> None:
-        shown = bool(self._settings.inspector_visible) and self._fits()
+        shown = bool(self._settings.inspector_visible) and self._fits() and self._parts.header.of_chat
         if shown != self._is_shown:
             self.panel.setVisible(shown)
         for toggle in (self.button, self.action):

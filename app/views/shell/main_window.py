@@ -28,6 +28,7 @@ from app.views.shell.header import Header
 from app.views.shell.inspector import InspectorWiring
 from app.views.shell.kept_words import KeptWords, problem_text
 from app.views.shell.menu import MenuBar
+from app.views.shell.models_wiring import ModelsWiring
 from app.views.shell.picker import PickerWiring
 from app.views.shell.sidebar import Sidebar, SidebarWiring
 from app.views.shell.trash_window import TrashBar
@@ -76,6 +77,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         self.menu = MenuBar(self)
         self.parts = WindowParts(self, self.sidebar, self.header, self.composer, self.banner, self.menu)
         self.picker = PickerWiring(self.parts, theme)
+        self.models_view = ModelsWiring(self.parts, theme, settings)
         self._arrange()
         self._connect_parts()
         self._connect_menu()
@@ -121,9 +123,11 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
             foot.resized.connect(self._place_banner)
         self.composer.send_requested.connect(self._send)
         self._theme.changed.connect(self._fit_sidebar)
-        self.sidebar.models_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.sidebar.models_requested.connect(self.models_view.toggle)
+        self.sidebar.downloads.clicked.connect(lambda: self.models_view.show("yours"))
         self.sidebar.settings_requested.connect(lambda: self.settings_requested.emit(""))
-        self.empty_chat.models_requested.connect(lambda: self.settings_requested.emit("models"))
+        self.empty_chat.models_requested.connect(lambda: self.models_view.show("find"))
+        self.models_view.changed.connect(self._show_place)
 
     def _connect_menu(self) -> None:
         menu = self.menu
@@ -151,6 +155,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         view = self._bind_transcript(chats)
         self._bind_messages(chats)
         self._bind_models(models, chats)
+        self.models_view.bind(chats, models)
         self._kept_words = KeptWords(chats, self.composer, self.banner, self.menu, self)
         view.editing.typed.connect(self._kept_words.note_typing)
         self.chat_settings.bind(chats, models)
@@ -224,20 +229,35 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def _on_chat_changed(self, chat_id: int, title: str) -> None:
         assert self.chats is not None
-        self.header.set_title(title)
-        set_window_title(self, title or "Hunch")
-        self.sidebar.chats.set_open_chat(chat_id)
         self.composer.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)
+        self._show_place()
+
+    def _show_place(self) -> None:
+        """The open chat, or the models in its place."""
+        models, chat_id, title = self.models_view.is_shown, 0, ""
+        if self.chats is not None:
+            chat_id, title = self.chats.chat_id, self.chats.title
+        if models:
+            chat_id, title = 0, self.tr("Models")
+        self.header.set_title(title)
+        self.header.set_of_chat(not models)
+        set_window_title(self, title or "Hunch")
+        self.sidebar.chats.set_open_chat(chat_id)
+        self.sidebar.show_models_open(models)
         self._show_page()
-        self._show_foot(reads=self.chats.reading.chat_id != 0)
+        self.place_changed.emit()
+        self._show_foot(reads=self.chats is not None and self.chats.reading.chat_id != 0)
 
     def _show_foot(self, *, reads: bool) -> None:
-        """The composer, or what stands in its place while a chat in the Trash is read."""
+        """The composer, or what stands in its place while a chat in the Trash is read; nothing below the models."""
         self.trash_bar.follow()
+        models = self.models_view.is_shown
         is_left = self.composer.isHidden() and not self.sidebar.isAncestorOf(self.focusWidget() or self)
-        self.trash_bar.setVisible(reads)
-        self.composer.setVisible(not reads)
+        self.trash_bar.setVisible(reads and not models)
+        self.composer.setVisible(not reads and not models)
+        if models:
+            return
         if reads and self.transcript is not None:
             self.transcript.setFocus()
         elif is_left:
@@ -245,11 +265,15 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def _show_page(self) -> None:
         empty = self.chats is None or not (self.chats.transcript.messages or self.chats.reading.chat_id)
-        page = self.empty_chat if empty or self.transcript is None else self.transcript
+        page: QWidget = self.empty_chat if empty or self.transcript is None else self.transcript
+        if self.models_view.is_shown:
+            page = self.models_view.view
+            if self._stack.indexOf(page) < 0:
+                self._stack.addWidget(page)
         self._stack.setCurrentWidget(page)
         page.stackUnder(self.banner)  # Qt raises it
-        if page is self.empty_chat:
-            self.header.set_line(False)
+        at_top = self.transcript is None or not self.transcript.verticalScrollBar().value()
+        self.header.set_line(page is self.transcript and not at_top)
 
     def _show_pair(self) -> None:
         if self.models is None:
@@ -268,8 +292,10 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
     def _follow(self, action: NoticeAction | None) -> None:
         if action in (NoticeAction.CHOOSE_MODEL, NoticeAction.CHOOSE_DRAFT):
             self.picker.open()
-        elif action in (NoticeAction.OPEN_MODELS, NoticeAction.INSTALL_MODEL):
-            self.settings_requested.emit("models")
+        elif action == NoticeAction.OPEN_MODELS:
+            self.models_view.show()
+        elif action == NoticeAction.INSTALL_MODEL:
+            self.models_view.show("find")
         elif action == NoticeAction.OPEN_SETTINGS:
             self.settings_requested.emit("chat")
         elif action == NoticeAction.NEW_CHAT:
@@ -348,6 +374,10 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
     def _place_banner(self) -> None:
         if not self.banner.isVisibleTo(self):
             return
+        if self.models_view.is_shown:
+            side, view = self._theme.px(_SIDE_PX), self.models_view.view.geometry()
+            self.banner.place(view.left() + side, view.bottom() - side, view.width() - 2 * side)
+            return
         foot = self.trash_bar if self.composer.isHidden() else self.composer
         at = foot.mapTo(self, foot.rect().topLeft())
         self.banner.place(at.x(), at.y() - 10, foot.width())
@@ -364,7 +394,9 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
             self.composer.take_focus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape stops the reply, and F2 renames the chat, from wherever they mean nothing else."""
+        """Where they mean nothing else, Escape leaves the models or stops the reply, and F2 renames the chat."""
+        if event.key() == Qt.Key.Key_Escape and self.models_view.escape():
+            return
         if event.key() == Qt.Key.Key_Escape and self.chats is not None and self.chats.generating:
             self.chats.stop()
         elif event.key() == Qt.Key.Key_F2 and self.menu.rename.isEnabled():
@@ -377,7 +409,9 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         view, parts = self.transcript, (self.sidebar, self.header, self.composer, self.trash_bar)
         left, top, *feet = (in_reading_order(part) if part.isVisible() else [] for part in parts)
         foot = [widget for part in feet for widget in part]
-        if view is not None and view.isVisible():
+        if self.models_view.is_shown:
+            chain([*left, *top, *self.models_view.view.tab_stops()])
+        elif view is not None and view.isVisible():
             chain([*left, *top, view, *view.visible_parts.tab_stops(), *foot])
         else:
             chain([*left, *top, *in_reading_order(self.empty_chat), *foot])
@@ -385,6 +419,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def _retranslate(self) -> None:
         self.menu.retranslate()
+        self._show_place()
         self.language_changed.emit()
 
     def quit(self) -> None:

@@ -83,6 +83,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("find", "search", QT_TRANSLATE_NOOP("MenuBar", "Search Chats"), "Ctrl+Shift+F"),
     Menu("view", QT_TRANSLATE_NOOP("MenuBar", "View")),
     Entry("view", "palette", QT_TRANSLATE_NOOP("MenuBar", "Command Palette…"), "Ctrl+K"),
+    Entry("view", "models", QT_TRANSLATE_NOOP("MenuBar", "Models"), "Ctrl+Shift+M"),
     Entry("view"),
     Entry("view", "sidebar", QT_TRANSLATE_NOOP("MenuBar", "Toggle Sidebar"), "Ctrl+\\", mac_key="Ctrl+Meta+S"),
     Entry("view"),

@@ -76,8 +76,7 @@ class Sidebar(Translated, QWidget):
     def _connect(self) -> None:
         self.new_button.clicked.connect(self.new_chat_requested)
         self.hide_button.clicked.connect(self.hide_requested)
-        for button in (self.models_button, self.downloads):
-            button.clicked.connect(self.models_requested)
+        self.models_button.clicked.connect(self.models_requested)
         self.settings_button.clicked.connect(self.settings_requested)
         self.search.words_changed.connect(self._on_words)
         self.search.left.connect(self.leave_search)
@@ -88,6 +87,10 @@ class Sidebar(Translated, QWidget):
         self._delay.timeout.connect(self._search_now)
         self.search.returnPressed.connect(self._open_first)
         self._theme.changed.connect(self._restyle)
+
+    def show_models_open(self, shown: bool) -> None:
+        """As the row of a chat that is open."""
+        self.models_button.set_emphasis(Emphasis.PLAIN if shown else Emphasis.QUIET)
 
     def set_model(self, model: ConversationListModel) -> None:
         self.chats.set_chats(model)

@@ -15,7 +15,8 @@ from app.views.widgets.banner import Banner
 
 
 class ShellWindow(QWidget):
-    settings_requested = Signal(str)  # page
+    settings_requested = Signal(str)  # page; "models" is this window's own
+    place_changed = Signal()  # from the chat to the models, or back
     draft_search_requested = Signal()
     closing = Signal()  # what is kept unasked is to be kept now
     closed = Signal()

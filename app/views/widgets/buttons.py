@@ -168,6 +168,11 @@ class PillButton(NamedButton):
         self._icon_name = icon_name
         self.left_aligned = False
 
+    def set_emphasis(self, emphasis: Emphasis) -> None:
+        self._emphasis = emphasis
+        self.updateGeometry()
+        self.update()
+
     def set_icon(self, icon_name: str) -> None:
         self._icon_name = icon_name
         self.updateGeometry()

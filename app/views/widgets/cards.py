@@ -15,6 +15,7 @@ from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
 _WORDS_NEED_PX = 150
+_SIDE_PX = 28
 
 
 class Card(QWidget):
@@ -109,7 +110,9 @@ class Row(QWidget):
 
 
 class Page(QScrollArea):
-    """A titled column of cards that scrolls as a whole."""
+    """A titled column of cards that scrolls as a whole; no wider than `most_px`, where that is set."""
+
+    most_px = 0  # at 100 %; 0: as wide as it is given
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,10 +128,21 @@ class Page(QScrollArea):
         content = QWidget()
         content.setAutoFillBackground(False)
         self.column = QVBoxLayout(content)
-        self.column.setContentsMargins(28, 24, 28, 28)
+        self.column.setContentsMargins(_SIDE_PX, 24, _SIDE_PX, 28)
         self.column.setSpacing(12)
         self.column.addWidget(self.title)
         self.setWidget(content)
+        theme.changed.connect(self._fit_sides)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_sides()
+
+    def _fit_sides(self) -> None:
+        over = (self.viewport().width() - self.theme.px(self.most_px)) // 2 if self.most_px else 0
+        margins, side = self.column.contentsMargins(), max(_SIDE_PX, over)
+        if margins.left() != side:
+            self.column.setContentsMargins(side, margins.top(), side, margins.bottom())
 
     def add_heading(self) -> TextLabel:
         heading = TextLabel(self.theme, TextStyle.HEADING)

@@ -182,7 +182,7 @@ class Segments(QWidget):
         painter.end()
 
 
-class Segment(PlainWords, QAbstractButton):
+class Segment(FocusRing, PlainWords, QAbstractButton):
     """One of the choices: a radio button."""
 
     def __init__(self, theme: Theme, parent: Segments) -> None:
@@ -207,7 +207,7 @@ class Segment(PlainWords, QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setOpacity(1.0 if self.isEnabled() else _DISABLED)
         if self.isChecked():
-            ring = self.hasFocus()
+            ring = self.has_ring
             painter.setPen(QPen(colors.ink if ring else colors.hairline, 2 if ring else 1))
             painter.setBrush(colors.surface if not self._theme.dark else colors.bubble.lighter(135))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_ROW, RADIUS_ROW)

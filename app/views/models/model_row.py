@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
-from app.views.settings.model_facts import facts, upkeep_text
+from app.views.models.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.controllers.discover import DiscoverController
-from app.theme import Theme
+from app.theme import COLUMN_PX, Theme
 from app.view_models.hub import HubEntry
 from app.views.link_dialog import ask_to_open
-from app.views.settings.download_row import FileLines
-from app.views.settings.draft_rows import DraftRows
-from app.views.settings.model_card import ModelCard
+from app.views.models.download_row import FileLines
+from app.views.models.draft_rows import DraftRows
+from app.views.models.model_card import ModelCard
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.flow import Flow
@@ -26,6 +26,7 @@ _FILES_SHOWN = 60
 
 
 class ModelPage(Translated, Page):
+    most_px = COLUMN_PX
     back_requested = Signal()
     install_requested = Signal(str)  # repository
     pair_requested = Signal(str, str)  # repositories of main model and draft

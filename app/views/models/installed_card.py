@@ -13,8 +13,8 @@ from app.system.file_manager import reveal
 from app.theme import Theme
 from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown
 from app.view_models.model_list import ModelEntry
-from app.views.settings.model_row import ModelRow
-from app.views.settings.template_dialog import TemplateDialog
+from app.views.models.model_row import ModelRow
+from app.views.models.template_dialog import TemplateDialog
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.fields import LineField
@@ -204,5 +204,4 @@ class FilterButton(PillButton):
         self.toggled.connect(self._show_state)
 
     def _show_state(self, on: bool) -> None:
-        self._emphasis = Emphasis.PRIMARY if on else Emphasis.PLAIN
-        self.update()
+        self.set_emphasis(Emphasis.PRIMARY if on else Emphasis.PLAIN)

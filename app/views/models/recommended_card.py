@@ -4,18 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QLocale, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
+from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import PairOffer
-from app.views.settings.model_facts import offer_text
+from app.views.models.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.translated import Translated
 from app.words.formats import fill
+
+
+class Recommended(Translated, QWidget):
+    """Heading, what it means, and the pairs; hidden where the catalog has none for this machine."""
+
+    installing = Signal()
+
+    def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._models = models
+        self._shown: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
+        self._heading = TextLabel(theme, TextStyle.HEADING)
+        self._explained = TextLabel(theme, TextStyle.FINE)
+        self.card = RecommendedCard(theme)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        for widget in (self._heading, self._explained, self.card):
+            column.addWidget(widget)
+        models.models_changed.connect(self._show_offers)
+        models.downloads.changed.connect(self._show_offers)
+        self.card.install_requested.connect(self._install)
+        self.card.use_requested.connect(models.use_offer)
+        self._wanted = True
+        self._retranslate()
+
+    def set_wanted(self, wanted: bool) -> None:
+        """Not while somebody searches for something of their own."""
+        self._wanted = wanted
+        self._show_offers()
+
+    def _show_offers(self) -> None:
+        offers = self._models.library.offers(QLocale().name())
+        coming = self._models.downloads.coming
+        used = next((offer for offer in offers if self._models.uses(offer.main, offer.draft)), None)
+        if (offers, coming, used) != self._shown:
+            self._shown = offers, coming, used
+            self.card.show_offers(offers, coming, used)
+        self.setVisible(self._wanted and bool(offers))
+
+    def _install(self, offer: PairOffer) -> None:
+        self._models.install_pair(offer.main, offer.draft)
+        self.installing.emit()
+
+    def _retranslate(self) -> None:
+        self._heading.setText(self.tr("Recommended for this Mac"))
+        self._explained.setText(
+            self.tr("A main model and a draft for it, chosen by memory and language. One click installs both.")
+        )
+        self._shown = None
+        self._show_offers()
 
 
 class RecommendedCard(Card):

@@ -19,7 +19,7 @@ from app.markup.formula import KnownFormulas
 from app.markup.links import links_of
 from app.theme import CODE_PX, REPLY_LEADING, UI_PX, Theme
 from app.views.link_dialog import may_open
-from app.views.settings.card_link import CardLink
+from app.views.models.card_link import CardLink
 from app.views.widgets.clipboard import safe_mime_data
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.link_ring import AROUND_PX

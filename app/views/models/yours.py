@@ -1,25 +1,21 @@
-"""Settings → Models: installing from the hub, what is installed, where it comes from."""
+"""Models → Yours: what is on its way, what is installed, and the folders that are looked in."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout
 
 from app.controllers.models import ModelController
 from app.settings import Settings
-from app.theme import Theme
-from app.view_models.downloads import DownloadState
-from app.view_models.installed_list import PairOffer
+from app.theme import COLUMN_PX, Theme
 from app.view_models.model_list import ModelEntry
-from app.views.settings.hub_card import HubCard
-from app.views.settings.install_card import InstallCard
-from app.views.settings.installed_card import InstalledCard
-from app.views.settings.model_facts import uses_text
-from app.views.settings.model_row import FolderRow
-from app.views.settings.recommended_card import RecommendedCard
+from app.views.models.downloads_card import DownloadsCard
+from app.views.models.installed_card import InstalledCard
+from app.views.models.model_facts import uses_text
+from app.views.models.model_row import FolderRow
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.dialog import Dialog, DialogText
@@ -29,41 +25,32 @@ from app.words.formats import fill, size
 
 
 class ModelsPage(Translated, Page):
+    most_px = COLUMN_PX
+
     def __init__(self, theme: Theme, settings: Settings, models: ModelController) -> None:
         super().__init__(theme)
         self._settings = settings
         self._models = models
-        self.install = InstallCard(theme, models)
-        self.recommended = RecommendedCard(theme)
-        self._shown_offers: tuple[list[PairOffer], dict[str, DownloadState], PairOffer | None] | None = None
+        self.downloads = DownloadsCard(theme, models)
         self.installed = InstalledCard(theme, models)
         self.refresh_button = PillButton(theme, Emphasis.QUIET, "refresh-cw")
         self.add_folder_button = PillButton(theme, Emphasis.PLAIN, "folder-plus")
-        self.hub = HubCard(theme, settings, models)
-        self.column.addWidget(self.install)
-        self._build_recommended()
+        self.title.hide()  # the header says it
+        self.column.setContentsMargins(28, 12, 28, 28)
+        self.column.addWidget(self.downloads)
         self._build_installed()
         self._build_folders()
-        self._hub_heading = self.add_heading()
-        self.column.addWidget(self.hub)
         self.end()
         self._connect()
         self._retranslate()
 
     # Parts
 
-    def _build_recommended(self) -> None:
-        self._recommended_heading = self.add_heading()
-        self._recommended_explained = TextLabel(self.theme, TextStyle.FINE)
-        self.column.addWidget(self._recommended_explained)
-        self.column.addWidget(self.recommended)
-
     def _build_installed(self) -> None:
         row = QHBoxLayout()
         self._installed_heading = TextLabel(self.theme, TextStyle.HEADING)
         row.addWidget(self._installed_heading, 1)
         row.addWidget(self.refresh_button)
-        self.column.addSpacing(8)
         self.column.addLayout(row)
         self.column.addWidget(self.installed)
 
@@ -82,10 +69,6 @@ class ModelsPage(Translated, Page):
     def _connect(self) -> None:
         self.refresh_button.clicked.connect(self._models.refresh)
         self.add_folder_button.clicked.connect(self._ask_for_folder)
-        self._models.models_changed.connect(self._show_offers)
-        self._models.downloads.changed.connect(self._show_offers)
-        self.recommended.install_requested.connect(self._install_offer)
-        self.recommended.use_requested.connect(self._models.use_offer)
         self.installed.delete_requested.connect(self.ask_to_delete)
         self._settings.changed.connect(lambda name: self._show_folders() if name == "model_folders" else None)
 
@@ -94,23 +77,7 @@ class ModelsPage(Translated, Page):
         super().showEvent(event)
         self._models.refresh()
 
-    # Recommended and installed
-
-    def _show_offers(self) -> None:
-        offers = self._models.library.offers(self._language())
-        coming = self._models.downloads.coming
-        used = next((offer for offer in offers if self._models.uses(offer.main, offer.draft)), None)
-        if (offers, coming, used) != self._shown_offers:
-            self._shown_offers = offers, coming, used
-            self.recommended.show_offers(offers, coming, used)
-        for widget in (self._recommended_heading, self._recommended_explained, self.recommended):
-            widget.setVisible(bool(offers))
-
-    def _language(self) -> str:
-        return QLocale().name()
-
-    def _install_offer(self, offer: PairOffer) -> None:
-        self._models.install_pair(offer.main, offer.draft)
+    # What is installed
 
     def ask_to_delete(self, entry: ModelEntry) -> Dialog:
         def text() -> DialogText:
@@ -123,7 +90,7 @@ class ModelsPage(Translated, Page):
         dialog.open()
         return dialog
 
-    # Folders and hub
+    # Folders
 
     def _show_folders(self) -> None:
         while (item := self._folders.takeAt(0)) is not None:
@@ -151,11 +118,4 @@ class ModelsPage(Translated, Page):
         self._folders_heading.setText(self.tr("More folders"))
         self._folders_explained.setText(self.tr("Models in these folders are listed too. Nothing in them is changed."))
         self.add_folder_button.setText(self.tr("Add a folder…"))
-        self._hub_heading.setText(self.tr("Hub"))
-        self._recommended_heading.setText(self.tr("Recommended for this Mac"))
-        self._recommended_explained.setText(
-            self.tr("A main model and a draft for it, chosen by memory and language. One click installs both.")
-        )
-        self._shown_offers = None
-        self._show_offers()
         self._show_folders()

@@ -1,4 +1,4 @@
-"""Settings → Discover: look for models on the hub, and at one of them."""
+"""Models → Find: what suits this Mac, a search of the hub, one model of it, and a repository by its name."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
-from app.theme import Theme
+from app.theme import COLUMN_PX, Theme
 from app.view_models.hub import BITS, GIGABYTES, HUB_FAMILIES, DiscoverFilter, DiscoverState, ModelInfo
-from app.views.settings.hub_list import HubListView
-from app.views.settings.model_page import ModelPage
+from app.views.models.hub_list import HubListView
+from app.views.models.install_card import InstallCard
+from app.views.models.model_page import ModelPage
+from app.views.models.recommended_card import Recommended
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
 from app.views.widgets.cards import Page
 from app.views.widgets.fields import LineField, Switch
@@ -24,11 +26,11 @@ from app.words.hub import bits_text
 from app.words.notices_for_errors import notice_for
 
 _PAUSE_MS = 250  # after the last key
-_LIST_PX = 180  # at least; what is above it scrolls away
+_LIST_PX = 360  # at least; what is above it scrolls away
 
 
 class DiscoverPanel(Translated, QWidget):
-    shown_for_download = Signal()  # something is being installed; its row is on the page of models
+    installing = Signal()  # its row is among *Yours*
 
     def __init__(self, theme: Theme, models: ModelController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,10 +40,14 @@ class DiscoverPanel(Translated, QWidget):
         self._filter = DiscoverFilter()
         self._started = False
         self._found = Page(theme)  # large text has no room for all of it at once
-        self.title = self._found.title
+        self._found.most_px = COLUMN_PX
+        self._found.title.hide()  # the header says it
+        self.recommended = Recommended(theme, models)
+        self.install = InstallCard(theme, models)
         self.text = LineField(theme)
         self.family, self.bits, self.size_limit, self.kind, self.sort = (ChoiceButton(theme) for _ in range(5))
         self.fits_only = Switch(theme)
+        self._heading = TextLabel(theme, TextStyle.HEADING)
         self.status = TextLabel(theme, TextStyle.FINE)
         self.again_button = PillButton(theme)
         self.main_button = PillButton(theme, Emphasis.QUIET, "x")
@@ -73,6 +79,19 @@ class DiscoverPanel(Translated, QWidget):
         self._timer.stop()
         self._discover.search(self._filter)
 
+    def go_back(self) -> bool:
+        """From a model's page to the list; False: the list is shown already."""
+        if self._stack.currentIndex() == 0:
+            return False
+        self._close_page()
+        return True
+
+    def focus_search(self) -> None:
+        if self._stack.currentIndex():
+            self._close_page()
+        self.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.text.selectAll()
+
     # Parts
 
     def _arrange(self) -> None:
@@ -87,13 +106,16 @@ class DiscoverPanel(Translated, QWidget):
         for widget in (self.family, self.bits, self.size_limit, self.kind, self.sort, fits):
             filters.addWidget(widget)
         column = self._found.column
-        column.setContentsMargins(28, 24, 28, 12)
+        column.setContentsMargins(28, 12, 28, 12)
+        column.addWidget(self.recommended)
+        column.addWidget(self._heading)
         column.addWidget(self.text)
         column.addLayout(filters)
         column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.status)
         column.addWidget(self.again_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.list, 1)
+        column.addWidget(self.install)
         self._stack.addWidget(self._found)
         self._stack.addWidget(self.page)
         outer = QVBoxLayout(self)
@@ -123,6 +145,8 @@ class DiscoverPanel(Translated, QWidget):
         self.page.drafts_requested.connect(self.show_drafts_for)
         self.page.use_requested.connect(self._models.use)
         self.page.use_pair_requested.connect(self._models.use_pair)
+        self.recommended.installing.connect(self.installing)
+        self.install.installing.connect(self.installing)
         self._discover.changed.connect(self._show_state)
         self.theme.changed.connect(self._fit_list)
         self._fit_list()
@@ -146,6 +170,7 @@ class DiscoverPanel(Translated, QWidget):
     def _search(self) -> None:
         self._timer.stop()
         self._filter = replace(self._filter, text=self.text.text())
+        self._show_filter()
         self._discover.search(self._filter)
 
     def _open_page(self, repository: str) -> None:
@@ -161,11 +186,11 @@ class DiscoverPanel(Translated, QWidget):
     def _install(self, repository: str) -> None:
         main = self._filter.drafts_for
         self._models.downloads.install(repository, draft_for=main.folder if main is not None else "")
-        self.shown_for_download.emit()
+        self.installing.emit()
 
     def _install_pair(self, main: str, draft: str) -> None:
         self._models.install_pair(main, draft)
-        self.shown_for_download.emit()
+        self.installing.emit()
 
     # What is shown
 
@@ -184,6 +209,7 @@ class DiscoverPanel(Translated, QWidget):
         self.fits_only.blockSignals(True)
         self.fits_only.setChecked(wanted.fits_only)
         self.fits_only.blockSignals(False)
+        self.recommended.set_wanted(not wanted.text and wanted.drafts_for is None)
         self.main_button.setVisible(wanted.drafts_for is not None)
         if wanted.drafts_for is not None:
             self.main_button.setText(fill(self.tr("Drafts for %1"), wanted.drafts_for.name))
@@ -213,6 +239,7 @@ class DiscoverPanel(Translated, QWidget):
         return more or self.tr("%Ln models", "", found)
 
     def _retranslate(self) -> None:
+        self._heading.setText(self.tr("All models"))
         self.text.setPlaceholderText(self.tr("Search for models, or author/words"))
         self.text.setAccessibleName(self.tr("Search for models"))
         self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in HUB_FAMILIES)])

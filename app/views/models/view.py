@@ -1,0 +1,92 @@
+"""Models, in place of the chat: two tabs, what is here (*Yours*) and what can be had (*Find*)."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from app.controllers.models import ModelController
+from app.settings import Settings
+from app.theme import Theme
+from app.views.models.find import DiscoverPanel
+from app.views.models.yours import ModelsPage
+from app.views.widgets.fields import Segments
+from app.views.widgets.tab_order import in_reading_order
+from app.views.widgets.translated import Translated
+
+YOURS, FIND = "yours", "find"
+
+
+class ModelsView(Translated, QWidget):
+    def __init__(
+        self, theme: Theme, settings: Settings, models: ModelController, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.tabs = Segments(theme)
+        self.yours = ModelsPage(theme, settings, models)
+        self.discover = DiscoverPanel(theme, models)
+        self._pages: dict[str, QWidget] = {YOURS: self.yours, FIND: self.discover}
+        self._stack = QStackedWidget()
+        self._arrange()
+        self.tabs.chosen.connect(lambda tab: self.show_tab(str(tab)))
+        self.discover.installing.connect(lambda: self.show_tab(YOURS))
+        self.show_tab(YOURS)
+        self._retranslate()
+
+    def _arrange(self) -> None:
+        strip = QHBoxLayout()
+        strip.setContentsMargins(28, 4, 28, 4)
+        strip.addStretch(1)
+        strip.addWidget(self.tabs)
+        strip.addStretch(1)
+        for page in self._pages.values():
+            self._stack.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(strip)
+        column.addWidget(self._stack, 1)
+
+    @property
+    def tab(self) -> str:
+        return str(self.tabs.value)
+
+    def show_tab(self, tab: str) -> None:
+        self.tabs.set_value(tab)
+        self._stack.setCurrentWidget(self._pages[tab])
+
+    def take_focus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
+        self.tabs.setFocus(reason)
+
+    def tab_stops(self) -> list[QWidget]:
+        """The tabs first: what has scrolled away above them comes after them all the same."""
+        page = self._stack.currentWidget()
+        return [self.tabs, *in_reading_order(page)]
+
+    def go_back(self) -> bool:
+        """From a model's page to the list that it was opened from; False: there is nothing to go back from."""
+        return self.tab == FIND and self.discover.go_back()
+
+    def event(self, event: QEvent) -> bool:
+        """The find key looks for models here, and not for words in the chat behind."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.ShortcutOverride and _is_find(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _is_find(event):
+            self.show_tab(FIND)
+            self.discover.focus_search()
+        else:
+            super().keyPressEvent(event)
+
+    def _retranslate(self) -> None:
+        self.setAccessibleName(self.tr("Models"))
+        self.tabs.setAccessibleName(self.tr("Models"))
+        self.tabs.set_choices([(YOURS, self.tr("Yours")), (FIND, self.tr("Find"))])
+
+
+def _is_find(event: QKeyEvent) -> bool:
+    return event.matches(QKeySequence.StandardKey.Find)

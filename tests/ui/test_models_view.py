@@ -1,0 +1,136 @@
+"""The Models view in the window: how it is come to and left, where the focus is, and what does not reach the chat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.words.notices import NoticeAction
+from engine import HubModel
+from tests.helpers.app_harness import AppHarness
+
+WIDTHS = [(720, 480), (1120, 760), (2560, 1440)]
+
+
+def shown(harness: AppHarness) -> str:
+    """The tab; "" while the chat is shown."""
+    place = harness.window.models_view
+    if not place.is_shown:
+        assert harness.window.composer.isVisible()
+        return ""
+    assert place.view.isVisible()
+    assert not harness.window.composer.isVisible()
+    return place.view.tab
+
+
+def focused() -> QWidget:
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    return widget
+
+
+@pytest.mark.parametrize("way", ["button", "menu", "notice", "picker", "empty chat"])
+def test_every_way_leads_there_and_escape_back_to_what_is_typed(harness: AppHarness, way: str) -> None:
+    window = harness.window
+    window.composer.edit.insertPlainText("half a question")
+    {
+        "button": window.sidebar.models_button.click,
+        "menu": window.menu.models.trigger,
+        "notice": lambda: window._follow(NoticeAction.OPEN_MODELS),
+        "picker": window.picker.panel.models_button.click,
+        "empty chat": window.empty_chat.models_requested.emit,
+    }[way]()
+    assert shown(harness) == ("find" if way == "empty chat" else "yours")
+    assert window.models_view.view.isAncestorOf(focused())
+    QTest.keyClick(focused(), Qt.Key.Key_Escape)
+    assert shown(harness) == ""
+    assert window.composer.edit.hasFocus()
+    assert window.composer.text() == "half a question"
+
+
+def test_any_chat_goes_back_be_it_the_open_one(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    chat = harness.chats.chat_id
+    ways: list[Callable[[], object]] = [
+        lambda: harness.chats.open_chat(chat),
+        harness.window.menu.new_chat.trigger,
+    ]
+    for go in ways:
+        harness.show_models("find")
+        assert harness.window.header.title.text() == "Models"
+        go()
+        assert shown(harness) == ""
+
+
+def test_a_title_that_comes_meanwhile_stays_behind(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    harness.show_models("yours")
+    harness.chats.rename_chat(harness.chats.chat_id, "Renamed")
+    qtbot.waitUntil(lambda: harness.chats.title == "Renamed")
+    assert shown(harness) == "yours"
+    assert harness.window.header.title.text() == harness.window.windowTitle() == "Models"
+    harness.window.models_view.leave()
+    assert harness.window.header.title.text() == "Renamed"
+
+
+def test_letters_typed_there_do_not_go_to_the_message(harness: AppHarness) -> None:
+    harness.show_models("yours")
+    QTest.keyClicks(focused(), "abc")
+    assert harness.window.composer.text() == ""
+    assert shown(harness) == "yours"
+
+
+def test_the_find_key_looks_for_models(harness: AppHarness) -> None:
+    view = harness.show_models("yours")
+    QTest.keyClick(view.tabs.buttons[0], Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert view.tab == "find"
+    assert view.discover.text.hasFocus()
+
+
+def test_escape_on_the_page_of_a_model_goes_back_to_the_list_first(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.store.on_hub = [HubModel("org/Model")]
+    view = harness.show_models("find")
+    qtbot.waitUntil(lambda: view.discover.list.model().rowCount() > 0)
+    view.discover.list._choose(view.discover.list.model().index(0, 0))
+    assert view.discover.page.isVisible()
+    QTest.keyClick(focused(), Qt.Key.Key_Escape)
+    assert view.discover.list.isVisible()
+    QTest.keyClick(focused(), Qt.Key.Key_Escape)
+    assert shown(harness) == ""
+
+
+def test_what_acts_on_the_chat_is_away_meanwhile(harness: AppHarness, qtbot: QtBot) -> None:
+    harness.ask(qtbot, "Hello")
+    window = harness.window
+    window.inspector.set_wanted(True)
+    assert window.inspector.panel.isVisible()
+    harness.show_models("yours")
+    assert not window.inspector.panel.isVisible()
+    assert not window.inspector.button.isVisible()
+    window.models_view.leave()
+    assert window.inspector.panel.isVisible()
+    assert window.inspector.button.isVisible()
+
+
+@pytest.mark.parametrize("size", WIDTHS)
+@pytest.mark.parametrize("scale", [0.85, 2.0])
+def test_nothing_is_wider_than_the_view(harness: AppHarness, size: tuple[int, int], scale: float) -> None:
+    harness.application.settings.text_scale = scale
+    harness.window.resize(*size)
+    for tab in ("yours", "find"):
+        view = harness.show_models(tab)
+        QApplication.processEvents()
+        pages = view.yours, view.discover._found
+        for page in pages:
+            content = page.widget()
+            assert content is not None
+            assert not page.isVisible() or content.minimumSizeHint().width() <= page.viewport().width()
+
+
+def test_nothing_of_it_is_made_before_it_is_opened(harness: AppHarness) -> None:
+    assert "view" not in vars(harness.window.models_view)
