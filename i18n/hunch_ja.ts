@@ -3061,8 +3061,12 @@
         <translation>ドラフトモデルを選択</translation>
     </message>
     <message>
-        <source>Model settings</source>
-        <translation>モデル設定</translation>
+        <source>Open Models</source>
+        <translation>モデルを開く</translation>
+    </message>
+    <message>
+        <source>Open Settings</source>
+        <translation>設定を開く</translation>
     </message>
     <message>
         <source>Install a model</source>

@@ -3061,8 +3061,12 @@
         <translation>초안 모델 선택</translation>
     </message>
     <message>
-        <source>Model settings</source>
-        <translation>모델 설정</translation>
+        <source>Open Models</source>
+        <translation>모델 열기</translation>
+    </message>
+    <message>
+        <source>Open Settings</source>
+        <translation>설정 열기</translation>
     </message>
     <message>
         <source>Install a model</source>

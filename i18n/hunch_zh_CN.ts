@@ -3061,8 +3061,12 @@
         <translation>选择草稿模型</translation>
     </message>
     <message>
-        <source>Model settings</source>
-        <translation>模型设置</translation>
+        <source>Open Models</source>
+        <translation>打开模型</translation>
+    </message>
+    <message>
+        <source>Open Settings</source>
+        <translation>打开设置</translation>
     </message>
     <message>
         <source>Install a model</source>

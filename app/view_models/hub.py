@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from app.words.formats import listed
 from app.words.hub import hub_line
+from app.words.model_names import human_name
 from engine import HUB_FAMILIES, CatalogGain, DrafterKind, FitLevel, HubModel, ModelInfo, PredictedGain
 
 __all__ = [
@@ -112,8 +113,10 @@ class HubList(QAbstractListModel):
             return entry
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.model.name
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return entry.model.repository
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return listed(entry.model.name, hub_line(entry.model, entry.fit))
+            return listed(human_name(entry.model.name), hub_line(entry.model, entry.fit))
         return None
 
     def canFetchMore(self, _parent: Index) -> bool:  # noqa: N802 - Qt's name

@@ -18,6 +18,7 @@ class NoticeAction(StrEnum):
     OPEN_MODELS = "open_models"
     INSTALL_MODEL = "install_model"
     OPEN_SETTINGS = "open_settings"
+    OPEN_HUB = "open_hub"  # address, token, proxy, offline mode
     RETRY = "retry"
     CONTINUE = "continue"
     NEW_CHAT = "new_chat"
@@ -40,9 +41,10 @@ def action_text(action: NoticeAction | None) -> str:
     return {
         NoticeAction.CHOOSE_MODEL: QCoreApplication.translate("Messages", "Choose a model"),
         NoticeAction.CHOOSE_DRAFT: QCoreApplication.translate("Messages", "Choose a draft"),
-        NoticeAction.OPEN_MODELS: QCoreApplication.translate("Messages", "Model settings"),
+        NoticeAction.OPEN_MODELS: QCoreApplication.translate("Messages", "Open Models"),
         NoticeAction.INSTALL_MODEL: QCoreApplication.translate("Messages", "Install a model"),
         NoticeAction.OPEN_SETTINGS: QCoreApplication.translate("Messages", "Open Settings"),
+        NoticeAction.OPEN_HUB: QCoreApplication.translate("Messages", "Open Settings"),
         NoticeAction.RETRY: QCoreApplication.translate("Messages", "Try again"),
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),

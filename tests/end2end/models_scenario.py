@@ -26,6 +26,7 @@ from app.views.models.view import ModelsView
 from app.views.transcript.message_footer import MessageFooter
 from app.views.widgets.dialog import Dialog
 from app.views.widgets.labels import TextLabel
+from app.words.model_names import human_name
 from app.words.requests import RequestColumn
 from tests.end2end.person import Person, Pointer, wait, x11_pointer
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -56,7 +57,7 @@ def live(folder: Path, hub: TinyHub, pointer: Pointer) -> None:
     person.leave()
     person = Person(folder, pointer)
     try:
-        resume_and_use(person, hub, f"{main} + {draft}")
+        resume_and_use(person, hub, f"{human_name(main)} + {human_name(draft)}")
         chat_and_look_at_rates(person)
         swap_the_draft(person, draft)
         delete_the_other(person, folder)
@@ -95,7 +96,7 @@ def install_and_pause(person: Person, hub: TinyHub) -> tuple[str, str]:
         hub.faults[f"{repository}/model.safetensors"] = Fault(times=1, hold_after=HELD_BYTES)
     person.click(offered.install_button)
     row, downloads = only_row(view), person.application.models.downloads
-    assert row.name.text() == f"{main} + {draft}"
+    assert row.name.text() == f"{human_name(main)} + {human_name(draft)}"
     wait(lambda: downloads.entries[0].done_bytes > 2 * HELD_BYTES and downloads.entries[0].total_bytes)
     assert downloads.entries[0].state is DownloadState.RUNNING
     assert "of" in row.words.text()

@@ -19,6 +19,7 @@ from app.views.models.find import DiscoverPanel
 from app.views.models.model_card import CardText
 from app.views.widgets.dialog import Dialog
 from app.words.hub import hub_line
+from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
 from engine import (
     DrafterKind,
@@ -121,7 +122,7 @@ def test_drafts_for_a_main_model(harness: AppHarness, panel: DiscoverPanel, qtbo
     harness.store.on_hub = [HubModel("z-lab/Main-4B-DFlash", drafter=DrafterKind.DFLASH)]
     panel.show_drafts_for(MAIN)
     assert harness.store.queries[-1].drafts_for == MAIN
-    assert panel.main_button.text() == f"Drafts for {MAIN.name}"
+    assert panel.main_button.text() == f"Drafts for {human_name(MAIN.name)}"
     wait_for_rest(harness, qtbot)
     harness.store.pages["z-lab/Main-4B-DFlash"] = page_of(harness.store.on_hub[0])
     panel.list._choose(panel.list.model().index(0, 0))

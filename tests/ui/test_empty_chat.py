@@ -17,6 +17,7 @@ from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.empty_chat import EmptyChat
+from app.words.model_names import human_name
 from engine import TYPICAL_OF_KIND, HubSilence, HubUnreachable, PredictedGain
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import MAIN
@@ -41,8 +42,8 @@ def best(harness: AppHarness) -> PairOffer:
 def test_the_best_pair_is_installed_by_one_click(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
     offer = best(harness)
     assert empty.install_button.isVisible()
-    assert offer.main_name in empty.install_button.accessibleName()
-    assert offer.main_name in empty.offer_reason.text()
+    assert human_name(offer.main_name) in empty.install_button.accessibleName()
+    assert human_name(offer.main_name) in empty.offer_reason.text()
     empty.install_button.click()
     (entry,) = harness.models.downloads.entries
     assert entry.repositories == (offer.main, offer.draft)
@@ -82,13 +83,14 @@ def test_what_is_on_its_way_says_how_far_and_is_used_from_here_when_it_is_there(
     harness.store.gate.hold()
     empty.install_button.click()
     qtbot.waitUntil(empty.download.isVisible)
-    assert offer.main in empty.download.name.text()
+    assert human_name(offer.main) in empty.download.name.text()
+    assert offer.main in empty.download.name.toolTip()
     assert not empty.offer.isVisible()
     assert not empty.install_button.isVisible()
     assert empty.offer_button.isVisible()
     harness.store.gate.open()
     qtbot.waitUntil(lambda: empty.install_button.text() == "Use both" and empty.install_button.isVisible())
-    assert empty.offer_reason.text() == f"{offer.main_name} and its draft are installed."
+    assert empty.offer_reason.text() == f"{human_name(offer.main_name)} and its draft are installed."
     empty.install_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.main_name == offer.main_name)
 

@@ -490,7 +490,7 @@ def test_a_draft_is_looked_for_on_the_hub(harness: AppHarness, qtbot: QtBot) -> 
     find = harness.window.models_view.view.discover
     assert find.isVisible()
     assert harness.store.queries[-1].drafts_for == MAIN
-    assert find.main_button.text() == "Drafts for Main-8B"
+    assert find.main_button.text() == "Drafts for Main 8B"
 
 
 def test_the_message_that_a_model_waits_goes_when_it_waits_no_more(harness: AppHarness, qtbot: QtBot) -> None:

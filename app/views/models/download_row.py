@@ -15,9 +15,11 @@ from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillB
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
 from app.views.widgets.progress_line import ProgressLine
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.downloads import progress_text, retry_text
 from app.words.formats import fill, labelled, size
+from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
 
 _BESIDE_UP_TO = 1.3  # text size at which a name and its figures have room side by side
@@ -87,7 +89,8 @@ class DownloadRow(Translated, QWidget):
     def show_entry(self, entry: DownloadEntry) -> None:
         self._entry = entry
         failed, finished = entry.state is DownloadState.FAILED, entry.state is DownloadState.FINISHED
-        self.name.setText(" + ".join(entry.repositories))
+        self.name.setText(" + ".join(map(human_name, entry.repositories)))
+        set_tooltip(self.name, "\n".join(entry.repositories))
         self.words.setText(self._sentence(entry))
         self.words.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
         self.problem.setText("" if failed else _problem_of_half(entry))

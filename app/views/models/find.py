@@ -23,6 +23,7 @@ from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill, spoken
 from app.words.hub import bits_text
+from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 
 _PAUSE_MS = 250  # after the last key
@@ -212,7 +213,7 @@ class DiscoverPanel(Translated, QWidget):
         self.recommended.set_wanted(not wanted.text and wanted.drafts_for is None)
         self.main_button.setVisible(wanted.drafts_for is not None)
         if wanted.drafts_for is not None:
-            self.main_button.setText(fill(self.tr("Drafts for %1"), wanted.drafts_for.name))
+            self.main_button.setText(fill(self.tr("Drafts for %1"), human_name(wanted.drafts_for.name)))
 
     def _show_state(self) -> None:
         self.status.setText(self._sentence())

@@ -20,6 +20,7 @@ from app.views.widgets.labels import details_in_lines
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 from app.words.hub import hub_line, hub_record, long_lines
+from app.words.model_names import human_name
 
 _WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
 
@@ -82,7 +83,9 @@ class _HubDelegate(QStyledItemDelegate):
             ).paint(painter, at)
         name_px = QFontMetrics(theme.ui_font()).height()
         line = QRect(place.left(), place.top(), place.width() - mark_px, name_px)
-        paint_line(painter, line, entry.model.name, theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle)
+        paint_line(
+            painter, line, human_name(entry.model.name), theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle
+        )
         painter.setFont(theme.ui_font(FOOTER_PX))
         painter.setPen(colors.secondary)
         below = QRect(place.left(), line.bottom() + 2, place.width(), area.bottom() - line.bottom() - theme.px(10))

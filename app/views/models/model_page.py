@@ -16,9 +16,11 @@ from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card, Page
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, listed, size
 from app.words.hub import hub_line, hub_record
+from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
 from app.words.pairs import partner_text
 
@@ -91,7 +93,8 @@ class ModelPage(Translated, Page):
     def show_page(self) -> None:
         """As much as is known: without its page what a list told, why there is no more, and what can be done."""
         page, entry = self._discover.page, self._discover.page_entry
-        self.title.setText(self._discover.page_of)
+        self.title.setText(human_name(self._discover.page_of))
+        set_tooltip(self.title, self._discover.page_of)
         self.hub_button.setVisible(page is not None)
         for widget in (self._files_heading, self._files_card):
             widget.setVisible(page is not None and page.download_bytes > 0)

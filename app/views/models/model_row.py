@@ -14,7 +14,9 @@ from app.views.models.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.tooltips import set_tooltip
 from app.words.formats import fill
+from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
 from app.words.pairs import fit_text, model_details, parameters_text, precision_text
 
@@ -48,14 +50,14 @@ class ModelRow(QWidget):
         self.details.setText(self._details())
         self.use_button = PillButton(theme, Emphasis.PLAIN)
         self.use_button.setText(self.tr("Use"))
-        self.use_button.setAccessibleName(fill(self.tr("Use %1"), entry.name))
+        self.use_button.setAccessibleName(fill(self.tr("Use %1"), human_name(entry.name)))
         self.reload_button = PillButton(theme, Emphasis.PLAIN)
         self.reload_button.setText(self.tr("Load again"))
-        self.reload_button.setAccessibleName(fill(self.tr("Load %1 again"), entry.name))
+        self.reload_button.setAccessibleName(fill(self.tr("Load %1 again"), human_name(entry.name)))
         self.more_button = OpeningButton(theme, 28)
-        self.more_button.set_name(fill(self.tr("More about %1"), entry.name))
+        self.more_button.set_name(fill(self.tr("More about %1"), human_name(entry.name)))
         self.delete_button = IconButton(theme, "trash-2", 28)
-        self.delete_button.set_name(fill(self.tr("Delete %1"), entry.name))
+        self.delete_button.set_name(fill(self.tr("Delete %1"), human_name(entry.name)))
         self._arrange()
         # Not before they have a parent: shown without one, they would be windows for a moment.
         stays = entry.upkeep.state is not UpkeepState.DELETING
@@ -117,7 +119,8 @@ class ModelRow(QWidget):
 
     def _words(self) -> QVBoxLayout:
         name = NameLabel(self._theme)
-        name.setText(self._entry.name)
+        name.setText(human_name(self._entry.name))
+        set_tooltip(name, self._entry.repository or self._entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(name)

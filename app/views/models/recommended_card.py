@@ -16,8 +16,10 @@ from app.views.models.model_facts import offer_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
+from app.words.model_names import human_name
 
 
 class Recommended(Translated, QWidget):
@@ -105,9 +107,11 @@ class OfferRow(QWidget):
         self._name_button(coming, is_used=is_used)
         self.install_button.clicked.connect(self._on_click)
         name = NameLabel(theme)
-        name.setText(offer.main_name)
+        name.setText(human_name(offer.main_name))
+        set_tooltip(name, offer.main)
         draft = NameLabel(theme, TextStyle.FINE)
-        draft.setText(fill(self.tr("with the draft %1"), offer.draft_name))
+        draft.setText(fill(self.tr("with the draft %1"), human_name(offer.draft_name)))
+        set_tooltip(draft, offer.draft)
         self.details = TextLabel(theme, TextStyle.FINE)
         self.details.setText(offer_text(offer))
         words = QVBoxLayout()
@@ -138,7 +142,7 @@ class OfferRow(QWidget):
         self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
         self.install_button.setEnabled(not state)
         name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")
-        self.install_button.setAccessibleName(fill(name, self.offer.main_name))
+        self.install_button.setAccessibleName(fill(name, human_name(self.offer.main_name)))
 
     def _state_of(self, coming: DownloadState | None) -> str:
         if coming is DownloadState.PAUSED:

@@ -22,6 +22,7 @@ from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, size
+from app.words.model_names import human_name
 
 
 class ModelsPage(Translated, Page):
@@ -82,7 +83,7 @@ class ModelsPage(Translated, Page):
     def ask_to_delete(self, entry: ModelEntry) -> Dialog:
         def text() -> DialogText:
             frees = fill(self.tr("This frees %1. It can be installed again."), size(entry.size_bytes))
-            title = fill(self.tr("Delete %1?"), entry.name)
+            title = fill(self.tr("Delete %1?"), human_name(entry.name))
             return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
 
         dialog = Dialog(self.theme, self, text, danger=True)

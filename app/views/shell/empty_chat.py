@@ -21,6 +21,7 @@ from app.views.widgets.mark import Mark
 from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
+from app.words.model_names import human_name
 
 _WIDTH = 560
 
@@ -172,12 +173,13 @@ class EmptyChat(Translated, QScrollArea):
             self.offer_reason.setText(self.tr("Install one from the Hub, or choose one that is on this machine."))
             return
         self.offer.setText(self.tr("Chat about anything"))
+        name = human_name(self._pair.main_name) if self._pair is not None else ""
         if self._pair is not None and here:
-            self.install_button.setAccessibleName(fill(self.tr("Use %1 and its draft"), self._pair.main_name))
-            self.offer_reason.setText(fill(self.tr("%1 and its draft are installed."), self._pair.main_name))
+            self.install_button.setAccessibleName(fill(self.tr("Use %1 and its draft"), name))
+            self.offer_reason.setText(fill(self.tr("%1 and its draft are installed."), name))
             return
         if self._pair is not None:
-            self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), self._pair.main_name))
+            self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), name))
             self.offer_reason.setText(self._offer_words(self._pair))
             self._keep_room()
             return
@@ -187,7 +189,7 @@ class EmptyChat(Translated, QScrollArea):
 
     def _offer_words(self, pair: PairOffer) -> str:
         sentence = self.tr("The starter pair knows only Hunch. %1 with a draft chats about anything: %2.")
-        return fill(sentence, pair.main_name, offer_text(pair))
+        return fill(sentence, human_name(pair.main_name), offer_text(pair))
 
     def _keep_room(self) -> None:
         """What the pair may bring is told once this machine was measured: nothing is to move under the pointer then."""

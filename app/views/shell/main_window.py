@@ -298,6 +298,8 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
             self.models_view.show("find")
         elif action == NoticeAction.OPEN_SETTINGS:
             self.settings_requested.emit("chat")
+        elif action == NoticeAction.OPEN_HUB:
+            self.settings_requested.emit("advanced")
         elif action == NoticeAction.NEW_CHAT:
             self._new_chat()
         elif action == NoticeAction.RETRY and self.models is not None:

@@ -1,0 +1,41 @@
+"""A model's name as a person says it, made of its repository's: "Gemma 4 12B" of mlx-community/gemma-4-12B-it-4bit.
+
+What is left out stands beside it where it matters: the precision among the facts, the repository in a tooltip.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+# How the weights are stored, and what every chat model is; a name says neither.
+_PACKING = re.compile(
+    r"(?:it|lm|hf|mlx|mxfp\d\w*|nvfp\d\w*|[bf]p?(?:8|16|32)|bf16|q\d(?:_\w+)?|\d+(?:\.\d+)?bits?|gs?\d+|dwq\w*|awq|gptq|optiq)",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"(?:[ae]?\d+(?:\.\d+)?|\d+x\d+(?:\.\d+)?)[bm]", re.IGNORECASE)
+_VERSION = re.compile(r"v\d")
+_SPELLED = (
+    "DFlash DeepSeek EAGLE EXAONE GLM GPT InternLM LFM2 LLaVA MTP MiMo MiniCPM MiniMax MoE OLMo OLMoE OSS QAT QwQ"
+    " SmolLM SmolLM2 SmolLM3 SmolVLM StarCoder2 VL VLM"
+)
+_WRITTEN = {word.casefold(): word for word in _SPELLED.split(" ")} | {"eagle3": "EAGLE-3"}
+
+
+@lru_cache(maxsize=4096)
+def human_name(repository: str) -> str:
+    """Of "owner/name", a name alone, or "owner/name/folder"; what has no other words, or has spaces, stays."""
+    name = repository.partition("/")[2].replace("/", "-") or repository
+    if " " in name:
+        return name  # by somebody who wrote it for people
+    words = re.sub(r"(\d)[-_ ](bits?)\b", r"\1\2", name, flags=re.IGNORECASE)
+    kept = [_word(word) for word in re.split(r"[-_ ]+", words) if word and not _PACKING.fullmatch(word)]
+    return " ".join(kept) or name
+
+
+def _word(word: str) -> str:
+    if written := _WRITTEN.get(word.casefold()):
+        return written
+    if _SIZE.fullmatch(word):
+        return re.sub(r"[abem]", lambda letter: letter[0].upper(), word.lower())
+    return word[0].upper() + word[1:] if word.islower() and not _VERSION.match(word) else word
