@@ -68,6 +68,7 @@ KEPT = frozenset(
         "hub_endpoint",  # as its token stays, too
         "model_folders",
         "pair_downloads",
+        "going_downloads",
         "recent_models",
         "last_drafts",
         "recent_commands",
@@ -145,6 +146,7 @@ class Settings(QObject):
     hub_offline = Option(False, flag)
     download_limit = Option(0, whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
     pair_downloads = Option[tuple[str, ...]]((), texts)  # "main draft" of each pair that is not installed yet
+    going_downloads = Option[tuple[str, ...]]((), texts)  # "repository revision" of each that no person has paused
     recent_models = Option[tuple[str, ...]]((), texts)  # folders, the last used first
     last_drafts = Option[dict[str, str]]({}, words_by_name)  # by main_folder: its draft_folder, "" for none
     hub_token_in_clear = Option(False, flag)  # also over plain http

@@ -47,6 +47,7 @@ class _Half:
     progress: DownloadProgress | None = None
     done_bytes: int = 0
     total_bytes: int = 0
+    kept_bytes: int = 0  # on the disk when it was stopped; a resumed download counts up to that again
     error: EngineError | None = None
     offline: bool = False  # paused by offline mode
     folder: str = ""
@@ -77,7 +78,9 @@ class DownloadController(QObject):
         self._rows: dict[int, _Row] = {}
         self._left: set[DownloadId] = set()  # rows have gone on without them; they may not have heard of it yet
         self._here: dict[str, str] = {}  # folders of installed models, wherever they are, by repository
+        self._to_go_on = dict(_split(each) for each in settings.going_downloads)  # revisions, by repository
         bridge.event_arrived.connect(self._on_event)
+        self.changed.connect(self._keep_going)
 
     @property
     def entries(self) -> list[DownloadEntry]:
@@ -200,6 +203,7 @@ class DownloadController(QObject):
                     if model.repository and model.info is not None:
                         self._here.setdefault(model.repository, model.folder)
                 self._find_installed()
+                self._go_on_from_before()
 
     def _on_download(self, event: _DownloadEvent) -> None:
         for number, half in self._halves_of(event.download, event.repository):
@@ -223,11 +227,44 @@ class DownloadController(QObject):
             return self._every(lambda half: half.download == download)
         if found := self._every(is_meant):
             return found
-        pairs = [tuple(pair.split(" ")) for pair in self._settings.pair_downloads]
-        names = next((pair for pair in pairs if repository in pair and len(pair) == 2), (repository,))
         number = next(self._ids)
-        self._rows[number] = _Row(number, tuple(_Half(name) for name in names))
+        self._rows[number] = _Row(number, tuple(map(_Half, self._with_its_pair(repository))))
         return self._every(is_meant)
+
+    # From one run of the app to the next
+
+    def _keep_going(self) -> None:
+        """What is under way, or was paused by offline mode and by no person, goes on at the next start."""
+        under_way = self._every(lambda half: half.offline or half.state in _RUNNING)
+        going = self._to_go_on | {half.repository: half.revision for _, half in under_way}
+        self._settings.going_downloads = tuple(f"{name} {revision}" for name, revision in sorted(going.items()))
+
+    def _go_on_from_before(self) -> None:
+        """Once what an earlier run left is told. In offline mode it waits, as what that has paused."""
+        before, self._to_go_on = self._to_go_on, {}
+        for repository, revision in before.items():
+            left = self._named(repository)
+            if not left and repository not in self._here:
+                number = next(self._ids)
+                self._rows[number] = _Row(number, tuple(map(_Half, self._with_its_pair(repository))))
+                left = self._named(repository)
+            for number, half in left:
+                if half.state is DownloadState.PAUSED:
+                    self._go_on_with(number, replace(half, revision=revision))
+
+    def _go_on_with(self, number: int, half: _Half) -> None:
+        if self._settings.hub_offline:
+            self._put(number, replace(half, offline=True))
+        else:
+            self._start(number, [half])
+
+    def _named(self, repository: str) -> list[tuple[int, _Half]]:
+        return self._every(lambda half: half.repository == repository)
+
+    def _with_its_pair(self, repository: str) -> tuple[str, ...]:
+        """The pair that it was asked for with, or itself alone."""
+        pairs = [tuple(pair.split(" ")) for pair in self._settings.pair_downloads]
+        return next((pair for pair in pairs if repository in pair and len(pair) == 2), (repository,))
 
     def _find_installed(self) -> None:
         """Halves that an earlier run had finished."""
@@ -314,16 +351,24 @@ class DownloadController(QObject):
                 self.paired.emit(main, draft)
 
 
+def _split(going: str) -> tuple[str, str]:
+    repository, _, revision = going.partition(" ")
+    return repository, revision or NEWEST
+
+
 def _told(half: _Half, event: _DownloadEvent) -> _Half:
     match event:
         case DownloadProgress(done_bytes=done, total_bytes=total):
             state = DownloadState.RUNNING if total else DownloadState.WAITING
-            return replace(half, state=state, progress=event, done_bytes=done, total_bytes=total)
+            shown = max(done, min(half.kept_bytes, total or half.kept_bytes))
+            return replace(half, state=state, progress=event, done_bytes=shown, total_bytes=total or half.total_bytes)
         case DownloadStopped(kept_bytes=kept, total_bytes=total, offline=offline):
             half = replace(half, state=DownloadState.PAUSED, progress=None, offline=offline)
-            return replace(half, done_bytes=kept, total_bytes=total or half.total_bytes)
+            return replace(half, done_bytes=kept, kept_bytes=kept, total_bytes=total or half.total_bytes)
         case DownloadFailed(kept_bytes=kept, error=error):
-            return replace(half, state=DownloadState.FAILED, progress=None, done_bytes=kept, error=error)
+            return replace(
+                half, state=DownloadState.FAILED, progress=None, done_bytes=kept, kept_bytes=kept, error=error
+            )
         case DownloadFinished(folder=folder):
             done = half.total_bytes
             return replace(half, state=DownloadState.FINISHED, progress=None, done_bytes=done, folder=folder)

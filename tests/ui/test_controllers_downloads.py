@@ -415,3 +415,65 @@ def test_a_download_that_is_resumed_while_offline_is_refused_with_words(
     harness.qtbot.waitUntil(lambda: states(downloads) == [(DownloadState.PAUSED, True)])
     downloads.resume(row)
     harness.qtbot.waitUntil(lambda: isinstance(downloads.entries[0].error, HubOffline))
+
+
+def next_start(harness: ControllerHarness, *left: Event) -> DownloadController:
+    """What another run of the app does with what this one has kept."""
+    harness.store.asked.clear()
+    later = DownloadController(harness.store, harness.bridge, harness.settings)
+    for event in (*left, LibraryScanned(())):
+        later._on_event(event)
+    return later
+
+
+def test_what_ran_at_the_end_goes_on_at_the_next_start_and_what_was_paused_does_not(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    downloads.install_pair(MAIN, DRAFT)
+    downloads.install("org/Tagged", "v2")
+    downloads.pause(downloads.install("org/Paused"))
+    left = [DownloadStopped(DownloadId(90 + at), name, 30, 100) for at, name in enumerate((MAIN, "org/Paused"))]
+    later = next_start(harness, *left)
+    assert sorted(harness.store.asked) == [MAIN, DRAFT, "org/Tagged"]  # also what had not begun to arrive
+    by_name = {entry.repositories: entry for entry in later.entries}
+    assert by_name[MAIN, DRAFT].state is DownloadState.WAITING
+    assert by_name[MAIN, DRAFT].done_bytes == 30  # as before, until the store counts anew
+    assert by_name["org/Paused",].state is DownloadState.PAUSED
+    assert set(harness.settings.going_downloads) == {f"{MAIN} main", f"{DRAFT} main", "org/Tagged v2"}
+
+
+def test_in_offline_mode_it_waits_until_that_is_switched_off(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    downloads.install(MAIN)
+    harness.settings.hub_offline = True
+    later = next_start(harness, DownloadStopped(DownloadId(90), MAIN, 30, 100))
+    assert harness.store.asked == []
+    assert states(later) == [(DownloadState.PAUSED, True)]
+    assert harness.settings.going_downloads == (f"{MAIN} main",)
+    later.go_on()
+    assert harness.store.asked == [MAIN]
+
+
+def test_what_is_installed_or_dismissed_is_not_gone_on_with(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    tell(harness, DownloadFinished(downloads_id(downloads, MAIN), MAIN, "/models/Big-8B"))
+    downloads.cancel(downloads.install("org/Other"))
+    assert harness.settings.going_downloads == ()
+
+
+def downloads_id(downloads: DownloadController, name: str) -> DownloadId:
+    downloads.install(name)
+    return FIRST
+
+
+def test_what_is_resumed_shows_no_less_than_what_is_on_the_disk(
+    harness: ControllerHarness, downloads: DownloadController
+) -> None:
+    entry = tell(harness, DownloadStopped(FIRST, MAIN, 60, 100))
+    downloads.resume(entry.id)
+    seen = [
+        tell(harness, progress(FIRST, MAIN, done, total)) for done, total in ((0, 0), (0, 100), (40, 100), (70, 100))
+    ]
+    assert [(each.done_bytes, each.total_bytes) for each in seen] == [(60, 100)] * 3 + [(70, 100)]
