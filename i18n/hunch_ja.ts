@@ -3577,6 +3577,10 @@
         <source>about %1 to download</source>
         <translation>ダウンロード 約 %1</translation>
     </message>
+    <message>
+        <source>has a draft</source>
+        <translation>ドラフトあり</translation>
+    </message>
 </context>
 <context>
     <name>ModelsPage</name>

@@ -3577,6 +3577,10 @@
         <source>about %1 to download</source>
         <translation>다운로드 약 %1</translation>
     </message>
+    <message>
+        <source>has a draft</source>
+        <translation>초안 모델 있음</translation>
+    </message>
 </context>
 <context>
     <name>ModelsPage</name>

@@ -3577,6 +3577,10 @@
         <source>about %1 to download</source>
         <translation>需下载约 %1</translation>
     </message>
+    <message>
+        <source>has a draft</source>
+        <translation>有草稿模型</translation>
+    </message>
 </context>
 <context>
     <name>ModelsPage</name>

@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.bridge import EngineBridge
-from app.controllers.draft_choices import CHAT_TOKENS
+from app.controllers.draft_choices import CHAT_TOKENS, has_known_draft
 from app.view_models.downloads import repository_in
 from app.view_models.hub import DiscoverFilter, DiscoverState, HubEntry, HubList, Partner
 from engine import (
@@ -169,7 +169,9 @@ class DiscoverController(QObject):
         return Partner(repository, self._predicted(main, draft), self.folder_of(repository))
 
     def entry(self, model: HubModel) -> HubEntry:
-        return HubEntry(model, _fit(model), model.repository in {each.repository for each in self._installed})
+        here = model.repository in {each.repository for each in self._installed}
+        has_draft = model.drafter is None and has_known_draft(self._catalog(), model.repository)
+        return HubEntry(model, _fit(model), here, has_draft)
 
     # What arrives
 

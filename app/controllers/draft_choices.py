@@ -173,6 +173,11 @@ def _key(main: ModelInfo, draft: ModelInfo) -> tuple[str, ...]:
     return main.folder, main.vocabulary_digest, draft.folder, draft.vocabulary_digest
 
 
+def has_known_draft(catalog: Catalog, repository: str) -> bool:
+    name = catalog.listed_as(repository)
+    return any(name in draft.mains for draft in catalog.drafts)
+
+
 # Pairs of the catalog for this machine, as values for a card. Pure.
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge import EngineBridge
 from app.controllers.downloads import NEWEST
-from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, model_entry, pair_offers
+from app.controllers.draft_choices import CHAT_TOKENS, good_pairs, has_known_draft, model_entry, pair_offers
 from app.settings import Settings
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
@@ -88,8 +88,12 @@ class LibraryController(QObject):
 
     def entry(self, model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
         recent = self._settings.recent_models
+        entry = model_entry(model, main_folder, draft_folder, self.context_tokens)
+        is_main = entry.drafter is None and entry.about.speculates
+        here = entry.own_head or bool(self._drafts.get(model.folder))
         return replace(
-            model_entry(model, main_folder, draft_folder, self.context_tokens),
+            entry,
+            has_draft=is_main and (here or has_known_draft(self.catalog, model.repository)),
             asked_tokens=self._settings.context_tokens or 0,
             drafts_for=tuple(self._mains.get(model.folder, ())),
             drafts=tuple(self._drafts.get(model.folder, ())),

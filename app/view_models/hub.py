@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from app.words.formats import listed
 from app.words.hub import hub_line
@@ -56,6 +56,7 @@ class HubEntry:
     model: HubModel
     fit: FitLevel | None = None  # None: nobody knows its size
     installed: bool = False
+    has_draft: bool = False  # the catalog knows one
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,8 @@ class HubList(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return entry.model.repository
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return listed(human_name(entry.model.name), hub_line(entry.model, entry.fit))
+            draft = [QCoreApplication.translate("Models", "has a draft")] if entry.has_draft else []
+            return listed(human_name(entry.model.name), *draft, hub_line(entry.model, entry.fit))
         return None
 
     def canFetchMore(self, _parent: Index) -> bool:  # noqa: N802 - Qt's name

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.view_models.model_list import ModelEntry
-from engine import TYPICAL_OF_KIND, DrafterKind, FitLevel, MemoryFit, PredictedGain
+from engine import TYPICAL_OF_KIND, DrafterKind, FitLevel, MemoryFit, ModelSource, PredictedGain
 
 
 class ModelSort(StrEnum):
@@ -61,6 +61,14 @@ def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:
     if view.sort is ModelSort.LAST_USED:
         return sorted(found, key=lambda entry: (-entry.last_used, reading_order(entry.name)))
     return sorted(found, key=lambda entry: reading_order(entry.name))
+
+
+def starter_as_one(entries: Iterable[ModelEntry]) -> list[ModelEntry]:
+    """Of what comes with the app only its main model: nobody manages its drafts."""
+    listed = list(entries)
+    starter = [entry for entry in listed if entry.source is ModelSource.STARTER]
+    main = max(starter, key=lambda entry: entry.parameters, default=None)
+    return [entry for entry in listed if entry.source is not ModelSource.STARTER or entry is main]
 
 
 def disk_bytes(entries: Iterable[ModelEntry]) -> int:

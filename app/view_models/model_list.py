@@ -68,6 +68,7 @@ class ModelEntry:
     drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
     drafts: tuple[str, ...] = ()  # names of installed models that are good drafts for it
     gain: float | None = None  # with the draft that it had last, over plain decoding, measured last
+    has_draft: bool = False  # in it, on this machine, or in the catalog
     last_used: int = 0  # the higher, the later; 0: never
     upkeep: Upkeep = field(default_factory=Upkeep)
 

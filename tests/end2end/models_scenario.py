@@ -169,7 +169,11 @@ def delete_the_other(person: Person, folder: Path) -> None:
 
     def listed() -> list[ModelRow]:
         found = view.findChildren(ModelRow)
-        return [row for row in found if row.isVisible() and "Starter-DFlash" in row.delete_button.accessibleName()]
+        return [
+            row
+            for row in found
+            if row.isVisible() and human_name("Starter-DFlash") in row.delete_button.accessibleName()
+        ]
 
     wait(listed)
     person.click(listed()[0].delete_button)

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.controllers.library import open_catalog
 from app.view_models.hub import DiscoverState
 from app.views.models.card_link import CardLink
 from app.views.models.find import DiscoverPanel
@@ -492,3 +493,17 @@ def test_only_what_fits_with_a_chat_is_shown_where_that_is_asked_for(
     qtbot.waitUntil(lambda: [entry.model for entry in results.entries] == [MODEL])
     panel.fits_only.click()
     qtbot.waitUntil(lambda: len(results.entries) == 10)
+
+
+def test_what_the_catalog_knows_a_draft_for_says_so(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    catalog = open_catalog()
+    harness.models.library.catalog = catalog
+    (main, *_) = catalog.drafts[0].mains
+    entries = [harness.models.discover.entry(HubModel(name)) for name in (main, "org/Nobody-1B")]
+    assert [entry.has_draft for entry in entries] == [True, False]
+    harness.store.on_hub = [entry.model for entry in entries]
+    panel.search("")
+    wait_for_rest(harness, qtbot)
+    model = panel.list.model()
+    spoken = [model.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) for row in (0, 1)]
+    assert ["has a draft" in text for text in spoken] == [True, False]

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import ModelKind, ModelSort
+from app.views.models.badge import DraftBadge
 from app.views.models.model_row import ModelRow
 from app.views.models.recommended_card import OfferRow, Recommended
 from app.views.models.template_dialog import TemplateDialog
@@ -353,3 +354,11 @@ def test_a_pair_that_failed_is_not_on_its_way(harness: AppHarness, recommended: 
     click(offered.install_button)
     qtbot.waitUntil(lambda: harness.models.downloads.entries[0].state is DownloadState.FAILED)
     qtbot.waitUntil(lambda: all(row.install_button.isEnabled() for row in recommended.findChildren(OfferRow)))
+
+
+def test_a_badge_says_for_which_a_draft_is_known(harness: AppHarness, page: ModelsPage) -> None:
+    """Main-8B has Draft-1B on this machine; of Head, which is a drafter, nobody asks."""
+    told = {row.folder.rpartition("/")[2] for row in page.installed.rows if row.findChildren(DraftBadge)}
+    assert "Main-8B" in told
+    assert "Head" not in told
+    assert {entry.name for entry in harness.models.models if entry.has_draft} == told

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from app.controllers.draft_choices import good_pairs, model_entry, pair_offers
-from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown
+from app.view_models.installed_list import ListView, ModelKind, ModelSort, shown, starter_as_one
 from app.view_models.model_list import ModelEntry
 from app.views.models.model_facts import context_text, facts
 from engine import (
@@ -127,3 +127,13 @@ def test_what_is_here_need_not_be_fetched() -> None:
     assert not half.installed
     whole = pair_offers(catalog, "ko", halves, memory)[0]
     assert (whole.installed, whole.download_bytes) == (True, 0)
+
+
+def test_what_comes_with_the_app_is_one_row() -> None:
+    main, draft = (
+        replace(entry(name), source=ModelSource.STARTER, parameters=number)
+        for name, number in (("main", 5), ("draft", 1))
+    )
+    other = entry("other")
+    assert starter_as_one([draft, other, main]) == [other, main]
+    assert starter_as_one([other]) == [other]

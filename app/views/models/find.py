@@ -218,7 +218,8 @@ class DiscoverPanel(Translated, QWidget):
     def _show_state(self) -> None:
         self.status.setText(self._sentence())
         failed = self._discover.state is DiscoverState.FAILED
-        self.status.set_text_style(TextStyle.FAULT if failed else TextStyle.FINE)
+        alone = failed and not self._discover.results.entries
+        self.status.set_text_style(TextStyle.FAULT if alone else TextStyle.FINE)  # with a list it is no fault
         self.again_button.setVisible(failed or self._discover.missing is not None)
 
     def _sentence(self) -> str:

@@ -4,7 +4,7 @@ sight. All rows are as high as long details need at this width, which large text
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QStyle,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 from app.theme import FOOTER_PX, Theme
 from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
+from app.views.models.badge import badge_size, draft_badge_text, paint_badge
 from app.views.widgets.labels import details_in_lines
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
@@ -83,12 +84,23 @@ class _HubDelegate(QStyledItemDelegate):
             ).paint(painter, at)
         name_px = QFontMetrics(theme.ui_font()).height()
         line = QRect(place.left(), place.top(), place.width() - mark_px, name_px)
-        paint_line(
-            painter, line, human_name(entry.model.name), theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle
-        )
+        name = human_name(entry.model.name)
+        if entry.has_draft:
+            line.setWidth(self._paint_badge(painter, line, name))
+        paint_line(painter, line, name, theme.ui_font(), colors.text, Qt.TextElideMode.ElideMiddle)
         painter.setFont(theme.ui_font(FOOTER_PX))
         painter.setPen(colors.secondary)
         below = QRect(place.left(), line.bottom() + 2, place.width(), area.bottom() - line.bottom() - theme.px(10))
         lines = hub_line(entry.model, entry.fit), hub_record(entry.model)
         details = (details_in_lines(line, painter.fontMetrics(), below.width()) for line in lines)
         painter.drawText(below, _WRAPPED, "\n".join(details))
+
+    def _paint_badge(self, painter: QPainter, line: QRect, name: str) -> int:
+        """Behind the name, or at the end of the line; what width is left for the name."""
+        gap, size = self._theme.px(8), badge_size(self._theme, draft_badge_text())
+        name_px = min(
+            QFontMetrics(self._theme.ui_font()).horizontalAdvance(name) + 2, line.width() - size.width() - gap
+        )
+        top = line.top() + (line.height() - size.height()) // 2
+        paint_badge(painter, self._theme, QRect(QPoint(line.left() + name_px + gap, top), size), draft_badge_text())
+        return name_px

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.controllers.models import ModelController
 from app.system.file_manager import reveal
 from app.theme import Theme
-from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown
+from app.view_models.installed_list import ListView, ModelKind, ModelSort, disk_bytes, shown, starter_as_one
 from app.view_models.model_list import ModelEntry
 from app.views.models.model_row import ModelRow
 from app.views.models.template_dialog import TemplateDialog
@@ -53,7 +53,7 @@ class InstalledCard(Translated, QWidget):
 
     def show_models(self) -> None:
         """Only what has changed is made again."""
-        entries, scanned = self._models.models, self._models.library.scanned
+        entries, scanned = starter_as_one(self._models.models), self._models.library.scanned
         if (entries, scanned) != (self._entries, self._scanned):
             self._entries, self._scanned = entries, scanned
             self._show_rows()
@@ -191,7 +191,7 @@ class InstalledCard(Translated, QWidget):
         )
         self.sort.setAccessibleName(self.tr("Order"))
         self.fits.setText(self.tr("Fits only"))
-        self._entries, self._scanned = self._models.models, self._models.library.scanned
+        self._entries, self._scanned = starter_as_one(self._models.models), self._models.library.scanned
         self._show_rows()
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 from app.theme import Theme
 from app.view_models.installed_list import is_too_large
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
+from app.views.models.badge import DraftBadge
 from app.views.models.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
 from app.views.widgets.flow import Flow
@@ -123,7 +124,7 @@ class ModelRow(QWidget):
         set_tooltip(name, self._entry.repository or self._entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
-        words.addWidget(name)
+        words.addLayout(self._with_badge(name))
         words.addWidget(self.details)
         if self._entry.is_outdated:
             outdated = TextLabel(self._theme, TextStyle.FINE)
@@ -135,6 +136,14 @@ class ModelRow(QWidget):
             problem.setText(reason_text(self._entry.error))
             words.addWidget(problem)
         return words
+
+    def _with_badge(self, name: NameLabel) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(name, 1)
+        if self._entry.has_draft:
+            line.addWidget(DraftBadge(self._theme, self), 0, Qt.AlignmentFlag.AlignTop)
+        return line
 
     def _details(self) -> str:
         entry = self._entry
