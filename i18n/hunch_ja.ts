@@ -3073,10 +3073,6 @@
         <translation>モデルをインストール</translation>
     </message>
     <message>
-        <source>Open Settings</source>
-        <translation>設定を開く</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>再試行</translation>
     </message>

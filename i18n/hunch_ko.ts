@@ -3073,10 +3073,6 @@
         <translation>모델 설치</translation>
     </message>
     <message>
-        <source>Open Settings</source>
-        <translation>설정 열기</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>다시 시도</translation>
     </message>

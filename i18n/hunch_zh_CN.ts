@@ -3073,10 +3073,6 @@
         <translation>安装模型</translation>
     </message>
     <message>
-        <source>Open Settings</source>
-        <translation>打开设置</translation>
-    </message>
-    <message>
         <source>Try again</source>
         <translation>重试</translation>
     </message>

@@ -42,7 +42,7 @@ def test_every_way_leads_there_and_escape_back_to_what_is_typed(harness: AppHarn
         "button": window.sidebar.models_button.click,
         "menu": window.menu.models.trigger,
         "notice": lambda: window._follow(NoticeAction.OPEN_MODELS),
-        "picker": window.picker.panel.models_button.click,
+        "picker": window.picker.panel.more.models_button.click,
         "empty chat": window.empty_chat.models_requested.emit,
     }[way]()
     assert shown(harness) == ("find" if way == "empty chat" else "yours")
