@@ -748,8 +748,8 @@
         <translation>%1 用のドラフトモデル</translation>
     </message>
     <message>
-        <source>Shown instead: what is known without the hub.</source>
-        <translation>代わりに、ハブなしでわかるモデルを表示しています。</translation>
+        <source>Showing Hunch&apos;s built-in list.</source>
+        <translation>Hunch 内蔵のリストを表示しています。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
@@ -758,16 +758,16 @@
         </translation>
     </message>
     <message>
-        <source>Until the hub answers, this is what is known without it.</source>
-        <translation>ハブから返答があるまで、ハブなしでわかるモデルを表示しています。</translation>
+        <source>Hunch&apos;s built-in list, until the hub answers.</source>
+        <translation>ハブの返答まで、Hunch 内蔵のリストを表示します。</translation>
     </message>
     <message>
         <source>Searching…</source>
         <translation>検索中…</translation>
     </message>
     <message>
-        <source>Nothing found. Try fewer words or limits.</source>
-        <translation>見つかりませんでした。検索語や条件を減らしてみてください。</translation>
+        <source>No results. Try fewer words or filters.</source>
+        <translation>見つかりませんでした。検索語やフィルタを減らしてみてください。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln models, and more below</source>
@@ -786,11 +786,11 @@
         <translation>すべてのモデル</translation>
     </message>
     <message>
-        <source>Search for models, or author/words</source>
+        <source>Search models, or author/words</source>
         <translation>モデルまたは作成者/キーワードで検索</translation>
     </message>
     <message>
-        <source>Search for models</source>
+        <source>Search models</source>
         <translation>モデルを検索</translation>
     </message>
     <message>
@@ -854,16 +854,16 @@
         <translation>並び順</translation>
     </message>
     <message>
-        <source>Only what fits</source>
-        <translation>収まるものだけ</translation>
+        <source>Runs on this Mac</source>
+        <translation>この Mac で動くものだけ</translation>
     </message>
     <message>
-        <source>Only what fits this Mac</source>
-        <translation>この Mac に収まるものだけ</translation>
+        <source>Only models that run on this Mac</source>
+        <translation>この Mac で動くモデルだけ</translation>
     </message>
     <message>
         <source>Try again</source>
-        <translation>もう一度試す</translation>
+        <translation>再試行</translation>
     </message>
     <message>
         <source>Models found</source>
@@ -893,14 +893,14 @@
     </message>
     <message>
         <source>Try again</source>
-        <translation>もう一度試す</translation>
+        <translation>再試行</translation>
     </message>
     <message>
-        <source>Hide the files</source>
+        <source>Hide files</source>
         <translation>ファイルを隠す</translation>
     </message>
     <message>
-        <source>Show the files</source>
+        <source>Show files</source>
         <translation>ファイルを表示</translation>
     </message>
     <message>
@@ -908,23 +908,23 @@
         <translation>今すぐ試す</translation>
     </message>
     <message>
-        <source>Remove from the list</source>
-        <translation>この行を消す</translation>
+        <source>Remove from list</source>
+        <translation>リストから削除</translation>
     </message>
     <message>
-        <source>Remove, and delete what was downloaded</source>
-        <translation>ダウンロード済みの分ごと削除</translation>
+        <source>Remove and delete download</source>
+        <translation>リストから外し、ダウンロード済みの分を削除</translation>
     </message>
     <message>
-        <source>Cancel, and delete what was downloaded</source>
-        <translation>キャンセルして、ダウンロード済みの分を削除</translation>
+        <source>Cancel and delete download</source>
+        <translation>キャンセルしてダウンロード済みの分を削除</translation>
     </message>
     <message>
         <source>Use now</source>
         <translation>今すぐ使う</translation>
     </message>
     <message>
-        <source>Open its page</source>
+        <source>Open model page</source>
         <translation>モデルのページを開く</translation>
     </message>
     <message>
@@ -936,12 +936,12 @@
         <translation>インストール済み</translation>
     </message>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
-        <source>Offline mode is on. The download goes on when it is off again.</source>
-        <translation>オフラインモードがオンです。オフにするとダウンロードが再開します。</translation>
+        <source>Offline mode is on. Turn it off to resume.</source>
+        <translation>オフラインモードがオンです。オフにすると再開します。</translation>
     </message>
     <message>
         <source>Paused at %1</source>
@@ -1116,12 +1116,12 @@
         <translation>両方使う</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
+        <source>No model loaded</source>
         <translation>モデルが読み込まれていません</translation>
     </message>
     <message>
-        <source>Install one from the Hub, or choose one that is on this machine.</source>
-        <translation>ハブからインストールするか、この Mac にあるモデルを選んでください。</translation>
+        <source>Install a model, or choose one you have.</source>
+        <translation>モデルをインストールするか、手元のものを選んでください。</translation>
     </message>
     <message>
         <source>Chat about anything</source>
@@ -1140,12 +1140,12 @@
         <translation>%1 とそのドラフトをインストール</translation>
     </message>
     <message>
-        <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトなら何でも話せます：%2。</translation>
+        <source>The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.</source>
+        <translation>スターターペアが知っているのは Hunch のことだけです。%1 とドラフトをインストールすれば何でも話せます：%2。</translation>
     </message>
     <message>
-        <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
-        <translation>スターターペアが知っているのは Hunch のことだけです。より大きなモデルと、それに合うドラフトモデルをインストールしてください。</translation>
+        <source>The starter pair only knows Hunch. For anything else, install a larger model and a draft.</source>
+        <translation>スターターペアが知っているのは Hunch のことだけです。ほかの話題には、より大きなモデルとドラフトをインストールしてください。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -1388,7 +1388,7 @@
 <context>
     <name>FolderRow</name>
     <message>
-        <source>No longer look in %1</source>
+        <source>Stop looking in %1</source>
         <translation>%1 でモデルを探すのをやめる</translation>
     </message>
 </context>
@@ -1452,7 +1452,7 @@
     </message>
     <message>
         <source>New chat</source>
-        <translation>新しいチャット</translation>
+        <translation>新規チャット</translation>
     </message>
 </context>
 <context>
@@ -1836,8 +1836,8 @@
         <translation>ハブからインストール</translation>
     </message>
     <message>
-        <source>A repository with MLX weights, by its name or the address of its page. Several can be installed at once.</source>
-        <translation>MLX の重みがあるリポジトリの名前か、そのページのアドレスを入力してください。同時に複数インストールできます。</translation>
+        <source>Name or page address of a repository with MLX weights.</source>
+        <translation>MLX の重みがあるリポジトリの名前、またはページのアドレス。</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -1855,16 +1855,16 @@
         <translation>さらに %1 件を表示</translation>
     </message>
     <message>
-        <source>Looking at what is on this Mac…</source>
-        <translation>この Mac にあるモデルを調べています…</translation>
+        <source>Looking for models…</source>
+        <translation>モデルを探しています…</translation>
     </message>
     <message>
-        <source>No installed model matches.</source>
-        <translation>条件に合うインストール済みモデルはありません。</translation>
+        <source>No matching models.</source>
+        <translation>条件に合うモデルはありません。</translation>
     </message>
     <message>
-        <source>Nothing is installed yet.</source>
-        <translation>まだ何もインストールされていません。</translation>
+        <source>No models installed.</source>
+        <translation>モデルがインストールされていません。</translation>
     </message>
     <message>
         <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
@@ -1911,8 +1911,8 @@
         <translation>並び順</translation>
     </message>
     <message>
-        <source>Fits only</source>
-        <translation>収まるものだけ</translation>
+        <source>Runs on this Mac</source>
+        <translation>この Mac で動くものだけ</translation>
     </message>
 </context>
 <context>
@@ -3204,7 +3204,7 @@
 <context>
     <name>ModelPage</name>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
@@ -3241,31 +3241,31 @@
     </message>
     <message>
         <source>Try again</source>
-        <translation>もう一度試す</translation>
+        <translation>再試行</translation>
     </message>
     <message>
-        <source>Drafts that go with it</source>
+        <source>Matching drafts</source>
         <translation>組み合わせられるドラフト</translation>
     </message>
     <message>
-        <source>Find drafts for it</source>
-        <translation>これに合うドラフトを探す</translation>
+        <source>Find drafts</source>
+        <translation>ドラフトを探す</translation>
     </message>
     <message>
-        <source>Open its page</source>
+        <source>Open model page</source>
         <translation>モデルのページを開く</translation>
     </message>
     <message>
-        <source>Files that are installed</source>
+        <source>Installed files</source>
         <translation>インストールされるファイル</translation>
     </message>
     <message>
-        <source>From its author</source>
+        <source>From the author</source>
         <translation>作成者の説明</translation>
     </message>
     <message>
-        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
-        <translation>先に利用条件への同意が必要なモデルです。モデルのページで同意し、設定にトークンを入力してください。</translation>
+        <source>Accept the author&apos;s terms on the model page, then add your token in Settings.</source>
+        <translation>モデルのページで利用条件に同意し、設定にトークンを入力してください。</translation>
     </message>
 </context>
 <context>
@@ -3279,11 +3279,11 @@
         <translation>%1 を使う</translation>
     </message>
     <message>
-        <source>Load again</source>
+        <source>Reload</source>
         <translation>再読み込み</translation>
     </message>
     <message>
-        <source>Load %1 again</source>
+        <source>Reload %1</source>
         <translation>%1 を再読み込み</translation>
     </message>
     <message>
@@ -3295,16 +3295,16 @@
         <translation>%1 を削除</translation>
     </message>
     <message>
-        <source>Its files have been updated; the version from before is still in memory.</source>
-        <translation>ファイルは更新されましたが、メモリにあるのはまだ以前のバージョンです。</translation>
+        <source>Updated on disk; the old version is still loaded.</source>
+        <translation>ファイルは更新済みですが、読み込まれているのは以前のバージョンです。</translation>
     </message>
     <message>
-        <source>being deleted</source>
+        <source>deleting…</source>
         <translation>削除しています</translation>
     </message>
     <message>
-        <source>checking it first</source>
-        <translation>使用前に確認しています</translation>
+        <source>checking…</source>
+        <translation>確認しています…</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -3382,19 +3382,19 @@
         <translation>%1、量子化なし</translation>
     </message>
     <message>
-        <source>fits this Mac</source>
-        <translation>この Mac に収まります</translation>
+        <source>runs well</source>
+        <translation>快適に動作</translation>
     </message>
     <message>
-        <source>tight on this Mac</source>
-        <translation>この Mac ではぎりぎりです</translation>
+        <source>may be slow</source>
+        <translation>遅いことがあります</translation>
     </message>
     <message>
-        <source>too large for this Mac</source>
-        <translation>この Mac には大きすぎます</translation>
+        <source>too large</source>
+        <translation>大きすぎます</translation>
     </message>
     <message>
-        <source>%1 with a chat of %2 tokens, of %3</source>
+        <source>%1 of %3 with a chat of %2 tokens</source>
         <translation>%2 トークンのチャットで %1（使えるのは %3）</translation>
     </message>
     <message>
@@ -3422,7 +3422,7 @@
         <translation>%2 で %1 倍の速さ</translation>
     </message>
     <message>
-        <source>Text model without a chat template</source>
+        <source>Text model without chat template</source>
         <translation>チャットテンプレートのないテキストモデル</translation>
     </message>
     <message>
@@ -3446,15 +3446,15 @@
         <translation>%1 専用</translation>
     </message>
     <message>
-        <source>its main model is not installed</source>
+        <source>main model not installed</source>
         <translation>メインモデルがインストールされていません</translation>
     </message>
     <message>
-        <source>no draft works with it: its family gives different results when it reads several tokens at once</source>
-        <translation>この系列ではドラフトを使えません。複数のトークンをまとめて読むと、1 つずつ読む場合と結果が変わります</translation>
+        <source>not supported: this family gives different results when it reads several tokens at once</source>
+        <translation>非対応：この系列は複数のトークンをまとめて読むと結果が変わります</translation>
     </message>
     <message>
-        <source>brings a drafter of its own</source>
+        <source>has its own drafter</source>
         <translation>専用ドラフトモデルを内蔵</translation>
     </message>
     <message>
@@ -3462,8 +3462,8 @@
         <translation>ドラフトに使えるモデル：%1</translation>
     </message>
     <message>
-        <source>a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed</source>
-        <translation>専用ドラフトモデルか、語彙が同じずっと小さいモデルをドラフトに使えます。まだインストールされていません</translation>
+        <source>none installed; needs a drafter made for it, or a much smaller model with the same vocabulary</source>
+        <translation>未インストール。専用ドラフトモデルか、語彙が同じずっと小さいモデルが必要です</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3526,16 +3526,16 @@
         <translation>設定で %1 に制限</translation>
     </message>
     <message>
-        <source>%1 asked for in Settings</source>
+        <source>%1 set in Settings</source>
         <translation>設定では %1</translation>
     </message>
     <message>
-        <source>It is the main model now; the starter pair takes its place.</source>
-        <translation>現在のメインモデルです。削除するとスターターペアに切り替わります。</translation>
+        <source>In use as main model; the starter pair replaces it.</source>
+        <translation>メインモデルとして使用中です。削除するとスターターペアに切り替わります。</translation>
     </message>
     <message>
-        <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>現在のドラフトモデルです。削除すると、回答はドラフトなしになります。</translation>
+        <source>In use as draft; replies continue without one.</source>
+        <translation>ドラフトとして使用中です。削除すると、回答はドラフトなしになります。</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3546,28 +3546,28 @@
         <translation>ファイルを読み込み中… %1</translation>
     </message>
     <message>
-        <source>All files are as they were installed.</source>
-        <translation>すべてのファイルがインストール時のままです。</translation>
+        <source>All files are intact.</source>
+        <translation>すべてのファイルは正常です。</translation>
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
         <translation>破損または不足：%1。「修復」で再ダウンロードできます。</translation>
     </message>
     <message>
-        <source>Hunch did not install it and cannot tell.</source>
+        <source>Cannot tell: not installed by Hunch.</source>
         <translation>Hunch がインストールしたものではないため、わかりません。</translation>
     </message>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>ハブに問い合わせ中…</translation>
     </message>
     <message>
-        <source>The hub has nothing newer.</source>
-        <translation>ハブにこれより新しいものはありません。</translation>
+        <source>Up to date.</source>
+        <translation>最新です。</translation>
     </message>
     <message>
-        <source>The hub has a newer version. This one stays until the new one is complete.</source>
-        <translation>ハブに新しいバージョンがあります。新しいものがそろうまで、現在のモデルは残ります。</translation>
+        <source>Update available. This version stays until it is complete.</source>
+        <translation>アップデートがあります。完了するまで現在のバージョンが残ります。</translation>
     </message>
     <message>
         <source>about %1 to download</source>
@@ -3585,8 +3585,8 @@
         <translation>%1 を削除しますか？</translation>
     </message>
     <message>
-        <source>This frees %1. It can be installed again.</source>
-        <translation>ディスクの空きが %1 増えます。あとで再インストールできます。</translation>
+        <source>Frees %1. You can reinstall it.</source>
+        <translation>ディスクの空きが %1 増えます。再インストールできます。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -3597,7 +3597,7 @@
         <translation>キャンセル</translation>
     </message>
     <message>
-        <source>Folder with models</source>
+        <source>Models folder</source>
         <translation>モデルのあるフォルダ</translation>
     </message>
     <message>
@@ -3613,11 +3613,11 @@
         <translation>その他のフォルダ</translation>
     </message>
     <message>
-        <source>Models in these folders are listed too. Nothing in them is changed.</source>
-        <translation>これらのフォルダにあるモデルも一覧に出ます。中身は変更しません。</translation>
+        <source>Lists models from these folders without changing them.</source>
+        <translation>これらのフォルダのモデルも表示します。中身は変更しません。</translation>
     </message>
     <message>
-        <source>Add a folder…</source>
+        <source>Add folder…</source>
         <translation>フォルダを追加…</translation>
     </message>
 </context>
@@ -3767,7 +3767,7 @@
         <translation>モデル：%1</translation>
     </message>
     <message>
-        <source>Not in memory; your next message loads it again.</source>
+        <source>Not in memory. Your next message reloads it.</source>
         <translation>メモリにありません。次のメッセージで読み込み直します。</translation>
     </message>
     <message>
@@ -3775,8 +3775,8 @@
         <translation>このペアではオフ</translation>
     </message>
     <message>
-        <source>several at once</source>
-        <translation>同時作成中</translation>
+        <source>answered together</source>
+        <translation>同時に回答</translation>
     </message>
     <message>
         <source>off</source>
@@ -3845,16 +3845,16 @@
         <translation>この Mac で約 %1（推定）</translation>
     </message>
     <message>
-        <source>what it brings is not measured on this Mac yet</source>
-        <translation>この Mac での効果はまだ測定していません</translation>
+        <source>not measured on this Mac yet</source>
+        <translation>この Mac では未測定</translation>
     </message>
     <message>
         <source>With %1: %2</source>
         <translation>%1 を使う場合：%2</translation>
     </message>
     <message>
-        <source>Its sizes fit this main model, but it is named after another one: it may seldom guess right.</source>
-        <translation>大きさはこのメインモデルに合いますが、名前は別のモデルのものです。予測があまり当たらないかもしれません。</translation>
+        <source>Fits this main model, but is named after another: it may seldom guess right.</source>
+        <translation>このメインモデルに合いますが、別のモデルの名前です。予測があまり当たらないかもしれません。</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3865,19 +3865,19 @@
         <translation>両方のトークン %1 個はすべて同じです。</translation>
     </message>
     <message>
-        <source>These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out.</source>
-        <translation>%2 個のトークンのうち %1 個が異なりますが、文字を表すものではありません。ドラフトはそれらを使いません。</translation>
+        <source>%1 of %2 tokens differ, none of them text. The draft skips them.</source>
+        <translation>%2 個のトークンのうち %1 個が異なりますが、文字ではありません。ドラフトは使いません。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens mean the same to both. The draft guesses only with these.</source>
-        <translation>%2 個のトークンのうち %1 個が両方で同じ意味です。ドラフトはこれらだけで予測します。</translation>
+        <source>%1 of %2 tokens match. The draft guesses only these.</source>
+        <translation>%2 個のトークンのうち %1 個が一致します。ドラフトはこれらだけで予測します。</translation>
     </message>
     <message>
         <source>Weights: main model %1, draft %2</source>
         <translation>重み：メインモデル %1、ドラフト %2</translation>
     </message>
     <message>
-        <source>Kept of a chat: main model %1, draft %2</source>
+        <source>Per chat: main model %1, draft %2</source>
         <translation>チャットから保持するもの：メインモデル %1、ドラフト %2</translation>
     </message>
     <message>
@@ -3889,19 +3889,19 @@
         <translation>トークン %1：メインモデルでは「%2」、ドラフトでは「%3」</translation>
     </message>
     <message>
-        <source>Both cut texts into tokens alike</source>
+        <source>Same tokenization</source>
         <translation>テキストのトークン分割は同じです</translation>
     </message>
     <message>
-        <source>Both cut sample texts in four languages into the same tokens</source>
+        <source>Same tokens for sample texts in four languages</source>
         <translation>4 言語の例文は同じトークンに分割されます</translation>
     </message>
     <message>
-        <source>How they cut texts into tokens could not be compared</source>
+        <source>Tokenization could not be compared</source>
         <translation>テキストのトークン分割は比較できませんでした</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <source>Sample text (%1): %2 tokens each, but different ones</source>
         <translation>例文（%1）：どちらも %2 トークンですが、内容は異なります</translation>
     </message>
     <message>
@@ -3909,20 +3909,20 @@
         <translation>例文（%1）：メインモデル %2 トークン、ドラフト %3</translation>
     </message>
     <message>
-        <source>The same tokens end a reply</source>
+        <source>Same end tokens</source>
         <translation>回答を終えるトークンは同じです</translation>
     </message>
     <message>
-        <source>Different tokens end a reply</source>
+        <source>Different end tokens</source>
         <translation>回答を終えるトークンが異なります</translation>
     </message>
     <message>
-        <source>The same chat template</source>
+        <source>Same chat template</source>
         <translation>チャットテンプレートは同じです</translation>
     </message>
     <message>
-        <source>Different chat templates; the main model&apos;s is used for both</source>
-        <translation>チャットテンプレートが異なるため、両方ともメインモデルのものを使います</translation>
+        <source>Different chat templates; the main model&apos;s is used</source>
+        <translation>チャットテンプレートが異なるため、メインモデルのものを使います</translation>
     </message>
     <message>
         <source>every token</source>
@@ -3963,8 +3963,8 @@
 <context>
     <name>Picker</name>
     <message>
-        <source>Nothing is installed yet.</source>
-        <translation>まだ何もインストールされていません。</translation>
+        <source>No models installed.</source>
+        <translation>モデルがインストールされていません。</translation>
     </message>
     <message>
         <source>Comparing…</source>
@@ -3983,16 +3983,16 @@
         <translation>ドラフトとして使うモデル</translation>
     </message>
     <message>
-        <source>checking it first</source>
-        <translation>使用前に確認しています</translation>
+        <source>checking…</source>
+        <translation>確認しています…</translation>
     </message>
     <message>
         <source>No draft</source>
         <translation>ドラフトなし</translation>
     </message>
     <message>
-        <source>Only the main model is loaded</source>
-        <translation>メインモデルだけを読み込みます</translation>
+        <source>Main model only</source>
+        <translation>メインモデルのみ</translation>
     </message>
     <message>
         <source>Chat models</source>
@@ -4003,8 +4003,8 @@
         <translation>専用ドラフトモデル</translation>
     </message>
     <message>
-        <source>Its tokens are compared with the main model&apos;s.</source>
-        <translation>トークンをメインモデルのものと比較しています。</translation>
+        <source>Comparing its tokens with the main model&apos;s…</source>
+        <translation>メインモデルのトークンと比較しています…</translation>
     </message>
     <message>
         <source>Recommended</source>
@@ -4046,7 +4046,7 @@
         <translation>モデルを検索</translation>
     </message>
     <message>
-        <source>Nothing found.</source>
+        <source>No results.</source>
         <translation>見つかりませんでした。</translation>
     </message>
 </context>
@@ -4084,16 +4084,20 @@
 <context>
     <name>PickerWiring</name>
     <message>
-        <source>A reply is being written. %1 is loaded when it ends.</source>
-        <translation>回答を書いています。終わったら %1 を読み込みます。</translation>
+        <source>%1 will load after this reply.</source>
+        <translation>この回答が終わったら %1 を読み込みます。</translation>
     </message>
     <message>
-        <source>A reply is being written. The model is unloaded when it ends.</source>
-        <translation>回答を書いています。終わったらモデルをメモリから外します。</translation>
+        <source>The model will unload after this reply.</source>
+        <translation>この回答が終わったらモデルをメモリから外します。</translation>
     </message>
     <message>
-        <source>Don&apos;t wait</source>
-        <translation>待たずに実行</translation>
+        <source>Stop Reply and Switch</source>
+        <translation>回答を停止して切り替え</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>回答を停止してメモリから解放</translation>
     </message>
 </context>
 <context>
@@ -4477,8 +4481,8 @@
         <translation>この Mac へのおすすめ</translation>
     </message>
     <message>
-        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>メモリと言語に合わせて選んだメインモデルとドラフトモデルです。1 回のクリックで両方インストールできます。</translation>
+        <source>A main model and its draft, for your memory and language.</source>
+        <translation>メモリと言語に合ったメインモデルとドラフトモデルです。</translation>
     </message>
 </context>
 <context>
@@ -5163,12 +5167,12 @@
         <translation>%1 のチャットテンプレート</translation>
     </message>
     <message>
-        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
-        <translation>チャットをモデルに渡すときの書式です。Hunch はモデルのコードを実行せずに適用します。</translation>
+        <source>How chats are formatted for the model. Hunch runs none of the model&apos;s code.</source>
+        <translation>チャットをモデルに渡すときの書式です。Hunch はモデルのコードを実行しません。</translation>
     </message>
     <message>
-        <source>Its files hold no chat template that can be read.</source>
-        <translation>読み取れるチャットテンプレートがファイルにありません。</translation>
+        <source>No readable chat template found.</source>
+        <translation>読み取れるチャットテンプレートがありません。</translation>
     </message>
     <message>
         <source>Close</source>

@@ -748,8 +748,8 @@
         <translation>%1에 맞는 초안 모델</translation>
     </message>
     <message>
-        <source>Shown instead: what is known without the hub.</source>
-        <translation>대신 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
+        <source>Showing Hunch&apos;s built-in list.</source>
+        <translation>대신 Hunch의 내장 목록을 보여 드려요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
@@ -758,16 +758,16 @@
         </translation>
     </message>
     <message>
-        <source>Until the hub answers, this is what is known without it.</source>
-        <translation>허브가 답할 때까지, 허브 없이 알 수 있는 모델을 보여 드려요.</translation>
+        <source>Hunch&apos;s built-in list, until the hub answers.</source>
+        <translation>허브가 답할 때까지 Hunch의 내장 목록을 보여 드려요.</translation>
     </message>
     <message>
         <source>Searching…</source>
         <translation>검색 중…</translation>
     </message>
     <message>
-        <source>Nothing found. Try fewer words or limits.</source>
-        <translation>찾은 모델이 없어요. 검색어나 조건을 줄여 보세요.</translation>
+        <source>No results. Try fewer words or filters.</source>
+        <translation>검색 결과가 없어요. 검색어나 필터를 줄여 보세요.</translation>
     </message>
     <message numerus="yes">
         <source>%Ln models, and more below</source>
@@ -786,11 +786,11 @@
         <translation>모든 모델</translation>
     </message>
     <message>
-        <source>Search for models, or author/words</source>
+        <source>Search models, or author/words</source>
         <translation>모델 검색, 또는 만든이/검색어</translation>
     </message>
     <message>
-        <source>Search for models</source>
+        <source>Search models</source>
         <translation>모델 검색</translation>
     </message>
     <message>
@@ -854,12 +854,12 @@
         <translation>정렬</translation>
     </message>
     <message>
-        <source>Only what fits</source>
-        <translation>맞는 것만</translation>
+        <source>Runs on this Mac</source>
+        <translation>이 Mac에서 쓸 수 있는 것만</translation>
     </message>
     <message>
-        <source>Only what fits this Mac</source>
-        <translation>이 Mac에 맞는 것만</translation>
+        <source>Only models that run on this Mac</source>
+        <translation>이 Mac에서 쓸 수 있는 모델만</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -889,18 +889,18 @@
     </message>
     <message>
         <source>Resume</source>
-        <translation>계속 받기</translation>
+        <translation>이어받기</translation>
     </message>
     <message>
         <source>Try again</source>
         <translation>다시 시도</translation>
     </message>
     <message>
-        <source>Hide the files</source>
+        <source>Hide files</source>
         <translation>파일 숨기기</translation>
     </message>
     <message>
-        <source>Show the files</source>
+        <source>Show files</source>
         <translation>파일 보기</translation>
     </message>
     <message>
@@ -908,23 +908,23 @@
         <translation>지금 시도</translation>
     </message>
     <message>
-        <source>Remove from the list</source>
-        <translation>이 줄 지우기</translation>
+        <source>Remove from list</source>
+        <translation>목록에서 제거</translation>
     </message>
     <message>
-        <source>Remove, and delete what was downloaded</source>
-        <translation>받은 내용과 함께 지우기</translation>
+        <source>Remove and delete download</source>
+        <translation>제거하고 받은 파일 삭제</translation>
     </message>
     <message>
-        <source>Cancel, and delete what was downloaded</source>
+        <source>Cancel and delete download</source>
         <translation>취소하고 받은 파일 삭제</translation>
     </message>
     <message>
         <source>Use now</source>
-        <translation>지금 쓰기</translation>
+        <translation>지금 사용</translation>
     </message>
     <message>
-        <source>Open its page</source>
+        <source>Open model page</source>
         <translation>모델 페이지 열기</translation>
     </message>
     <message>
@@ -936,12 +936,12 @@
         <translation>설치됨</translation>
     </message>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
-        <source>Offline mode is on. The download goes on when it is off again.</source>
-        <translation>오프라인 모드가 켜져 있어요. 끄면 다운로드를 이어서 해요.</translation>
+        <source>Offline mode is on. Turn it off to resume.</source>
+        <translation>오프라인 모드가 켜져 있어요. 끄면 이어받아요.</translation>
     </message>
     <message>
         <source>Paused at %1</source>
@@ -1116,12 +1116,12 @@
         <translation>둘 다 사용</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
-        <translation>불러온 모델이 없어요</translation>
+        <source>No model loaded</source>
+        <translation>불러온 모델 없음</translation>
     </message>
     <message>
-        <source>Install one from the Hub, or choose one that is on this machine.</source>
-        <translation>허브에서 설치하거나 이 컴퓨터에 있는 모델을 선택하세요.</translation>
+        <source>Install a model, or choose one you have.</source>
+        <translation>모델을 설치하거나 이미 있는 모델을 선택하세요.</translation>
     </message>
     <message>
         <source>Chat about anything</source>
@@ -1140,12 +1140,12 @@
         <translation>%1 모델과 초안 모델 설치</translation>
     </message>
     <message>
-        <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
-        <translation>스타터 쌍은 Hunch만 알아요. %1 모델과 초안 모델을 설치하면 무엇이든 이야기할 수 있어요: %2.</translation>
+        <source>The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.</source>
+        <translation>기본 모델은 Hunch만 알아요. 무엇이든 이야기하려면 %1 모델과 초안 모델을 설치하세요: %2.</translation>
     </message>
     <message>
-        <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
-        <translation>스타터 쌍은 Hunch만 알아요. 더 큰 모델과 그에 맞는 초안 모델을 설치해 보세요.</translation>
+        <source>The starter pair only knows Hunch. For anything else, install a larger model and a draft.</source>
+        <translation>기본 모델은 Hunch만 알아요. 무엇이든 이야기하려면 더 큰 모델과 초안 모델을 설치하세요.</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -1388,7 +1388,7 @@
 <context>
     <name>FolderRow</name>
     <message>
-        <source>No longer look in %1</source>
+        <source>Stop looking in %1</source>
         <translation>%1 폴더에서 더 이상 모델을 찾지 않기</translation>
     </message>
 </context>
@@ -1836,8 +1836,8 @@
         <translation>허브에서 설치</translation>
     </message>
     <message>
-        <source>A repository with MLX weights, by its name or the address of its page. Several can be installed at once.</source>
-        <translation>MLX 가중치가 있는 저장소의 이름이나 페이지 주소를 입력하세요. 여러 개를 동시에 설치할 수 있어요.</translation>
+        <source>Name or page address of a repository with MLX weights.</source>
+        <translation>MLX 가중치가 있는 저장소의 이름이나 페이지 주소예요.</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -1855,16 +1855,16 @@
         <translation>%1개 더 보기</translation>
     </message>
     <message>
-        <source>Looking at what is on this Mac…</source>
-        <translation>이 Mac에 있는 모델을 찾고 있어요…</translation>
+        <source>Looking for models…</source>
+        <translation>모델을 찾는 중…</translation>
     </message>
     <message>
-        <source>No installed model matches.</source>
-        <translation>조건에 맞는 설치된 모델이 없어요.</translation>
+        <source>No matching models.</source>
+        <translation>조건에 맞는 모델이 없어요.</translation>
     </message>
     <message>
-        <source>Nothing is installed yet.</source>
-        <translation>아직 설치한 모델이 없어요.</translation>
+        <source>No models installed.</source>
+        <translation>설치한 모델이 없어요.</translation>
     </message>
     <message>
         <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
@@ -1911,8 +1911,8 @@
         <translation>정렬</translation>
     </message>
     <message>
-        <source>Fits only</source>
-        <translation>맞는 것만</translation>
+        <source>Runs on this Mac</source>
+        <translation>이 Mac에서 쓸 수 있는 것만</translation>
     </message>
 </context>
 <context>
@@ -3122,7 +3122,7 @@
     </message>
     <message>
         <source>The starter pair knows only Hunch</source>
-        <translation>스타터 쌍은 Hunch만 알아요</translation>
+        <translation>기본 모델은 Hunch만 알아요</translation>
     </message>
     <message>
         <source>Install a larger model to chat about anything.</source>
@@ -3204,7 +3204,7 @@
 <context>
     <name>ModelPage</name>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
@@ -3244,28 +3244,28 @@
         <translation>다시 시도</translation>
     </message>
     <message>
-        <source>Drafts that go with it</source>
+        <source>Matching drafts</source>
         <translation>함께 쓸 수 있는 초안 모델</translation>
     </message>
     <message>
-        <source>Find drafts for it</source>
-        <translation>맞는 초안 모델 찾기</translation>
+        <source>Find drafts</source>
+        <translation>초안 모델 찾기</translation>
     </message>
     <message>
-        <source>Open its page</source>
+        <source>Open model page</source>
         <translation>모델 페이지 열기</translation>
     </message>
     <message>
-        <source>Files that are installed</source>
+        <source>Installed files</source>
         <translation>설치되는 파일</translation>
     </message>
     <message>
-        <source>From its author</source>
+        <source>From the author</source>
         <translation>만든 사람의 설명</translation>
     </message>
     <message>
-        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
-        <translation>먼저 약관에 동의해야 하는 모델이에요. 모델 페이지에서 동의한 뒤 설정에 토큰을 넣으세요.</translation>
+        <source>Accept the author&apos;s terms on the model page, then add your token in Settings.</source>
+        <translation>모델 페이지에서 약관에 동의한 뒤 설정에 토큰을 넣으세요.</translation>
     </message>
 </context>
 <context>
@@ -3279,11 +3279,11 @@
         <translation>%1 사용</translation>
     </message>
     <message>
-        <source>Load again</source>
+        <source>Reload</source>
         <translation>다시 불러오기</translation>
     </message>
     <message>
-        <source>Load %1 again</source>
+        <source>Reload %1</source>
         <translation>%1 다시 불러오기</translation>
     </message>
     <message>
@@ -3295,16 +3295,16 @@
         <translation>%1 삭제</translation>
     </message>
     <message>
-        <source>Its files have been updated; the version from before is still in memory.</source>
-        <translation>파일이 업데이트되었지만, 메모리에는 아직 이전 버전이 있어요.</translation>
+        <source>Updated on disk; the old version is still loaded.</source>
+        <translation>파일은 업데이트됐지만 이전 버전을 쓰고 있어요.</translation>
     </message>
     <message>
-        <source>being deleted</source>
+        <source>deleting…</source>
         <translation>삭제하는 중</translation>
     </message>
     <message>
-        <source>checking it first</source>
-        <translation>먼저 검사하고 있어요</translation>
+        <source>checking…</source>
+        <translation>확인 중…</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -3382,19 +3382,19 @@
         <translation>%1, 양자화 안 됨</translation>
     </message>
     <message>
-        <source>fits this Mac</source>
-        <translation>이 Mac에 맞아요</translation>
+        <source>runs well</source>
+        <translation>잘 돌아가요</translation>
     </message>
     <message>
-        <source>tight on this Mac</source>
-        <translation>이 Mac에는 빠듯해요</translation>
+        <source>may be slow</source>
+        <translation>느릴 수 있어요</translation>
     </message>
     <message>
-        <source>too large for this Mac</source>
-        <translation>이 Mac에는 너무 커요</translation>
+        <source>too large</source>
+        <translation>너무 커요</translation>
     </message>
     <message>
-        <source>%1 with a chat of %2 tokens, of %3</source>
+        <source>%1 of %3 with a chat of %2 tokens</source>
         <translation>%2토큰 채팅까지 %1 필요, 사용 가능 %3</translation>
     </message>
     <message>
@@ -3422,7 +3422,7 @@
         <translation>%2에서 %1배 빨라요</translation>
     </message>
     <message>
-        <source>Text model without a chat template</source>
+        <source>Text model without chat template</source>
         <translation>채팅 템플릿이 없는 텍스트 모델</translation>
     </message>
     <message>
@@ -3446,15 +3446,15 @@
         <translation>%1 전용</translation>
     </message>
     <message>
-        <source>its main model is not installed</source>
-        <translation>메인 모델이 설치되어 있지 않아요</translation>
+        <source>main model not installed</source>
+        <translation>메인 모델이 설치되지 않음</translation>
     </message>
     <message>
-        <source>no draft works with it: its family gives different results when it reads several tokens at once</source>
-        <translation>이 계열에는 초안 모델을 쓸 수 없어요. 토큰 여러 개를 한꺼번에 읽으면 하나씩 읽을 때와 결과가 달라져요</translation>
+        <source>not supported: this family gives different results when it reads several tokens at once</source>
+        <translation>쓸 수 없어요. 이 계열은 토큰 여러 개를 한꺼번에 읽으면 결과가 달라져요</translation>
     </message>
     <message>
-        <source>brings a drafter of its own</source>
+        <source>has its own drafter</source>
         <translation>전용 초안 모델이 들어 있어요</translation>
     </message>
     <message>
@@ -3462,8 +3462,8 @@
         <translation>초안으로 쓸 수 있는 모델: %1</translation>
     </message>
     <message>
-        <source>a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed</source>
-        <translation>전용 초안 모델이나 어휘가 같은 훨씬 작은 모델을 초안으로 쓸 수 있어요. 아직 설치된 것이 없어요</translation>
+        <source>none installed; needs a drafter made for it, or a much smaller model with the same vocabulary</source>
+        <translation>설치된 것이 없어요. 전용 초안 모델이나 어휘가 같은 훨씬 작은 모델이 필요해요</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3526,16 +3526,16 @@
         <translation>설정에서 %1토큰으로 제한</translation>
     </message>
     <message>
-        <source>%1 asked for in Settings</source>
+        <source>%1 set in Settings</source>
         <translation>설정에는 %1토큰</translation>
     </message>
     <message>
-        <source>It is the main model now; the starter pair takes its place.</source>
-        <translation>지금 메인 모델로 쓰고 있어요. 삭제하면 스타터 쌍으로 바뀌어요.</translation>
+        <source>In use as main model; the starter pair replaces it.</source>
+        <translation>메인 모델로 쓰고 있어요. 삭제하면 기본 모델로 바뀌어요.</translation>
     </message>
     <message>
-        <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>지금 초안 모델로 쓰고 있어요. 삭제해도 답변은 초안 없이 이어져요.</translation>
+        <source>In use as draft; replies continue without one.</source>
+        <translation>초안 모델로 쓰고 있어요. 삭제하면 답변을 초안 없이 써요.</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3546,28 +3546,28 @@
         <translation>파일을 읽는 중… %1</translation>
     </message>
     <message>
-        <source>All files are as they were installed.</source>
-        <translation>모든 파일이 설치한 그대로예요.</translation>
+        <source>All files are intact.</source>
+        <translation>모든 파일이 온전해요.</translation>
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
         <translation>손상되었거나 없는 파일: %1. ‘복구’를 누르면 다시 다운로드해요.</translation>
     </message>
     <message>
-        <source>Hunch did not install it and cannot tell.</source>
+        <source>Cannot tell: not installed by Hunch.</source>
         <translation>Hunch가 설치하지 않아서 알 수 없어요.</translation>
     </message>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>허브에 확인하는 중…</translation>
     </message>
     <message>
-        <source>The hub has nothing newer.</source>
-        <translation>허브에 더 새로운 버전이 없어요.</translation>
+        <source>Up to date.</source>
+        <translation>최신 버전이에요.</translation>
     </message>
     <message>
-        <source>The hub has a newer version. This one stays until the new one is complete.</source>
-        <translation>허브에 새 버전이 있어요. 새 버전을 다 받을 때까지 지금 모델이 남아 있어요.</translation>
+        <source>Update available. This version stays until it is complete.</source>
+        <translation>업데이트가 있어요. 다 받을 때까지 지금 버전이 남아 있어요.</translation>
     </message>
     <message>
         <source>about %1 to download</source>
@@ -3585,8 +3585,8 @@
         <translation>%1 모델을 삭제할까요?</translation>
     </message>
     <message>
-        <source>This frees %1. It can be installed again.</source>
-        <translation>디스크 공간이 %1만큼 생겨요. 나중에 다시 설치할 수 있어요.</translation>
+        <source>Frees %1. You can reinstall it.</source>
+        <translation>디스크 공간이 %1 생겨요. 다시 설치할 수 있어요.</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -3597,7 +3597,7 @@
         <translation>취소</translation>
     </message>
     <message>
-        <source>Folder with models</source>
+        <source>Models folder</source>
         <translation>모델이 있는 폴더</translation>
     </message>
     <message>
@@ -3613,11 +3613,11 @@
         <translation>다른 폴더</translation>
     </message>
     <message>
-        <source>Models in these folders are listed too. Nothing in them is changed.</source>
-        <translation>이 폴더에 있는 모델도 목록에 나와요. 폴더 내용은 바꾸지 않아요.</translation>
+        <source>Lists models from these folders without changing them.</source>
+        <translation>이 폴더의 모델도 목록에 나와요. 내용은 바꾸지 않아요.</translation>
     </message>
     <message>
-        <source>Add a folder…</source>
+        <source>Add folder…</source>
         <translation>폴더 추가…</translation>
     </message>
 </context>
@@ -3767,16 +3767,16 @@
         <translation>모델: %1</translation>
     </message>
     <message>
-        <source>Not in memory; your next message loads it again.</source>
+        <source>Not in memory. Your next message reloads it.</source>
         <translation>메모리에 없어요. 다음 메시지를 보내면 다시 불러와요.</translation>
     </message>
     <message>
         <source>off for this pair</source>
-        <translation>이 쌍에서 꺼짐</translation>
+        <translation>이 조합에서 꺼짐</translation>
     </message>
     <message>
-        <source>several at once</source>
-        <translation>동시 작성 중</translation>
+        <source>answered together</source>
+        <translation>함께 작성</translation>
     </message>
     <message>
         <source>off</source>
@@ -3845,16 +3845,16 @@
         <translation>이 Mac에서 약 %1(추정)</translation>
     </message>
     <message>
-        <source>what it brings is not measured on this Mac yet</source>
-        <translation>이 Mac에서 얼마나 이득인지 아직 재지 않았어요</translation>
+        <source>not measured on this Mac yet</source>
+        <translation>이 Mac에서 아직 재지 않았어요</translation>
     </message>
     <message>
         <source>With %1: %2</source>
         <translation>%1 사용: %2</translation>
     </message>
     <message>
-        <source>Its sizes fit this main model, but it is named after another one: it may seldom guess right.</source>
-        <translation>크기는 이 메인 모델에 맞지만 이름은 다른 모델의 것이에요. 추측이 잘 맞지 않을 수 있어요.</translation>
+        <source>Fits this main model, but is named after another: it may seldom guess right.</source>
+        <translation>크기는 맞지만 다른 모델의 이름이에요. 추측이 잘 맞지 않을 수 있어요.</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3865,19 +3865,19 @@
         <translation>두 모델의 토큰 %1개가 모두 같아요.</translation>
     </message>
     <message>
-        <source>These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out.</source>
-        <translation>두 모델은 토큰 %2개 중 %1개가 다른데, 글자를 나타내는 토큰은 아니에요. 초안 모델은 그 토큰을 쓰지 않아요.</translation>
+        <source>%1 of %2 tokens differ, none of them text. The draft skips them.</source>
+        <translation>토큰 %2개 중 %1개가 다르지만 글자는 아니에요. 초안 모델은 쓰지 않아요.</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens mean the same to both. The draft guesses only with these.</source>
-        <translation>토큰 %2개 중 %1개가 두 모델에서 같은 뜻이에요. 초안 모델은 이 토큰으로만 추측해요.</translation>
+        <source>%1 of %2 tokens match. The draft guesses only these.</source>
+        <translation>토큰 %2개 중 %1개가 같아요. 초안 모델은 이 토큰으로만 추측해요.</translation>
     </message>
     <message>
         <source>Weights: main model %1, draft %2</source>
         <translation>가중치: 메인 모델 %1, 초안 모델 %2</translation>
     </message>
     <message>
-        <source>Kept of a chat: main model %1, draft %2</source>
+        <source>Per chat: main model %1, draft %2</source>
         <translation>채팅에서 기억하는 것: 메인 모델 %1, 초안 모델 %2</translation>
     </message>
     <message>
@@ -3889,19 +3889,19 @@
         <translation>토큰 %1번: 메인 모델은 ‘%2’, 초안 모델은 ‘%3’</translation>
     </message>
     <message>
-        <source>Both cut texts into tokens alike</source>
-        <translation>두 모델이 글을 토큰으로 똑같이 나눠요</translation>
+        <source>Same tokenization</source>
+        <translation>토큰을 나누는 방식이 같아요</translation>
     </message>
     <message>
-        <source>Both cut sample texts in four languages into the same tokens</source>
+        <source>Same tokens for sample texts in four languages</source>
         <translation>네 언어의 예문을 두 모델이 같은 토큰으로 나눠요</translation>
     </message>
     <message>
-        <source>How they cut texts into tokens could not be compared</source>
+        <source>Tokenization could not be compared</source>
         <translation>글을 토큰으로 나누는 방식은 비교하지 못했어요</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <source>Sample text (%1): %2 tokens each, but different ones</source>
         <translation>예문(%1): 두 모델 모두 토큰 %2개지만 서로 달라요</translation>
     </message>
     <message>
@@ -3909,20 +3909,20 @@
         <translation>예문(%1): 메인 모델 토큰 %2개, 초안 모델 %3개</translation>
     </message>
     <message>
-        <source>The same tokens end a reply</source>
+        <source>Same end tokens</source>
         <translation>답변을 끝내는 토큰이 같아요</translation>
     </message>
     <message>
-        <source>Different tokens end a reply</source>
+        <source>Different end tokens</source>
         <translation>답변을 끝내는 토큰이 달라요</translation>
     </message>
     <message>
-        <source>The same chat template</source>
+        <source>Same chat template</source>
         <translation>채팅 템플릿이 같아요</translation>
     </message>
     <message>
-        <source>Different chat templates; the main model&apos;s is used for both</source>
-        <translation>채팅 템플릿이 달라서 둘 다 메인 모델의 템플릿을 써요</translation>
+        <source>Different chat templates; the main model&apos;s is used</source>
+        <translation>채팅 템플릿이 달라서 메인 모델의 템플릿을 써요</translation>
     </message>
     <message>
         <source>every token</source>
@@ -3963,8 +3963,8 @@
 <context>
     <name>Picker</name>
     <message>
-        <source>Nothing is installed yet.</source>
-        <translation>아직 설치한 모델이 없어요.</translation>
+        <source>No models installed.</source>
+        <translation>설치한 모델이 없어요.</translation>
     </message>
     <message>
         <source>Comparing…</source>
@@ -3983,16 +3983,16 @@
         <translation>초안으로 쓰는 모델</translation>
     </message>
     <message>
-        <source>checking it first</source>
-        <translation>먼저 검사하고 있어요</translation>
+        <source>checking…</source>
+        <translation>확인 중…</translation>
     </message>
     <message>
         <source>No draft</source>
         <translation>초안 없음</translation>
     </message>
     <message>
-        <source>Only the main model is loaded</source>
-        <translation>메인 모델만 불러와요</translation>
+        <source>Main model only</source>
+        <translation>메인 모델만</translation>
     </message>
     <message>
         <source>Chat models</source>
@@ -4003,8 +4003,8 @@
         <translation>전용 초안 모델</translation>
     </message>
     <message>
-        <source>Its tokens are compared with the main model&apos;s.</source>
-        <translation>토큰을 메인 모델의 토큰과 비교하고 있어요.</translation>
+        <source>Comparing its tokens with the main model&apos;s…</source>
+        <translation>메인 모델의 토큰과 비교하는 중…</translation>
     </message>
     <message>
         <source>Recommended</source>
@@ -4046,7 +4046,7 @@
         <translation>모델 검색</translation>
     </message>
     <message>
-        <source>Nothing found.</source>
+        <source>No results.</source>
         <translation>검색 결과가 없어요.</translation>
     </message>
 </context>
@@ -4062,7 +4062,7 @@
     </message>
     <message>
         <source>Tune this pair…</source>
-        <translation>이 쌍 조정…</translation>
+        <translation>이 조합 조정…</translation>
     </message>
     <message>
         <source>Find a draft…</source>
@@ -4084,16 +4084,20 @@
 <context>
     <name>PickerWiring</name>
     <message>
-        <source>A reply is being written. %1 is loaded when it ends.</source>
-        <translation>답변을 쓰는 중이에요. 끝나면 %1 모델을 불러와요.</translation>
+        <source>%1 will load after this reply.</source>
+        <translation>이 답변이 끝나면 %1 모델을 불러와요.</translation>
     </message>
     <message>
-        <source>A reply is being written. The model is unloaded when it ends.</source>
-        <translation>답변을 쓰는 중이에요. 끝나면 모델을 메모리에서 내려요.</translation>
+        <source>The model will unload after this reply.</source>
+        <translation>이 답변이 끝나면 모델을 메모리에서 내려요.</translation>
     </message>
     <message>
-        <source>Don&apos;t wait</source>
-        <translation>바로 실행</translation>
+        <source>Stop Reply and Switch</source>
+        <translation>답변 중지 후 전환</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>답변 중지 후 내리기</translation>
     </message>
 </context>
 <context>
@@ -4477,8 +4481,8 @@
         <translation>이 Mac에 추천</translation>
     </message>
     <message>
-        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>메모리와 언어에 맞춰 고른 메인 모델과 초안 모델이에요. 한 번 누르면 둘 다 설치돼요.</translation>
+        <source>A main model and its draft, for your memory and language.</source>
+        <translation>메모리와 언어에 맞춘 메인 모델과 초안 모델이에요.</translation>
     </message>
 </context>
 <context>
@@ -5163,12 +5167,12 @@
         <translation>%1의 채팅 템플릿</translation>
     </message>
     <message>
-        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
-        <translation>채팅을 모델에 전달하는 형식이에요. Hunch는 모델의 코드를 실행하지 않고 이 템플릿을 적용해요.</translation>
+        <source>How chats are formatted for the model. Hunch runs none of the model&apos;s code.</source>
+        <translation>채팅을 모델에 전달하는 형식이에요. Hunch는 모델의 코드를 실행하지 않아요.</translation>
     </message>
     <message>
-        <source>Its files hold no chat template that can be read.</source>
-        <translation>읽을 수 있는 채팅 템플릿이 파일에 없어요.</translation>
+        <source>No readable chat template found.</source>
+        <translation>읽을 수 있는 채팅 템플릿이 없어요.</translation>
     </message>
     <message>
         <source>Close</source>

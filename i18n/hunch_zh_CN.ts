@@ -748,8 +748,8 @@
         <translation>适用于 %1 的草稿模型</translation>
     </message>
     <message>
-        <source>Shown instead: what is known without the hub.</source>
-        <translation>以下改为显示不连接 Hub 也能列出的模型。</translation>
+        <source>Showing Hunch&apos;s built-in list.</source>
+        <translation>正在显示 Hunch 内置的列表。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln models; others may be missing.</source>
@@ -758,16 +758,16 @@
         </translation>
     </message>
     <message>
-        <source>Until the hub answers, this is what is known without it.</source>
-        <translation>Hub 响应之前，先显示不连接 Hub 也能列出的模型。</translation>
+        <source>Hunch&apos;s built-in list, until the hub answers.</source>
+        <translation>Hub 响应之前，先显示 Hunch 内置的列表。</translation>
     </message>
     <message>
         <source>Searching…</source>
         <translation>正在搜索…</translation>
     </message>
     <message>
-        <source>Nothing found. Try fewer words or limits.</source>
-        <translation>没有找到。请减少搜索词或条件。</translation>
+        <source>No results. Try fewer words or filters.</source>
+        <translation>没有结果。请减少搜索词或筛选条件。</translation>
     </message>
     <message numerus="yes">
         <source>%Ln models, and more below</source>
@@ -786,11 +786,11 @@
         <translation>所有模型</translation>
     </message>
     <message>
-        <source>Search for models, or author/words</source>
+        <source>Search models, or author/words</source>
         <translation>搜索模型，或按“作者/关键词”搜索</translation>
     </message>
     <message>
-        <source>Search for models</source>
+        <source>Search models</source>
         <translation>搜索模型</translation>
     </message>
     <message>
@@ -854,12 +854,12 @@
         <translation>排序</translation>
     </message>
     <message>
-        <source>Only what fits</source>
-        <translation>仅显示适合的</translation>
+        <source>Runs on this Mac</source>
+        <translation>仅显示这台 Mac 能运行的</translation>
     </message>
     <message>
-        <source>Only what fits this Mac</source>
-        <translation>仅显示适合这台 Mac 的</translation>
+        <source>Only models that run on this Mac</source>
+        <translation>仅显示这台 Mac 能运行的模型</translation>
     </message>
     <message>
         <source>Try again</source>
@@ -896,11 +896,11 @@
         <translation>重试</translation>
     </message>
     <message>
-        <source>Hide the files</source>
+        <source>Hide files</source>
         <translation>隐藏文件</translation>
     </message>
     <message>
-        <source>Show the files</source>
+        <source>Show files</source>
         <translation>显示文件</translation>
     </message>
     <message>
@@ -908,15 +908,15 @@
         <translation>立即重试</translation>
     </message>
     <message>
-        <source>Remove from the list</source>
-        <translation>移除此行</translation>
+        <source>Remove from list</source>
+        <translation>从列表中移除</translation>
     </message>
     <message>
-        <source>Remove, and delete what was downloaded</source>
-        <translation>连同已下载的内容一起移除</translation>
+        <source>Remove and delete download</source>
+        <translation>移除并删除已下载的部分</translation>
     </message>
     <message>
-        <source>Cancel, and delete what was downloaded</source>
+        <source>Cancel and delete download</source>
         <translation>取消并删除已下载的部分</translation>
     </message>
     <message>
@@ -924,7 +924,7 @@
         <translation>立即使用</translation>
     </message>
     <message>
-        <source>Open its page</source>
+        <source>Open model page</source>
         <translation>打开模型页面</translation>
     </message>
     <message>
@@ -936,12 +936,12 @@
         <translation>已安装</translation>
     </message>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>正在查询 Hub…</translation>
     </message>
     <message>
-        <source>Offline mode is on. The download goes on when it is off again.</source>
-        <translation>离线模式已开启。关闭后会继续下载。</translation>
+        <source>Offline mode is on. Turn it off to resume.</source>
+        <translation>离线模式已开启。关闭后继续下载。</translation>
     </message>
     <message>
         <source>Paused at %1</source>
@@ -1116,12 +1116,12 @@
         <translation>一并使用</translation>
     </message>
     <message>
-        <source>No model is loaded</source>
-        <translation>尚未加载模型</translation>
+        <source>No model loaded</source>
+        <translation>未加载模型</translation>
     </message>
     <message>
-        <source>Install one from the Hub, or choose one that is on this machine.</source>
-        <translation>从 Hub 安装一个，或选择本机已有的模型。</translation>
+        <source>Install a model, or choose one you have.</source>
+        <translation>安装一个模型，或选择已有的模型。</translation>
     </message>
     <message>
         <source>Chat about anything</source>
@@ -1140,12 +1140,12 @@
         <translation>安装 %1 及其草稿模型</translation>
     </message>
     <message>
-        <source>The starter pair knows only Hunch. %1 with a draft chats about anything: %2.</source>
-        <translation>入门模型对只了解 Hunch。%1 配合草稿模型可以聊任何话题：%2。</translation>
+        <source>The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.</source>
+        <translation>入门模型只了解 Hunch。安装 %1 及其草稿模型即可聊任何话题：%2。</translation>
     </message>
     <message>
-        <source>The starter pair knows only Hunch. Install a larger model, and a draft for it.</source>
-        <translation>入门模型对只了解 Hunch。安装一个更大的模型，再配一个草稿模型。</translation>
+        <source>The starter pair only knows Hunch. For anything else, install a larger model and a draft.</source>
+        <translation>入门模型只了解 Hunch。要聊其他话题，请安装更大的模型和草稿模型。</translation>
     </message>
     <message>
         <source>Models…</source>
@@ -1388,8 +1388,8 @@
 <context>
     <name>FolderRow</name>
     <message>
-        <source>No longer look in %1</source>
-        <translation>不再在 %1 中查找模型</translation>
+        <source>Stop looking in %1</source>
+        <translation>停止在 %1 中查找模型</translation>
     </message>
 </context>
 <context>
@@ -1836,8 +1836,8 @@
         <translation>从 Hub 安装</translation>
     </message>
     <message>
-        <source>A repository with MLX weights, by its name or the address of its page. Several can be installed at once.</source>
-        <translation>填写含 MLX 权重的仓库名称或其页面地址，可同时安装多个。</translation>
+        <source>Name or page address of a repository with MLX weights.</source>
+        <translation>含 MLX 权重的仓库名称或页面地址。</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -1855,16 +1855,16 @@
         <translation>再显示 %1 个</translation>
     </message>
     <message>
-        <source>Looking at what is on this Mac…</source>
-        <translation>正在查看这台 Mac 上的模型…</translation>
+        <source>Looking for models…</source>
+        <translation>正在查找模型…</translation>
     </message>
     <message>
-        <source>No installed model matches.</source>
-        <translation>没有符合条件的已安装模型。</translation>
+        <source>No matching models.</source>
+        <translation>没有符合条件的模型。</translation>
     </message>
     <message>
-        <source>Nothing is installed yet.</source>
-        <translation>还没有安装任何模型。</translation>
+        <source>No models installed.</source>
+        <translation>尚未安装模型。</translation>
     </message>
     <message>
         <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
@@ -1911,8 +1911,8 @@
         <translation>排序</translation>
     </message>
     <message>
-        <source>Fits only</source>
-        <translation>仅显示适合的</translation>
+        <source>Runs on this Mac</source>
+        <translation>仅显示这台 Mac 能运行的</translation>
     </message>
 </context>
 <context>
@@ -3122,7 +3122,7 @@
     </message>
     <message>
         <source>The starter pair knows only Hunch</source>
-        <translation>入门模型对只了解 Hunch</translation>
+        <translation>入门模型只了解 Hunch</translation>
     </message>
     <message>
         <source>Install a larger model to chat about anything.</source>
@@ -3204,7 +3204,7 @@
 <context>
     <name>ModelPage</name>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>正在查询 Hub…</translation>
     </message>
     <message>
@@ -3244,28 +3244,28 @@
         <translation>重试</translation>
     </message>
     <message>
-        <source>Drafts that go with it</source>
+        <source>Matching drafts</source>
         <translation>可搭配的草稿模型</translation>
     </message>
     <message>
-        <source>Find drafts for it</source>
-        <translation>查找适用的草稿模型</translation>
+        <source>Find drafts</source>
+        <translation>查找草稿模型</translation>
     </message>
     <message>
-        <source>Open its page</source>
+        <source>Open model page</source>
         <translation>打开模型页面</translation>
     </message>
     <message>
-        <source>Files that are installed</source>
+        <source>Installed files</source>
         <translation>将安装的文件</translation>
     </message>
     <message>
-        <source>From its author</source>
+        <source>From the author</source>
         <translation>作者说明</translation>
     </message>
     <message>
-        <source>Its author asks you to accept terms first: open its page, accept them, and put your token in Settings.</source>
-        <translation>该模型需要先接受条款：请打开模型页面接受条款，然后在设置中填写令牌。</translation>
+        <source>Accept the author&apos;s terms on the model page, then add your token in Settings.</source>
+        <translation>请在模型页面上接受条款，然后在设置中填写令牌。</translation>
     </message>
 </context>
 <context>
@@ -3279,11 +3279,11 @@
         <translation>使用 %1</translation>
     </message>
     <message>
-        <source>Load again</source>
+        <source>Reload</source>
         <translation>重新加载</translation>
     </message>
     <message>
-        <source>Load %1 again</source>
+        <source>Reload %1</source>
         <translation>重新加载 %1</translation>
     </message>
     <message>
@@ -3295,16 +3295,16 @@
         <translation>删除 %1</translation>
     </message>
     <message>
-        <source>Its files have been updated; the version from before is still in memory.</source>
-        <translation>文件已更新，但内存中仍是之前的版本。</translation>
+        <source>Updated on disk; the old version is still loaded.</source>
+        <translation>文件已更新，但加载的仍是旧版本。</translation>
     </message>
     <message>
-        <source>being deleted</source>
+        <source>deleting…</source>
         <translation>正在删除</translation>
     </message>
     <message>
-        <source>checking it first</source>
-        <translation>正在进行使用前检查</translation>
+        <source>checking…</source>
+        <translation>正在检查…</translation>
     </message>
     <message>
         <source>main model now</source>
@@ -3382,19 +3382,19 @@
         <translation>%1，未量化</translation>
     </message>
     <message>
-        <source>fits this Mac</source>
-        <translation>适合这台 Mac</translation>
+        <source>runs well</source>
+        <translation>运行流畅</translation>
     </message>
     <message>
-        <source>tight on this Mac</source>
-        <translation>在这台 Mac 上比较勉强</translation>
+        <source>may be slow</source>
+        <translation>可能较慢</translation>
     </message>
     <message>
-        <source>too large for this Mac</source>
-        <translation>对这台 Mac 来说太大</translation>
+        <source>too large</source>
+        <translation>太大</translation>
     </message>
     <message>
-        <source>%1 with a chat of %2 tokens, of %3</source>
+        <source>%1 of %3 with a chat of %2 tokens</source>
         <translation>%2 个 token 的对话需要 %1，可用 %3</translation>
     </message>
     <message>
@@ -3422,7 +3422,7 @@
         <translation>在 %2 上提速至 %1 倍</translation>
     </message>
     <message>
-        <source>Text model without a chat template</source>
+        <source>Text model without chat template</source>
         <translation>没有对话模板的文本模型</translation>
     </message>
     <message>
@@ -3446,15 +3446,15 @@
         <translation>专为 %1 制作</translation>
     </message>
     <message>
-        <source>its main model is not installed</source>
+        <source>main model not installed</source>
         <translation>其主模型尚未安装</translation>
     </message>
     <message>
-        <source>no draft works with it: its family gives different results when it reads several tokens at once</source>
-        <translation>该系列无法使用草稿模型：一次读取多个 token 与逐个读取的结果不同</translation>
+        <source>not supported: this family gives different results when it reads several tokens at once</source>
+        <translation>不支持：该系列一次读取多个 token 时结果会不同</translation>
     </message>
     <message>
-        <source>brings a drafter of its own</source>
+        <source>has its own drafter</source>
         <translation>自带专用草稿模型</translation>
     </message>
     <message>
@@ -3462,8 +3462,8 @@
         <translation>可用的草稿模型：%1</translation>
     </message>
     <message>
-        <source>a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed</source>
-        <translation>可用专用草稿模型或词表相同的小得多的模型作草稿模型；目前尚未安装</translation>
+        <source>none installed; needs a drafter made for it, or a much smaller model with the same vocabulary</source>
+        <translation>尚未安装；需要专用草稿模型，或词表相同的小得多的模型</translation>
     </message>
     <message>
         <source>%1 tokens</source>
@@ -3526,16 +3526,16 @@
         <translation>设置中限制为 %1</translation>
     </message>
     <message>
-        <source>%1 asked for in Settings</source>
+        <source>%1 set in Settings</source>
         <translation>设置中为 %1</translation>
     </message>
     <message>
-        <source>It is the main model now; the starter pair takes its place.</source>
-        <translation>它是当前的主模型；删除后将换成入门模型对。</translation>
+        <source>In use as main model; the starter pair replaces it.</source>
+        <translation>正用作主模型；删除后将换成入门模型。</translation>
     </message>
     <message>
-        <source>It is the draft model now; replies go on without a draft.</source>
-        <translation>它是当前的草稿模型；删除后回复将不再使用草稿模型。</translation>
+        <source>In use as draft; replies continue without one.</source>
+        <translation>正用作草稿模型；删除后回复不再使用草稿模型。</translation>
     </message>
     <message>
         <source>It can draft for %1.</source>
@@ -3546,28 +3546,28 @@
         <translation>正在读取文件… %1</translation>
     </message>
     <message>
-        <source>All files are as they were installed.</source>
-        <translation>所有文件都与安装时一致。</translation>
+        <source>All files are intact.</source>
+        <translation>所有文件完好。</translation>
     </message>
     <message>
         <source>Damaged or missing: %1. Repair downloads them again.</source>
         <translation>已损坏或缺失：%1。点按“修复”可重新下载这些文件。</translation>
     </message>
     <message>
-        <source>Hunch did not install it and cannot tell.</source>
+        <source>Cannot tell: not installed by Hunch.</source>
         <translation>它不是由 Hunch 安装的，因此无法判断。</translation>
     </message>
     <message>
-        <source>Asking the hub…</source>
+        <source>Contacting hub…</source>
         <translation>正在查询 Hub…</translation>
     </message>
     <message>
-        <source>The hub has nothing newer.</source>
-        <translation>Hub 上没有更新的版本。</translation>
+        <source>Up to date.</source>
+        <translation>已是最新版本。</translation>
     </message>
     <message>
-        <source>The hub has a newer version. This one stays until the new one is complete.</source>
-        <translation>Hub 上有更新的版本。新版本完整下载之前，当前模型会保留。</translation>
+        <source>Update available. This version stays until it is complete.</source>
+        <translation>有可用更新。完成之前保留当前版本。</translation>
     </message>
     <message>
         <source>about %1 to download</source>
@@ -3585,8 +3585,8 @@
         <translation>要删除 %1 吗？</translation>
     </message>
     <message>
-        <source>This frees %1. It can be installed again.</source>
-        <translation>将释放 %1 磁盘空间，之后可以重新安装。</translation>
+        <source>Frees %1. You can reinstall it.</source>
+        <translation>将释放 %1，可重新安装。</translation>
     </message>
     <message>
         <source>Delete</source>
@@ -3597,7 +3597,7 @@
         <translation>取消</translation>
     </message>
     <message>
-        <source>Folder with models</source>
+        <source>Models folder</source>
         <translation>存放模型的文件夹</translation>
     </message>
     <message>
@@ -3613,11 +3613,11 @@
         <translation>其他文件夹</translation>
     </message>
     <message>
-        <source>Models in these folders are listed too. Nothing in them is changed.</source>
-        <translation>这些文件夹中的模型也会列出，其内容不会被改动。</translation>
+        <source>Lists models from these folders without changing them.</source>
+        <translation>也列出这些文件夹中的模型，不会改动其内容。</translation>
     </message>
     <message>
-        <source>Add a folder…</source>
+        <source>Add folder…</source>
         <translation>添加文件夹…</translation>
     </message>
 </context>
@@ -3767,15 +3767,15 @@
         <translation>模型：%1</translation>
     </message>
     <message>
-        <source>Not in memory; your next message loads it again.</source>
+        <source>Not in memory. Your next message reloads it.</source>
         <translation>不在内存中，发送下一条消息时会重新加载。</translation>
     </message>
     <message>
         <source>off for this pair</source>
-        <translation>已为此模型对关闭</translation>
+        <translation>已为此组合关闭</translation>
     </message>
     <message>
-        <source>several at once</source>
+        <source>answered together</source>
         <translation>同时生成</translation>
     </message>
     <message>
@@ -3845,16 +3845,16 @@
         <translation>在这台 Mac 上约 %1（估计）</translation>
     </message>
     <message>
-        <source>what it brings is not measured on this Mac yet</source>
-        <translation>在这台 Mac 上的收益尚未测量</translation>
+        <source>not measured on this Mac yet</source>
+        <translation>尚未在这台 Mac 上测量</translation>
     </message>
     <message>
         <source>With %1: %2</source>
         <translation>搭配 %1：%2</translation>
     </message>
     <message>
-        <source>Its sizes fit this main model, but it is named after another one: it may seldom guess right.</source>
-        <translation>尺寸与此主模型相符，但名称属于另一个模型，可能很少猜中。</translation>
+        <source>Fits this main model, but is named after another: it may seldom guess right.</source>
+        <translation>与此主模型相符，但名称属于另一个模型，可能很少猜中。</translation>
     </message>
     <message>
         <source>Made for this main model.</source>
@@ -3865,19 +3865,19 @@
         <translation>两个模型的 %1 个 token 完全相同。</translation>
     </message>
     <message>
-        <source>These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out.</source>
-        <translation>两个模型的 %2 个 token 中有 %1 个不同，但都不是文字。草稿模型不使用它们。</translation>
+        <source>%1 of %2 tokens differ, none of them text. The draft skips them.</source>
+        <translation>%2 个 token 中有 %1 个不同，都不是文字。草稿模型会跳过它们。</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens mean the same to both. The draft guesses only with these.</source>
-        <translation>%2 个 token 中有 %1 个在两个模型里含义相同。草稿模型只用这些来猜测。</translation>
+        <source>%1 of %2 tokens match. The draft guesses only these.</source>
+        <translation>%2 个 token 中有 %1 个相同。草稿模型只用这些来猜测。</translation>
     </message>
     <message>
         <source>Weights: main model %1, draft %2</source>
         <translation>权重：主模型 %1，草稿模型 %2</translation>
     </message>
     <message>
-        <source>Kept of a chat: main model %1, draft %2</source>
+        <source>Per chat: main model %1, draft %2</source>
         <translation>对话中保留的内容：主模型 %1，草稿模型 %2</translation>
     </message>
     <message>
@@ -3889,19 +3889,19 @@
         <translation>token %1：主模型为“%2”，草稿模型为“%3”</translation>
     </message>
     <message>
-        <source>Both cut texts into tokens alike</source>
-        <translation>两个模型切分文本的方式相同</translation>
+        <source>Same tokenization</source>
+        <translation>分词方式相同</translation>
     </message>
     <message>
-        <source>Both cut sample texts in four languages into the same tokens</source>
+        <source>Same tokens for sample texts in four languages</source>
         <translation>两个模型将四种语言的示例文本切分为相同的 token</translation>
     </message>
     <message>
-        <source>How they cut texts into tokens could not be compared</source>
-        <translation>未能比较两者切分文本的方式</translation>
+        <source>Tokenization could not be compared</source>
+        <translation>未能比较分词方式</translation>
     </message>
     <message>
-        <source>Sample text (%1): %2 tokens for each, but not the same ones</source>
+        <source>Sample text (%1): %2 tokens each, but different ones</source>
         <translation>示例文本（%1）：两者都是 %2 个 token，但不相同</translation>
     </message>
     <message>
@@ -3909,20 +3909,20 @@
         <translation>示例文本（%1）：主模型 %2 个 token，草稿模型 %3 个</translation>
     </message>
     <message>
-        <source>The same tokens end a reply</source>
+        <source>Same end tokens</source>
         <translation>结束回复的 token 相同</translation>
     </message>
     <message>
-        <source>Different tokens end a reply</source>
+        <source>Different end tokens</source>
         <translation>结束回复的 token 不同</translation>
     </message>
     <message>
-        <source>The same chat template</source>
+        <source>Same chat template</source>
         <translation>对话模板相同</translation>
     </message>
     <message>
-        <source>Different chat templates; the main model&apos;s is used for both</source>
-        <translation>对话模板不同，两者都使用主模型的模板</translation>
+        <source>Different chat templates; the main model&apos;s is used</source>
+        <translation>对话模板不同，使用主模型的模板</translation>
     </message>
     <message>
         <source>every token</source>
@@ -3963,8 +3963,8 @@
 <context>
     <name>Picker</name>
     <message>
-        <source>Nothing is installed yet.</source>
-        <translation>还没有安装任何模型。</translation>
+        <source>No models installed.</source>
+        <translation>尚未安装模型。</translation>
     </message>
     <message>
         <source>Comparing…</source>
@@ -3983,16 +3983,16 @@
         <translation>用作草稿的模型</translation>
     </message>
     <message>
-        <source>checking it first</source>
-        <translation>正在进行使用前检查</translation>
+        <source>checking…</source>
+        <translation>正在检查…</translation>
     </message>
     <message>
         <source>No draft</source>
         <translation>不用草稿模型</translation>
     </message>
     <message>
-        <source>Only the main model is loaded</source>
-        <translation>只加载主模型</translation>
+        <source>Main model only</source>
+        <translation>仅主模型</translation>
     </message>
     <message>
         <source>Chat models</source>
@@ -4003,8 +4003,8 @@
         <translation>专用草稿模型</translation>
     </message>
     <message>
-        <source>Its tokens are compared with the main model&apos;s.</source>
-        <translation>正在将它的 token 与主模型的进行比较。</translation>
+        <source>Comparing its tokens with the main model&apos;s…</source>
+        <translation>正在与主模型的 token 比较…</translation>
     </message>
     <message>
         <source>Recommended</source>
@@ -4046,7 +4046,7 @@
         <translation>搜索模型</translation>
     </message>
     <message>
-        <source>Nothing found.</source>
+        <source>No results.</source>
         <translation>没有找到结果。</translation>
     </message>
 </context>
@@ -4062,7 +4062,7 @@
     </message>
     <message>
         <source>Tune this pair…</source>
-        <translation>调校这个模型对…</translation>
+        <translation>优化这组模型…</translation>
     </message>
     <message>
         <source>Find a draft…</source>
@@ -4084,16 +4084,20 @@
 <context>
     <name>PickerWiring</name>
     <message>
-        <source>A reply is being written. %1 is loaded when it ends.</source>
-        <translation>正在生成回复，结束后会加载 %1。</translation>
+        <source>%1 will load after this reply.</source>
+        <translation>此回复结束后加载 %1。</translation>
     </message>
     <message>
-        <source>A reply is being written. The model is unloaded when it ends.</source>
-        <translation>正在生成回复，结束后会卸载模型。</translation>
+        <source>The model will unload after this reply.</source>
+        <translation>此回复结束后卸载模型。</translation>
     </message>
     <message>
-        <source>Don&apos;t wait</source>
-        <translation>立即执行</translation>
+        <source>Stop Reply and Switch</source>
+        <translation>停止回复并切换</translation>
+    </message>
+    <message>
+        <source>Stop Reply and Unload</source>
+        <translation>停止回复并卸载</translation>
     </message>
 </context>
 <context>
@@ -4477,8 +4481,8 @@
         <translation>为这台 Mac 推荐</translation>
     </message>
     <message>
-        <source>A main model and a draft for it, chosen by memory and language. One click installs both.</source>
-        <translation>根据内存和语言挑选的主模型及其草稿模型，点按一次即可一并安装。</translation>
+        <source>A main model and its draft, for your memory and language.</source>
+        <translation>适合你的内存和语言的主模型与草稿模型。</translation>
     </message>
 </context>
 <context>
@@ -5163,12 +5167,12 @@
         <translation>%1 的对话模板</translation>
     </message>
     <message>
-        <source>How a chat is laid out for the model. Hunch renders it without running code of the model.</source>
-        <translation>对话传给模型时采用的格式。Hunch 套用它时不会运行模型自带的代码。</translation>
+        <source>How chats are formatted for the model. Hunch runs none of the model&apos;s code.</source>
+        <translation>对话传给模型时采用的格式。Hunch 不会运行模型自带的代码。</translation>
     </message>
     <message>
-        <source>Its files hold no chat template that can be read.</source>
-        <translation>文件中没有可读取的对话模板。</translation>
+        <source>No readable chat template found.</source>
+        <translation>没有可读取的对话模板。</translation>
     </message>
     <message>
         <source>Close</source>

@@ -84,9 +84,9 @@ def _bits_text(bits: float) -> str:
 
 def fit_text(level: FitLevel) -> str:
     return {
-        FitLevel.FITS: QCoreApplication.translate("Models", "fits this Mac"),
-        FitLevel.TIGHT: QCoreApplication.translate("Models", "tight on this Mac"),
-        FitLevel.TOO_LARGE: QCoreApplication.translate("Models", "too large for this Mac"),
+        FitLevel.FITS: QCoreApplication.translate("Models", "runs well"),
+        FitLevel.TIGHT: QCoreApplication.translate("Models", "may be slow"),
+        FitLevel.TOO_LARGE: QCoreApplication.translate("Models", "too large"),
     }[level]
 
 
@@ -98,7 +98,7 @@ def unfit_text(fit: MemoryFit | None) -> list[str]:
 def memory_text(fit: MemoryFit, context_tokens: int) -> str:
     """What it needs, what there is, and what would fit."""
     needs = fill(
-        QCoreApplication.translate("Models", "%1 with a chat of %2 tokens, of %3"),
+        QCoreApplication.translate("Models", "%1 of %3 with a chat of %2 tokens"),
         size(fit.needed_bytes),
         count(context_tokens),
         size(fit.available_bytes),
@@ -138,7 +138,7 @@ def kind_text(drafter: DrafterKind | None, has_template: bool) -> str:
     if drafter is not None:
         return drafter_text(drafter)
     if not has_template:
-        return QCoreApplication.translate("Models", "Text model without a chat template")
+        return QCoreApplication.translate("Models", "Text model without chat template")
     return QCoreApplication.translate("Models", "Chat model")
 
 
@@ -165,7 +165,7 @@ def drafting_text(
     elif about.made_for:
         parts = [fill(QCoreApplication.translate("Models", "made for %1"), about.made_for)]
     elif is_drafter and not drafts_now:
-        parts = [QCoreApplication.translate("Models", "its main model is not installed")]
+        parts = [QCoreApplication.translate("Models", "main model not installed")]
     else:
         parts = []
     if not is_drafter:
@@ -177,17 +177,17 @@ def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool,
     """Of what is used as a draft nobody asks what could draft for it."""
     if not about.speculates:
         sentence = QCoreApplication.translate(
-            "Models", "no draft works with it: its family gives different results when it reads several tokens at once"
+            "Models", "not supported: this family gives different results when it reads several tokens at once"
         )
         return [sentence]
-    parts = [QCoreApplication.translate("Models", "brings a drafter of its own")] if own_head else []
+    parts = [QCoreApplication.translate("Models", "has its own drafter")] if own_head else []
     if drafts:
         parts.append(fill(QCoreApplication.translate("Models", "%1 can draft for it"), some(drafts)))
     if parts or is_draft:
         return parts
     sentence = QCoreApplication.translate(
         "Models",
-        "a drafter made for it, or a much smaller model with the same vocabulary, can draft for it; none is installed",
+        "none installed; needs a drafter made for it, or a much smaller model with the same vocabulary",
     )
     return [sentence]
 
@@ -225,7 +225,7 @@ def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain |
     said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
     if predicted is not None:
         said.append(predicted_text(predicted))
-    not_known = QCoreApplication.translate("Pairs", "what it brings is not measured on this Mac yet")
+    not_known = QCoreApplication.translate("Pairs", "not measured on this Mac yet")
     words = QCoreApplication.translate("Pairs", "With %1: %2")
     return fill(words, name, " · ".join(said or [not_known]))
 
@@ -255,7 +255,7 @@ def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
     found = check.vocabularies
     if found is None and not is_recommended:
         return QCoreApplication.translate(
-            "Pairs", "Its sizes fit this main model, but it is named after another one: it may seldom guess right."
+            "Pairs", "Fits this main model, but is named after another: it may seldom guess right."
         )
     if found is None:
         return QCoreApplication.translate("Pairs", "Made for this main model.")
@@ -264,12 +264,10 @@ def pair_sentence(check: PairCheck, *, is_recommended: bool = True) -> str:
     of = count(max(found.main_tokens, found.draft_tokens))
     if not found.differing_text_tokens:
         sentence = QCoreApplication.translate(
-            "Pairs", "These two disagree on %1 of %2 tokens, none of which is text. The draft leaves them out."
+            "Pairs", "%1 of %2 tokens differ, none of them text. The draft skips them."
         )
         return fill(sentence, count(found.differing_tokens), of)
-    sentence = QCoreApplication.translate(
-        "Pairs", "%1 of %2 tokens mean the same to both. The draft guesses only with these."
-    )
+    sentence = QCoreApplication.translate("Pairs", "%1 of %2 tokens match. The draft guesses only these.")
     return fill(sentence, count(found.shared_tokens), of)
 
 
@@ -282,7 +280,7 @@ def pair_details(check: PairCheck) -> list[str]:
         lines.append(_yes_no(check.template_alike, *_template_words()))
     sizes = QCoreApplication.translate("Pairs", "Weights: main model %1, draft %2")
     lines.append(fill(sizes, size(check.main_bytes), size(check.draft_bytes)))
-    memory = QCoreApplication.translate("Pairs", "Kept of a chat: main model %1, draft %2")
+    memory = QCoreApplication.translate("Pairs", "Per chat: main model %1, draft %2")
     lines.append(fill(memory, _caches(check.main_caches), _caches(check.draft_caches)))
     return lines
 
@@ -294,18 +292,18 @@ def _vocabulary_lines(found: Vocabularies) -> list[str]:
     example = QCoreApplication.translate("Pairs", "Token %1: “%2” to the main model, “%3” to the draft")
     lines += [fill(example, str(each.token), each.main or "–", each.draft or "–") for each in found.examples[:4]]
     if found.cut_alike:
-        rules = QCoreApplication.translate("Pairs", "Both cut texts into tokens alike")
-        samples = QCoreApplication.translate("Pairs", "Both cut sample texts in four languages into the same tokens")
+        rules = QCoreApplication.translate("Pairs", "Same tokenization")
+        samples = QCoreApplication.translate("Pairs", "Same tokens for sample texts in four languages")
         lines.append(samples if found.probes else rules)
     elif found.cut_alike is None and found.shared_tokens > 0:
-        lines.append(QCoreApplication.translate("Pairs", "How they cut texts into tokens could not be compared"))
+        lines.append(QCoreApplication.translate("Pairs", "Tokenization could not be compared"))
     return [*lines, *(_probe_line(each) for each in found.probes if not each.alike)]
 
 
 def _probe_line(probe: Probe) -> str:
     language, main, draft = languages_text((probe.language,)), count(probe.main_tokens), count(probe.draft_tokens)
     if probe.main_tokens == probe.draft_tokens:
-        words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for each, but not the same ones")
+        words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens each, but different ones")
         return fill(words, language, main)
     words = QCoreApplication.translate("Pairs", "Sample text (%1): %2 tokens for the main model, %3 for the draft")
     return fill(words, language, main, draft)
@@ -313,15 +311,15 @@ def _probe_line(probe: Probe) -> str:
 
 def _ends_words() -> tuple[str, str]:
     return (
-        QCoreApplication.translate("Pairs", "The same tokens end a reply"),
-        QCoreApplication.translate("Pairs", "Different tokens end a reply"),
+        QCoreApplication.translate("Pairs", "Same end tokens"),
+        QCoreApplication.translate("Pairs", "Different end tokens"),
     )
 
 
 def _template_words() -> tuple[str, str]:
     return (
-        QCoreApplication.translate("Pairs", "The same chat template"),
-        QCoreApplication.translate("Pairs", "Different chat templates; the main model's is used for both"),
+        QCoreApplication.translate("Pairs", "Same chat template"),
+        QCoreApplication.translate("Pairs", "Different chat templates; the main model's is used"),
     )
 
 

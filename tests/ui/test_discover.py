@@ -334,7 +334,7 @@ def test_a_page_without_the_hub_shows_what_is_known_and_what_can_be_done(
     harness.store.hub_error = error
     harness.store.pages[MODEL.repository] = page_of(MODEL)
     panel.list._choose(panel.list.model().index(0, 0))
-    assert (page.facts.text(), page.state.text()) == (hub_line(MODEL, FitLevel.FITS), "Asking the hub…")
+    assert (page.facts.text(), page.state.text()) == (hub_line(MODEL, FitLevel.FITS), "Contacting hub…")
     qtbot.waitUntil(page.again_button.isVisible)
     assert page.state.text() == reason_text(error)
     assert "\n" in page.state.text()  # with what to do
@@ -387,7 +387,7 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
     assert (discover.results.entries, panel.status.text()) == ([], "Searching…")
     qtbot.waitUntil(lambda: bool(discover.results.entries))
     assert all("qwen3" in entry.model.repository.casefold() for entry in discover.results.entries)
-    assert panel.status.text() == "Searching… Until the hub answers, this is what is known without it."
+    assert panel.status.text() == "Searching… Hunch's built-in list, until the hub answers."
     assert not panel.again_button.isVisible()
     harness.store.on_hub = [MODEL]
     harness.store.hub_answers.set()
@@ -397,7 +397,7 @@ def test_while_the_hub_is_slow_what_is_known_is_shown_and_what_it_tells_takes_it
     harness.store.on_hub = []
     panel.search("qwen3")
     wait_for_rest(harness, qtbot)
-    assert panel.status.text() == "Nothing found. Try fewer words or limits."  # the hub's word counts
+    assert panel.status.text() == "No results. Try fewer words or filters."  # the hub's word counts
     assert not discover.results.entries
 
 

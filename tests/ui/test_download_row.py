@@ -120,6 +120,6 @@ def test_a_gated_model_is_explained_and_its_page_is_a_click_away(row: DownloadRo
 
 def test_what_offline_mode_paused_says_so_and_can_be_resumed(row: DownloadRow) -> None:
     row.show_entry(replace(PAIR, state=DownloadState.PAUSED, offline=True))
-    words = "Paused at 2.0 GB of 5.0 GB\nOffline mode is on. The download goes on when it is off again."
+    words = "Paused at 2.0 GB of 5.0 GB\nOffline mode is on. Turn it off to resume."
     assert read(row.words.text()) == words
     assert (row.go_button.isVisible(), row.go_button.accessibleName()) == (True, "Resume")

@@ -178,12 +178,12 @@ def test_a_model_that_is_being_deleted_says_so_and_can_be_used_no_more(
     box = page.findChild(Dialog)
     assert box is not None
     click(box.act_button)
-    qtbot.waitUntil(lambda: "being deleted" in texts(row(page, "Other-4B")))
+    qtbot.waitUntil(lambda: "deleting…" in texts(row(page, "Other-4B")))
     leaving = row(page, "Other-4B")
     assert not leaving.use_button.isVisible()
     assert not leaving.delete_button.isVisible()
     harness.store.gate.open()
-    qtbot.waitUntil(lambda: "being deleted" not in texts(row(page, "Other-4B")))
+    qtbot.waitUntil(lambda: "deleting…" not in texts(row(page, "Other-4B")))
     assert row(page, "Other-4B").use_button.isVisible()
     assert harness.application.window.banner.isVisibleTo(harness.application.window)
 

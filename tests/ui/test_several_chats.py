@@ -76,13 +76,13 @@ def test_in_company_the_chip_says_so_until_nobody_is_left(harness: AppHarness, q
     harness.engine.gate.hold()
     begin(harness, qtbot, "One")
     chip = harness.window.header.chip
-    assert "several at once" not in chip.accessibleName()
+    assert "answered together" not in chip.accessibleName()
     harness.engine.gate.let_through(1)
-    qtbot.waitUntil(lambda: "several at once" in chip.accessibleName())
+    qtbot.waitUntil(lambda: "answered together" in chip.accessibleName())
     assert "Drafting pauses" in chip.toolTip()
     harness.engine.gate.open()
     harness.wait_until_quiet(qtbot)
-    qtbot.waitUntil(lambda: "several at once" not in chip.accessibleName())
+    qtbot.waitUntil(lambda: "answered together" not in chip.accessibleName())
 
 
 def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> None:

@@ -335,7 +335,7 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
         return {option.text: option.detail for option in options(harness.window.picker.panel.mains)}
 
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
-    qtbot.waitUntil(lambda: details()["Main-4B"].endswith("checking it first"))
+    qtbot.waitUntil(lambda: details()["Main-4B"].endswith("checking…"))
     assert "checking" not in details()["Main-8B"]
     refused = ModelFailed(ModelRole.MAIN, SMALLER.folder, RepliesUnderWay(SMALLER.folder), began=False)
     with qtbot.waitSignal(harness.models.library.template_read):

@@ -75,7 +75,7 @@ def test_without_the_starter_pair_nothing_is_offered_that_nobody_can_answer(tmp_
             harness.application.show()
         assert not any(question.isVisible() for question in harness.window.empty_chat.questions)
         harness.window.picker.open()
-        assert harness.window.picker.panel.mains.model().index(0, 0).data() == "Nothing is installed yet."
+        assert harness.window.picker.panel.mains.model().index(0, 0).data() == "No models installed."
 
 
 def test_with_another_model_the_empty_chat_does_not_speak_of_the_starter_pair(harness: AppHarness) -> None:
@@ -92,7 +92,7 @@ def test_without_a_model_the_text_stays(tmp_path: Path, qtbot: QtBot) -> None:
         press(harness.window.composer.edit, Qt.Key.Key_Return)
         assert harness.window.composer.text() == "kept"
         assert harness.window.banner.isVisible()
-        assert harness.window.empty_chat.offer.text() == "No model is loaded"
+        assert harness.window.empty_chat.offer.text() == "No model loaded"
         QTest.mouseClick(harness.window.banner.button, Qt.MouseButton.LeftButton)
         assert harness.window.picker.panel.isVisible()
         harness.window.picker.panel.close()

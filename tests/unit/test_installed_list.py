@@ -54,7 +54,7 @@ def test_what_a_chat_can_have_of_a_models_context() -> None:
     limited = context_text(replace(tight, asked_tokens=2_048))
     assert limited.endswith("9,000 fit in memory · limited to 2,048 in Settings")
     more = context_text(replace(whole, fit=fits, asked_tokens=99_999))
-    assert more == "40,960 tokens · 99,999 asked for in Settings"
+    assert more == "40,960 tokens · 99,999 set in Settings"
     assert model_entry(installed(model_info("/m")), "", "", 100).fit == memory_fit(model_info("/m"), 100)
 
 

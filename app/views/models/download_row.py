@@ -107,7 +107,7 @@ class DownloadRow(Translated, QWidget):
         self.files_button.setVisible(bool(entry.files))
         opened = self.files_button.isChecked() and bool(entry.files)
         self.files_button.set_opened(opened)
-        self.files_button.set_name(self.tr("Hide the files") if opened else self.tr("Show the files"))
+        self.files_button.set_name(self.tr("Hide files") if opened else self.tr("Show files"))
         self.files.setVisible(opened)
         if opened:
             self.files.show_files(
@@ -136,14 +136,14 @@ class DownloadRow(Translated, QWidget):
 
     def _cancel_name(self, state: DownloadState) -> str:
         if state is DownloadState.FINISHED:
-            return self.tr("Remove from the list")
+            return self.tr("Remove from list")
         if state is DownloadState.FAILED:
-            return self.tr("Remove, and delete what was downloaded")
-        return self.tr("Cancel, and delete what was downloaded")
+            return self.tr("Remove and delete download")
+        return self.tr("Cancel and delete download")
 
     def _retranslate(self) -> None:
         self.use_button.setText(self.tr("Use now"))
-        self.page_button.setText(self.tr("Open its page"))
+        self.page_button.setText(self.tr("Open model page"))
         self._refresh()
 
     def _refresh(self) -> None:
@@ -160,11 +160,11 @@ class DownloadRow(Translated, QWidget):
         if entry.retry is not None and not entry.waiting:
             return retry_text(entry.retry)
         if not entry.total_bytes:
-            return self.tr("Asking the hub…")
+            return self.tr("Contacting hub…")
         return progress_text(entry.done_bytes, entry.total_bytes, entry.bytes_per_second, entry.seconds_left)
 
     def _paused(self, entry: DownloadEntry) -> str:
-        why = self.tr("Offline mode is on. The download goes on when it is off again.") if entry.offline else ""
+        why = self.tr("Offline mode is on. Turn it off to resume.") if entry.offline else ""
         return f"{self._paused_at(entry)}\n{why}".strip()
 
     def _paused_at(self, entry: DownloadEntry) -> str:

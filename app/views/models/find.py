@@ -227,23 +227,23 @@ class DiscoverPanel(Translated, QWidget):
         found = len(discover.results.entries)
         known = found and not discover.from_hub
         if discover.error is not None:
-            instead = self.tr("Shown instead: what is known without the hub.") if known else ""
+            instead = self.tr("Showing Hunch's built-in list.") if known else ""
             return spoken(notice_for(discover.error).sentence, instead)
         if discover.missing is not None:
             some = self.tr("%Ln models; others may be missing.", "", found)
             return spoken(some, notice_for(discover.missing).sentence)
         if discover.state is DiscoverState.READING:
-            meanwhile = self.tr("Until the hub answers, this is what is known without it.") if known else ""
+            meanwhile = self.tr("Hunch's built-in list, until the hub answers.") if known else ""
             return spoken(self.tr("Searching…"), meanwhile)
         if not found:
-            return self.tr("Nothing found. Try fewer words or limits.")
+            return self.tr("No results. Try fewer words or filters.")
         more = self.tr("%Ln models, and more below", "", found) if discover.results.has_more else ""
         return more or self.tr("%Ln models", "", found)
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("All models"))
-        self.text.setPlaceholderText(self.tr("Search for models, or author/words"))
-        self.text.setAccessibleName(self.tr("Search for models"))
+        self.text.setPlaceholderText(self.tr("Search models, or author/words"))
+        self.text.setAccessibleName(self.tr("Search models"))
         self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in HUB_FAMILIES)])
         self.bits.set_choices([(0, self.tr("Any precision")), *((bits, bits_text(bits)) for bits in BITS)])
         sizes = [(most, fill(self.tr("Up to %1 GB"), count(most))) for most in GIGABYTES]
@@ -267,8 +267,8 @@ class DiscoverPanel(Translated, QWidget):
         }
         for button, name in names.items():
             button.set_name(name)
-        self._fits_words.setText(self.tr("Only what fits"))
-        self.fits_only.setAccessibleName(self.tr("Only what fits this Mac"))
+        self._fits_words.setText(self.tr("Runs on this Mac"))
+        self.fits_only.setAccessibleName(self.tr("Only models that run on this Mac"))
         self.again_button.setText(self.tr("Try again"))
         self.list.setAccessibleName(self.tr("Models found"))
         self._show_filter()

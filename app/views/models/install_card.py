@@ -52,12 +52,7 @@ class InstallCard(Translated, Card):
 
     def _retranslate(self) -> None:
         self._title.setText(self.tr("Install from the Hub"))
-        self._explained.setText(
-            self.tr(
-                "A repository with MLX weights, by its name or the address of its page."
-                " Several can be installed at once."
-            )
-        )
+        self._explained.setText(self.tr("Name or page address of a repository with MLX weights."))
         self.repository.setPlaceholderText("mlx-community/Qwen3-4B-4bit")
         self.repository.setAccessibleName(self.tr("Repository"))
         self.install_button.setText(self.tr("Install"))

@@ -152,11 +152,11 @@ class InstalledCard(Translated, QWidget):
     def _nothing(self) -> TextLabel:
         words = TextLabel(self._theme, TextStyle.SECONDARY)
         if not self._scanned:
-            words.setText(self.tr("Looking at what is on this Mac…"))
+            words.setText(self.tr("Looking for models…"))
         elif self._entries:
-            words.setText(self.tr("No installed model matches."))
+            words.setText(self.tr("No matching models."))
         else:
-            words.setText(self.tr("Nothing is installed yet."))
+            words.setText(self.tr("No models installed."))
         return words
 
     def _total(self, found: Sequence[ModelEntry]) -> str:
@@ -190,7 +190,7 @@ class InstalledCard(Translated, QWidget):
             ]
         )
         self.sort.setAccessibleName(self.tr("Order"))
-        self.fits.setText(self.tr("Fits only"))
+        self.fits.setText(self.tr("Runs on this Mac"))
         self._entries, self._scanned = starter_as_one(self._models.models), self._models.library.scanned
         self._show_rows()
 

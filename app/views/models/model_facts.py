@@ -78,16 +78,16 @@ def context_text(entry: ModelEntry) -> str:
     if 0 < entry.asked_tokens < holds:
         parts.append(fill(QCoreApplication.translate("Models", "limited to %1 in Settings"), count(entry.asked_tokens)))
     elif 0 < holds < entry.asked_tokens:
-        parts.append(fill(QCoreApplication.translate("Models", "%1 asked for in Settings"), count(entry.asked_tokens)))
+        parts.append(fill(QCoreApplication.translate("Models", "%1 set in Settings"), count(entry.asked_tokens)))
     return " · ".join(parts)
 
 
 def uses_text(entry: ModelEntry) -> str:
     """Where a model is in use, for somebody who is about to delete it; "" where it is not."""
     if entry.is_main:
-        return QCoreApplication.translate("Models", "It is the main model now; the starter pair takes its place.")
+        return QCoreApplication.translate("Models", "In use as main model; the starter pair replaces it.")
     if entry.is_draft:
-        return QCoreApplication.translate("Models", "It is the draft model now; replies go on without a draft.")
+        return QCoreApplication.translate("Models", "In use as draft; replies continue without one.")
     if entry.drafts_for:
         return fill(QCoreApplication.translate("Models", "It can draft for %1."), some(entry.drafts_for))
     return ""
@@ -101,16 +101,16 @@ def upkeep_text(upkeep: Upkeep) -> str:
         UpkeepState.VERIFYING: fill(
             QCoreApplication.translate("Models", "Reading its files, %1"), percent(upkeep.share)
         ),
-        UpkeepState.SOUND: QCoreApplication.translate("Models", "All files are as they were installed."),
+        UpkeepState.SOUND: QCoreApplication.translate("Models", "All files are intact."),
         UpkeepState.DAMAGED: fill(
             QCoreApplication.translate("Models", "Damaged or missing: %1. Repair downloads them again."),
             some(upkeep.files),
         ),
-        UpkeepState.UNKNOWN: QCoreApplication.translate("Models", "Hunch did not install it and cannot tell."),
-        UpkeepState.ASKING: QCoreApplication.translate("Models", "Asking the hub…"),
-        UpkeepState.CURRENT: QCoreApplication.translate("Models", "The hub has nothing newer."),
+        UpkeepState.UNKNOWN: QCoreApplication.translate("Models", "Cannot tell: not installed by Hunch."),
+        UpkeepState.ASKING: QCoreApplication.translate("Models", "Contacting hub…"),
+        UpkeepState.CURRENT: QCoreApplication.translate("Models", "Up to date."),
         UpkeepState.OUTDATED: QCoreApplication.translate(
-            "Models", "The hub has a newer version. This one stays until the new one is complete."
+            "Models", "Update available. This version stays until it is complete."
         ),
         UpkeepState.NOT_ASKED: notice_for(upkeep.error).sentence if upkeep.error else "",
     }[upkeep.state]

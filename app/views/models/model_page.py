@@ -112,7 +112,7 @@ class ModelPage(Translated, Page):
     def _show_state(self) -> None:
         error = self._discover.page_error
         self.state.setVisible(self._discover.page is None)
-        self.state.setText(self.tr("Asking the hub…") if error is None else reason_text(error))
+        self.state.setText(self.tr("Contacting hub…") if error is None else reason_text(error))
         self.state.set_text_style(TextStyle.SECONDARY if error is None else TextStyle.FAULT)
         self.again_button.setVisible(error is not None)
 
@@ -173,14 +173,10 @@ class ModelPage(Translated, Page):
         self.back_button.setText(self.tr("Back"))
         self.use_button.setText(self.tr("Use"))
         self.again_button.setText(self.tr("Try again"))
-        self._drafts_heading.setText(self.tr("Drafts that go with it"))
-        self.drafts_button.setText(self.tr("Find drafts for it"))
-        self.hub_button.setText(self.tr("Open its page"))
-        self._files_heading.setText(self.tr("Files that are installed"))
-        self._card_heading.setText(self.tr("From its author"))
-        self.note.setText(
-            self.tr(
-                "Its author asks you to accept terms first: open its page, accept them, and put your token in Settings."
-            )
-        )
+        self._drafts_heading.setText(self.tr("Matching drafts"))
+        self.drafts_button.setText(self.tr("Find drafts"))
+        self.hub_button.setText(self.tr("Open model page"))
+        self._files_heading.setText(self.tr("Installed files"))
+        self._card_heading.setText(self.tr("From the author"))
+        self.note.setText(self.tr("Accept the author's terms on the model page, then add your token in Settings."))
         self.show_page()

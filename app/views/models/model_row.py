@@ -53,8 +53,8 @@ class ModelRow(QWidget):
         self.use_button.setText(self.tr("Use"))
         self.use_button.setAccessibleName(fill(self.tr("Use %1"), human_name(entry.name)))
         self.reload_button = PillButton(theme, Emphasis.PLAIN)
-        self.reload_button.setText(self.tr("Load again"))
-        self.reload_button.setAccessibleName(fill(self.tr("Load %1 again"), human_name(entry.name)))
+        self.reload_button.setText(self.tr("Reload"))
+        self.reload_button.setAccessibleName(fill(self.tr("Reload %1"), human_name(entry.name)))
         self.more_button = OpeningButton(theme, 28)
         self.more_button.set_name(fill(self.tr("More about %1"), human_name(entry.name)))
         self.delete_button = IconButton(theme, "trash-2", 28)
@@ -128,7 +128,7 @@ class ModelRow(QWidget):
         words.addWidget(self.details)
         if self._entry.is_outdated:
             outdated = TextLabel(self._theme, TextStyle.FINE)
-            outdated.setText(self.tr("Its files have been updated; the version from before is still in memory."))
+            outdated.setText(self.tr("Updated on disk; the old version is still loaded."))
             words.addWidget(outdated)
         words.addWidget(self.reload_button, 0, Qt.AlignmentFlag.AlignLeft)  # the words need the width
         if self._entry.error is not None:
@@ -154,9 +154,9 @@ class ModelRow(QWidget):
         if entry.fit is not None and (entry.drafter is None or is_too_large(entry)):
             parts.append(fit_text(entry.fit.level))  # whether a drafter fits depends on what it drafts for, too
         if entry.upkeep.state is UpkeepState.DELETING:
-            parts.append(self.tr("being deleted"))
+            parts.append(self.tr("deleting…"))
         elif entry.is_checking:
-            parts.append(self.tr("checking it first"))
+            parts.append(self.tr("checking…"))
         elif entry.is_main:
             parts.append(self.tr("main model now"))
         if entry.is_draft:
@@ -255,7 +255,7 @@ class FolderRow(QWidget):
         name = NameLabel(theme)
         name.setText(path)
         self.remove_button = IconButton(theme, "x", 28)
-        self.remove_button.set_name(fill(self.tr("No longer look in %1"), path))
+        self.remove_button.set_name(fill(self.tr("Stop looking in %1"), path))
         self.remove_button.clicked.connect(self.remove_requested)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -66,9 +66,7 @@ class Recommended(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("Recommended for this Mac"))
-        self._explained.setText(
-            self.tr("A main model and a draft for it, chosen by memory and language. One click installs both.")
-        )
+        self._explained.setText(self.tr("A main model and its draft, for your memory and language."))
         self._shown = None
         self._show_offers()
 

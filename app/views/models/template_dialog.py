@@ -39,8 +39,8 @@ class TemplateDialog(Dialog):
 
     def _words(self, model: str, template: str) -> DialogText:
         title = fill(self.tr("Chat template of %1"), model)
-        told = self.tr("How a chat is laid out for the model. Hunch renders it without running code of the model.")
-        none = self.tr("Its files hold no chat template that can be read.")
+        told = self.tr("How chats are formatted for the model. Hunch runs none of the model's code.")
+        none = self.tr("No readable chat template found.")
         return DialogText(title, told if template else none, act=self.tr("Close"))
 
     def _restyle(self) -> None:

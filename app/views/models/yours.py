@@ -82,7 +82,7 @@ class ModelsPage(Translated, Page):
 
     def ask_to_delete(self, entry: ModelEntry) -> Dialog:
         def text() -> DialogText:
-            frees = fill(self.tr("This frees %1. It can be installed again."), size(entry.size_bytes))
+            frees = fill(self.tr("Frees %1. You can reinstall it."), size(entry.size_bytes))
             title = fill(self.tr("Delete %1?"), human_name(entry.name))
             return DialogText(title, uses_text(entry), frees, self.tr("Delete"), self.tr("Cancel"))
 
@@ -107,7 +107,7 @@ class ModelsPage(Translated, Page):
         return row
 
     def _ask_for_folder(self) -> None:
-        dialog = QFileDialog(self, self.tr("Folder with models"), str(Path.home()))
+        dialog = QFileDialog(self, self.tr("Models folder"), str(Path.home()))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self._models.sources.add_folder)
@@ -117,6 +117,6 @@ class ModelsPage(Translated, Page):
         self._installed_heading.setText(self.tr("Installed"))
         self.refresh_button.setText(self.tr("Refresh"))
         self._folders_heading.setText(self.tr("More folders"))
-        self._folders_explained.setText(self.tr("Models in these folders are listed too. Nothing in them is changed."))
-        self.add_folder_button.setText(self.tr("Add a folder…"))
+        self._folders_explained.setText(self.tr("Lists models from these folders without changing them."))
+        self.add_folder_button.setText(self.tr("Add folder…"))
         self._show_folders()

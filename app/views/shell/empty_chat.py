@@ -169,8 +169,8 @@ class EmptyChat(Translated, QScrollArea):
         self.install_button.setText(self.tr("Use both") if here else self.tr("Install both"))
         self.install_button.set_icon("" if here else "download")
         if not self._has_model:
-            self.offer.setText(self.tr("No model is loaded"))
-            self.offer_reason.setText(self.tr("Install one from the Hub, or choose one that is on this machine."))
+            self.offer.setText(self.tr("No model loaded"))
+            self.offer_reason.setText(self.tr("Install a model, or choose one you have."))
             return
         self.offer.setText(self.tr("Chat about anything"))
         name = human_name(self._pair.main_name) if self._pair is not None else ""
@@ -184,11 +184,11 @@ class EmptyChat(Translated, QScrollArea):
             self._keep_room()
             return
         self.offer_reason.setText(
-            self.tr("The starter pair knows only Hunch. Install a larger model, and a draft for it.")
+            self.tr("The starter pair only knows Hunch. For anything else, install a larger model and a draft.")
         )
 
     def _offer_words(self, pair: PairOffer) -> str:
-        sentence = self.tr("The starter pair knows only Hunch. %1 with a draft chats about anything: %2.")
+        sentence = self.tr("The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.")
         return fill(sentence, human_name(pair.main_name), offer_text(pair))
 
     def _keep_room(self) -> None:

@@ -161,7 +161,7 @@ class PairChip(Translated, PaintedButton):
         if self._pair.error is not None:
             return notice_for(self._pair.error).sentence
         if self._pair.state == PairState.UNLOADED:
-            return self.tr("Not in memory; your next message loads it again.")
+            return self.tr("Not in memory. Your next message reloads it.")
         return drafting_sentence(self._pair.drafting) if self._pair.drafting is not None else ""
 
     def _mode_text(self) -> str:
@@ -169,7 +169,7 @@ class PairChip(Translated, PaintedButton):
             return self.tr("off for this pair")
         tokens = self._pair.speculation.tokens
         if self._pair.in_company and self._pair.speculation.mode != "off":
-            return self.tr("several at once")
+            return self.tr("answered together")
         return {
             "off": self.tr("off"),
             "auto": self.tr("auto"),

@@ -161,7 +161,7 @@ class Picker(Translated, QWidget):
             options.insert(1 + len(recent), Option(self.tr("All others")))
         if drafts:
             options += [Option(self.tr("Used as drafts")), *self._main_rows(drafts)]
-        return options or [Option(self.tr("Nothing is installed yet."))]
+        return options or [Option(self.tr("No models installed."))]
 
     def _main_rows(self, entries: Sequence[ModelEntry]) -> list[Option]:
         names = Counter(entry.name for entry in entries)
@@ -171,7 +171,7 @@ class Picker(Translated, QWidget):
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
         parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
         unfit = unfit_text(entry.fit)
-        checking = [self.tr("checking it first")] if entry.is_checking else []
+        checking = [self.tr("checking…")] if entry.is_checking else []
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
         gain = times(entry.gain) if entry.gain is not None and error is None else ""
         aside = next(iter((*checking, *unfit, *apart, gain)))
@@ -181,7 +181,7 @@ class Picker(Translated, QWidget):
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
         names = Counter(choice.model.name for choice in choices)
-        options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Only the main model is loaded"))]
+        options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Main model only"))]
         for group, of_group in groupby(choices, key=lambda choice: choice.group):
             options.append(Option(self._group_text(group)))
             members = list(of_group)
@@ -199,7 +199,7 @@ class Picker(Translated, QWidget):
             return self._option(choice.model, choice.error)
         if choice.group is DraftGroup.COMPARING:
             return replace(
-                self._option(choice.model, None), reason=self.tr("Its tokens are compared with the main model's.")
+                self._option(choice.model, None), reason=self.tr("Comparing its tokens with the main model's…")
             )
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
@@ -296,11 +296,12 @@ class PickerWiring(QObject):
 
     def _show_wait(self, models: ModelController, name: str) -> None:
         """Another model was chosen, or none (""), while a reply is written."""
-        loads = self.tr("A reply is being written. %1 is loaded when it ends.")
-        unloads = self.tr("A reply is being written. The model is unloaded when it ends.")
+        loads = self.tr("%1 will load after this reply.")
+        unloads = self.tr("The model will unload after this reply.")
 
         def text() -> BannerText:
-            return BannerText(fill(loads, name) if name else unloads, button=self.tr("Don't wait"))
+            now = self.tr("Stop Reply and Switch") if name else self.tr("Stop Reply and Unload")
+            return BannerText(fill(loads, name) if name else unloads, button=now)
 
         banner = self._parts.banner
         banner.show_info(text, models.switch_now)

@@ -202,7 +202,7 @@ class PickerLists(Translated, QWidget):
         self.sides.setAccessibleName(self.tr("Models"))
         self.field.setPlaceholderText(self.tr("Search models"))
         self.field.setAccessibleName(self.tr("Search models"))
-        self.nothing.setText(self.tr("Nothing found."))
+        self.nothing.setText(self.tr("No results."))
 
 
 class PickerField(SearchField):
