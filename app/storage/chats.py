@@ -21,7 +21,7 @@ from app.storage.tree import read_tree
 # What a copy has of its original beside the messages; it was not imported itself.
 _COPY_REST = """
 UPDATE chats SET (folder_id, renamed, options) = (SELECT folder_id, renamed, iif(json_valid(options),
-json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?2) WHERE id = ?1
+json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?) WHERE id = ?
 """
 
 # Those that chats name and that are gone, found by steps through the index: what it costs grows with the folders alone.
@@ -110,7 +110,7 @@ class ChatStore:
         """
         with self._db.transaction():
             copy_id = self.create(next(title for title in titles if not self._is_taken(title)))
-            self._db.execute(_COPY_REST, (copy_id, chat_id))
+            self._db.execute(_COPY_REST, (chat_id, copy_id))
             new_ids: dict[int | None, int | None] = {None: None}
             sql = "SELECT * FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id"
             for row in self._db.rows(sql, (chat_id,)):

@@ -277,7 +277,7 @@ def forget_in_copies(path: Path, purged: Purged) -> None:
 def _forget_in(connection: sqlite3.Connection, purged: Purged) -> None:
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("BEGIN IMMEDIATE")
-    connection.executemany(PASS_OVER, [(number,) for number in purged.messages])
+    connection.executemany(PASS_OVER, [(number,) * 3 for number in purged.messages])
     connection.executemany("DELETE FROM messages WHERE id = ?", [(number,) for number in purged.messages])
     connection.executemany("DELETE FROM messages WHERE chat_id = ?", [(number,) for number in purged.chats])
     connection.executemany("DELETE FROM chats WHERE id = ?", [(number,) for number in purged.chats])

@@ -127,7 +127,7 @@ class Trash:
         for sql in ("DELETE FROM unsent WHERE chat_id = ?", "DELETE FROM chats WHERE id = ?"):
             forget(sql, [(number,) for number in chats])
         for number in messages:
-            self._db.execute(PASS_OVER, (number,))
+            self._db.execute(PASS_OVER, (number,) * 3)
             self._db.execute("DELETE FROM messages WHERE id = ?", (number,))
         if purged:
             self._db.execute("DELETE FROM edits WHERE message_id NOT IN (SELECT id FROM messages)")

@@ -13,8 +13,8 @@ from app.storage.database import Connection
 
 # Before a row goes for good: what follows it is to follow the one before it.
 PASS_OVER = (
-    "UPDATE messages SET parent_id = (SELECT parent_id FROM messages AS gone WHERE gone.id = ?1)"
-    " WHERE parent_id = ?1 AND id != ?1"
+    "UPDATE messages SET parent_id = (SELECT parent_id FROM messages AS gone WHERE gone.id = ?)"
+    " WHERE parent_id = ? AND id != ?"
 )
 
 
@@ -24,12 +24,12 @@ WITH RECURSIVE gone (id, top) AS (
     SELECT id, parent_id FROM messages WHERE :of_these AND deleted_at IS NOT NULL
     UNION
     SELECT messages.id, top FROM gone JOIN messages ON messages.parent_id = gone.id
-    WHERE chat_id = ?1 AND deleted_at IS NOT NULL
+    WHERE chat_id = ? AND deleted_at IS NOT NULL
 )
 SELECT id, parent_id AS top FROM messages WHERE :of_these AND deleted_at IS NULL
 UNION
 SELECT messages.id, top FROM gone JOIN messages ON messages.parent_id = gone.id
-WHERE chat_id = ?1 AND deleted_at IS NULL
+WHERE chat_id = ? AND deleted_at IS NULL
 """
 
 
@@ -114,8 +114,8 @@ def read_stretch(database: Connection, chat_id: int, end_id: int, count: int) ->
 def _read_following(database: Connection, chat_id: int, numbers: set[int | None]) -> dict[int, int | None]:
     """The messages that follow these, also past what is deleted, and which of these each follows."""
     listed = ",".join(str(each) for each in numbers if isinstance(each, int))
-    of_these = f"chat_id = ?1 AND (parent_id IN ({listed}){' OR parent_id IS NULL' if None in numbers else ''})"
-    rows = database.rows(_FOLLOWING.replace(":of_these", of_these), (chat_id,))
+    of_these = f"chat_id = ? AND (parent_id IN ({listed}){' OR parent_id IS NULL' if None in numbers else ''})"
+    rows = database.rows(_FOLLOWING.replace(":of_these", of_these), (chat_id,) * 4)
     return {row["id"]: row["top"] for row in rows}
 
 

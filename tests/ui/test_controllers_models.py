@@ -295,7 +295,7 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
     assert [option.text for option in options_of(picker.drafts)][1:] == ["Recommended", "Drafters", *drafts, *refused]
     details = {option.text: option.detail for option in options_of(picker.drafts)}
     assert details["Main-8B-DFlash"].startswith("DFlash drafter · ")
-    for name, said in (("Main-8B-DFlash", "Made for this main model"), ("Main2-8B-DFlash", "named after another one")):
+    for name, said in (("Main-8B-DFlash", "Made for this main model"), ("Main2-8B-DFlash", "named after another")):
         folder = f"/models/{name}"
         models.choose_draft(folder)
         models.check_pair(folder)

@@ -368,7 +368,7 @@ def test_without_the_hub_what_is_known_is_shown(harness: AppHarness, panel: Disc
     entries = harness.models.discover.results.entries
     assert [entry.model.repository for entry in entries] == ["org/Draft-1B"]
     assert (entries[0].installed, panel.again_button.isVisible()) == (True, True)
-    assert "known without the hub" in panel.status.text()
+    assert "built-in list" in panel.status.text()
     panel.search("qwen3")
     wait_for_rest(harness, qtbot)
     assert harness.models.discover.results.entries  # of the catalog

@@ -232,10 +232,10 @@ def test_an_updated_model_that_is_loaded_says_so_and_can_be_loaded_again(
     loads = len(harness.engine.loads)
     harness.application.bridge.post(DownloadFinished(DownloadId(9), "org/Main-8B", MAIN.folder))
     qtbot.waitUntil(is_offered)
-    assert "still in memory" in texts(row(page, "Main-8B"))
+    assert "still loaded" in texts(row(page, "Main-8B"))
     click(row(page, "Main-8B").reload_button)
     qtbot.waitUntil(lambda: not is_offered())
-    assert "still in memory" not in texts(row(page, "Main-8B"))
+    assert "still loaded" not in texts(row(page, "Main-8B"))
     assert len(harness.engine.loads) == loads + 1
 
 
@@ -255,7 +255,7 @@ def test_reading_a_model_shows_how_far_it_is_in_its_row_and_can_be_stopped(
     harness.application.bridge.post(VerifyProgress(shown.folder, 60, 120))
     harness.application.bridge.post(ModelVerified(shown.folder, True, ("model.safetensors",)))
     harness.application.bridge.post(UpdateChecked(shown.folder, "org/Other-4B"))
-    qtbot.waitUntil(lambda: "nothing newer" in row(page, "Other-4B").upkeep.text())
+    qtbot.waitUntil(lambda: "Up to date" in row(page, "Other-4B").upkeep.text())
 
 
 def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
@@ -277,7 +277,7 @@ def test_the_focus_stays_on_a_model_whose_row_is_made_anew(harness: AppHarness, 
 def test_an_update_is_offered_when_there_is_one(harness: AppHarness, page: ModelsPage, qtbot: QtBot) -> None:
     click(row(page, "Other-4B").more_button)
     click(row(page, "Other-4B").update_button)
-    qtbot.waitUntil(lambda: "nothing newer" in row(page, "Other-4B").upkeep.text())
+    qtbot.waitUntil(lambda: "Up to date" in row(page, "Other-4B").upkeep.text())
     assert not row(page, "Other-4B").mend_button.isVisible()
     harness.store.has_update = True
     click(row(page, "Other-4B").update_button)

@@ -390,7 +390,7 @@ def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: 
     assert picker.note.text() == ""
     assert not picker.more.details.isVisible()
     picker.more_button.click()
-    qtbot.waitUntil(lambda: "12" in picker.note.text() and "none of which is text" in picker.note.text())
+    qtbot.waitUntil(lambda: "12" in picker.note.text() and "none of them text" in picker.note.text())
     assert picker.more.details.isVisible()
     assert len(picker.more.details.text().splitlines()) >= 5
     picker.more_button.click()

@@ -249,7 +249,7 @@ def test_other_versions_can_be_read_and_stay_when_it_is_restored(app: AppHarness
     app.wait_until_quiet(qtbot)
     chat_id = delete_open_chat(app, qtbot)
     app.chats.reading.open(chat_id)
-    assert footer_buttons(app, 1) == ["copy", "more", "earlier", "later"]
+    assert set(footer_buttons(app, 1)) == {"copy", "more", "earlier", "later"}
     QTest.keyClick(view_of(app), Qt.Key.Key_Left)
     app.wait_until_stored(qtbot)
     assert (texts(app)[1], app.chats.transcript.messages[1].read_only) == ("one", True)

