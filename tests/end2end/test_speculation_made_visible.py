@@ -53,7 +53,8 @@ def ask():
 def begin_race():
     greedy = not said["races"]
     reply = application.chats.transcript.messages[-1].id
-    application.speculation.race.start(application.speculation.request_of(reply), greedy=greedy)
+    race = application.speculation.race
+    application.speculation.request_of(reply, lambda request: race.start(request, greedy=greedy))
 def on_race():
     view = application.speculation.race.view
     if view.state is not RaceState.DONE:
