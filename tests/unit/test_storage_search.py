@@ -121,10 +121,11 @@ def test_attached_text_is_found_with_and_without_the_index(stores: Stores, path:
     chat = stores.chats.create("Chat")
     attached = (Attachment("notes.md", AttachmentKind.TEXT, "오리는 세 마리예요", 9),)
     number = stores.messages.add_user(chat, None, "How many?", attached)
-    for index in (None, indexed(path)):
-        for query in ("세 마리", "notes", "many 오리"):
-            assert found(path, query, index) == [(chat, (number,))]
-        assert found(path, "네 마리", index) == []
+    with closing(indexed(path)) as made:
+        for index in (None, made):
+            for query in ("세 마리", "notes", "many 오리"):
+                assert found(path, query, index) == [(chat, (number,))]
+            assert found(path, "네 마리", index) == []
 
 
 def test_attached_text_is_found_whenever_the_index_reads(stores: Stores, path: Path) -> None:
