@@ -10,7 +10,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer lock clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer words lock clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,6 +61,9 @@ peer: dev ## Our downloads from a hub of others, which is installed for this alo
 	@test -x build/peer/bin/python || python3.11 -m venv build/peer
 	@build/peer/bin/python -m pip install --quiet olah==0.5.4
 	@$(PYTHON) -m tests.peer $(ARGS)
+
+words: dev ## Read the texts of the app into i18n/*.ts, where new ones are marked unfinished
+	@$(PYTHON) i18n/translations.py update
 
 lock: ## Write the locks anew from pyproject.toml (needs uv): what users get, that with what developers need, and uv
 	$(COMPILE) --group pyproject.toml:dev --output-file packaging/requirements-dev.lock

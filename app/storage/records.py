@@ -14,7 +14,7 @@ class ReplyStatus(StrEnum):
     """How far a reply is: stored as text, and the same value up to the screen. A person's own messages are DONE.
 
     The database has STREAMING for every reply under way; QUEUED, READING, STOPPING, UNSAVED and UNREADABLE are only
-    shown.
+    shown. A value that another version wrote is read as DONE.
     """
 
     QUEUED = "queued"

@@ -3,9 +3,9 @@
 A drafter is a small network that drafts from a main model's hidden states. It is published in several dialects, which
 differ in what they call a layer, and in whether the first row of a block is the token before it:
 
-| dialect      | layer i means      | a block of n rows drafts                    | |---|---|---| | z-lab        | the
-output of i    | n - 1 tokens: row 0 is the token before     | | DeepSpec     | the output of i    | n tokens: row 0 is
-the first of them        | | speculators  | the input of i     | as `sample_from_anchor` or the tokens say   |
+- z-lab: layer i is the output of i; a block of n rows drafts n - 1 tokens, row 0 is the token before them.
+- DeepSpec: layer i is the output of i; a block of n rows drafts n tokens.
+- speculators: layer i is the input of i; the block is as `sample_from_anchor` or the tokens say.
 
 A wrong reading shows only in a lower accept rate.
 """

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.words.hub import hub_record
-from engine import HubModel
+from app.words.pairs import drafter_text
+from engine import DrafterKind, HubModel
 
 
 @pytest.mark.parametrize(("downloads", "said"), [(0, "org"), (12_345, "org · 12,345 download(s)")])
@@ -18,3 +19,8 @@ def test_what_the_hub_has_not_said_is_left_out(downloads: int, said: str) -> Non
 def test_more_downloads_than_qt_can_count_are_said_all_the_same(downloads: int) -> None:
     """The row is painted, and an exception in a paint ends the process."""
     assert hub_record(HubModel("org/model", downloads=downloads)) == "org · 2,147,483,647 download(s)"
+
+
+def test_every_kind_of_drafter_has_a_name() -> None:
+    names = [drafter_text(kind) for kind in DrafterKind]
+    assert len(set(names)) == len(DrafterKind)
