@@ -58,7 +58,7 @@ def test_nothing_moves_under_the_pointer_when_this_machine_has_been_measured(
     harness.window.resize(760, 700)
     qtbot.waitUntil(lambda: empty.width() <= 760 and empty.questions[0].width() > 300)
     places = []
-    for letters in range(1, 60, 6):  # of some name the last line is just full
+    for letters in range(1, 60):  # of some name the last line is just full
         for predicted in (None, PredictedGain(1.8, TYPICAL_OF_KIND)):
             empty._pair = replace(best(harness), main_name="a" * letters, predicted=predicted)
             empty._describe_offer()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -36,10 +36,7 @@ class EmptyChat(Translated, QScrollArea):
         self.line = TextLabel(theme, TextStyle.TITLE)
         self.questions = [QuestionButton(theme, self) for _ in range(3)]
         self.offer = TextLabel(theme, TextStyle.BODY)
-        self.offer_reason = TextLabel(theme, TextStyle.FINE)
-        self.offer_reason.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._longest_reason = TextLabel(theme, TextStyle.FINE, self)  # is measured, and never shown
-        self._longest_reason.hide()
+        self.offer_reason = _RoomyLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
         self.download = DownloadRow(theme)
@@ -133,7 +130,6 @@ class EmptyChat(Translated, QScrollArea):
     def _limit_width(self) -> None:
         for widget in (self.line, self._card, *self.questions):
             widget.setMaximumWidth(self._theme.px(_WIDTH))
-        self._keep_room()
 
     def _offer_card(self) -> Card:
         card = Card(self._theme)
@@ -164,6 +160,7 @@ class EmptyChat(Translated, QScrollArea):
         self._describe_offer()
 
     def _describe_offer(self) -> None:
+        self.offer_reason.keep_room_for("")
         self.install_button.setVisible(self._pair is not None)
         here = self._pair is not None and self._pair.installed
         self.install_button.setText(self.tr("Use both") if here else self.tr("Install both"))
@@ -181,7 +178,8 @@ class EmptyChat(Translated, QScrollArea):
         if self._pair is not None:
             self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), name))
             self.offer_reason.setText(self._offer_words(self._pair))
-            self._keep_room()
+            # What the pair may bring is told once this machine was measured: nothing is to move under the pointer then.
+            self.offer_reason.keep_room_for(self._offer_words(self._pair.with_longest_estimate()))
             return
         self.offer_reason.setText(
             self.tr("The starter pair only knows Hunch. For anything else, install a larger model and a draft.")
@@ -191,18 +189,22 @@ class EmptyChat(Translated, QScrollArea):
         sentence = self.tr("The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.")
         return fill(sentence, human_name(pair.main_name), offer_text(pair))
 
-    def _keep_room(self) -> None:
-        """What the pair may bring is told once this machine was measured: nothing is to move under the pointer then."""
-        if self._pair is None or self._pair.predicted is not None:
-            return
-        words = self._offer_words(self._pair.with_longest_estimate())
-        width = min(self._theme.px(_WIDTH), self.viewport().width() - 48) - 32  # without the margins around it
-        self._longest_reason.setText(words)
-        self.offer_reason.setMinimumHeight(self._longest_reason.heightForWidth(max(40, width)))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._keep_room()
+class _RoomyLabel(TextLabel):
+    """At every width as high as another text would be, where that is higher."""
+
+    def __init__(self, theme: Theme, text_style: TextStyle) -> None:
+        super().__init__(theme, text_style)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._other = TextLabel(theme, text_style, self)  # is measured, and never shown
+        self._other.hide()
+
+    def keep_room_for(self, text: str) -> None:
+        self._other.setText(text)
+        self.updateGeometry()
+
+    def heightForWidth(self, width: int) -> int:
+        return max(super().heightForWidth(width), self._other.heightForWidth(width))
 
 
 class QuestionButton(PaintedButton):
