@@ -177,7 +177,8 @@ class Application(QObject):
             return
         self.mark = SessionMark(self.paths.data / "running")
         self._files.ask(self.mark.begin, _ignore, _ignore)
-        self._files.ask(partial(remove_unfinished, self.paths.data), _ignore, _ignore)
+        for folder in (self.paths.data, self.paths.cache):
+            self._files.ask(partial(remove_unfinished, folder), _ignore, _ignore)
         self._steps.append(self.mark.end)
         self.bridge = EngineBridge(self, note=self.mark.note)
         self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)

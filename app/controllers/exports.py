@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from app.controllers.chat_options import ChatOptions
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
+from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown, write_markdown_folder
 from app.storage import Storage, portable
 from app.storage.portable import PortableChat
@@ -57,6 +58,8 @@ class ExportController(QObject):
         self._deliver = deliver
         self._worker = Worker("exporter", deliver)
         self._stop: Stop | None = None
+        self._unfinished = Unfinished(storage.path.parent)
+        self._worker.ask(self._unfinished.remove, _ignore, _ignore)
 
     def export(self, wanted: Wanted, words: MarkdownWords) -> None:
         """One at a time."""
@@ -93,11 +96,11 @@ class ExportController(QObject):
 
             told = self._teller(len(numbers))
             if wanted.form is ExportFormat.JSON:
-                return Exported(write_json(chats, wanted.path, stop, told, presets), wanted.path)
+                count = write_json(chats, wanted.path, self._unfinished, stop, told, presets)
+                return Exported(count, wanted.path)
             if wanted.chat_id is not None:
                 return self._write_one(chats, words, wanted.path)
-            path = wanted.path
-            made = write_markdown_folder(chats, words, path.parent, path.name, stop, told)
+            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, told)
             return Exported(len(numbers), made)
         finally:
             stores.database.close()
@@ -117,7 +120,7 @@ class ExportController(QObject):
     def _write_one(self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path) -> Exported:
         chat = next(chats, None)
         if chat is not None:
-            write_markdown(chat, words, path)
+            write_markdown(chat, words, path, self._unfinished)
         return Exported(int(chat is not None), path)
 
     # Back on the GUI thread
@@ -129,3 +132,6 @@ class ExportController(QObject):
         self.cancelled.emit()
         if not isinstance(error, Stopped):
             raise error  # our own mistake, told as any other
+
+
+def _ignore(_outcome: object) -> None: ...

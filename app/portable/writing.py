@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from app.portable import own
 from app.portable.markdown import MarkdownWords, markdown_of
+from app.portable.unfinished import Unfinished, locked
 from app.storage.portable import PortableChat
 from app.system.limited_child import Stop
 
@@ -64,13 +63,14 @@ def _key(name: str) -> str:
 def write_json(
     chats: Iterable[PortableChat],
     path: Path,
+    unfinished: Unfinished,
     stop: Stop,
     progress: Progress,
     presets: Sequence[dict[str, Any]] = (),
 ) -> int:
     """Replaces a file that is there: whoever chose it was asked. Where it raises OSError or Stopped nothing changed."""
     count = 0
-    with _replacing(path) as file:
+    with _replacing(path, unfinished) as file:
         file.write(own.head(presets))
         for count, chat in enumerate(chats, start=1):
             stop.check()
@@ -80,49 +80,49 @@ def write_json(
     return count
 
 
-def write_markdown(chat: PortableChat, words: MarkdownWords, path: Path) -> None:
+def write_markdown(chat: PortableChat, words: MarkdownWords, path: Path, unfinished: Unfinished) -> None:
     """Likewise."""
-    with _replacing(path) as file:
+    with _replacing(path, unfinished) as file:
         file.write(markdown_of(chat, words))
 
 
 def write_markdown_folder(
-    chats: Iterable[PortableChat], words: MarkdownWords, parent: Path, name: str, stop: Stop, progress: Progress
+    chats: Iterable[PortableChat],
+    words: MarkdownWords,
+    path: Path,
+    unfinished: Unfinished,
+    stop: Stop,
+    progress: Progress,
 ) -> Path:
     """A file for each chat in a new folder of that name, or of that name with a number. Returns the folder."""
-    names, made = Names(), Path(tempfile.mkdtemp(prefix=".hunch-export-", dir=parent))
-    try:
-        for count, chat in enumerate(chats, start=1):
-            stop.check()
-            file = made / f"{names.give(chat.title)}.md"
-            file.write_text(markdown_of(chat, words), encoding="utf-8", newline="\n")
-            progress(count)
-        made.chmod(0o755)
-        return _moved(made, parent, name)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
+    names = Names()
+    with unfinished.beside(path) as made:
+        made.mkdir(mode=0o700)
+        with locked(made):
+            for count, chat in enumerate(chats, start=1):
+                stop.check()
+                file = made / f"{names.give(chat.title)}.md"
+                file.write_text(markdown_of(chat, words), encoding="utf-8", newline="\n")
+                progress(count)
+            made.chmod(0o755)
+            return _moved(made, path)
 
 
-def _moved(made: Path, parent: Path, name: str) -> Path:
+def _moved(made: Path, path: Path) -> Path:
     for number in range(1, _MOST_FOLDERS):
-        target = parent / (name if number == 1 else f"{name} {number}")
+        target = path if number == 1 else path.with_name(f"{path.name} {number}")
         if not target.exists():
             made.rename(target)
             return target
-    raise FileExistsError(str(parent / name))
+    raise FileExistsError(str(path))
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[IO[str]]:
-    handle, name = tempfile.mkstemp(prefix=".hunch-export-", dir=path.parent)
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123  of a handle
+def _replacing(path: Path, unfinished: Unfinished) -> Iterator[IO[str]]:
+    with unfinished.beside(path) as made:
+        made.touch(mode=0o600, exist_ok=False)
+        with made.open("w", encoding="utf-8", newline="\n") as file, locked(made):
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+            made.replace(path)

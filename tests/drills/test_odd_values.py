@@ -14,6 +14,7 @@ import pytest
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
 from app.settings import Option, Settings
 from app.storage import Attachment, AttachmentKind, Database, Edit, EditKind, ReplyStatus, ReplyText, Stores, portable
@@ -85,7 +86,13 @@ def live(harness: AppHarness, qtbot: QtBot, export: Path) -> None:
     harness.wait_until_stored(qtbot)
     stores = harness.application.storage.another_reader()
     with closing(stores.database) as reader:
-        write_json(portable.chats(reader, portable.chat_ids(reader), "id"), export, Stop(), lambda _: None)
+        write_json(
+            portable.chats(reader, portable.chat_ids(reader), "id"),
+            export,
+            Unfinished(export.parent),
+            Stop(),
+            lambda _: None,
+        )
     json.loads(export.read_text(encoding="utf-8"))
 
 

@@ -18,6 +18,7 @@ from app.controllers import imports
 from app.controllers.exports import ExportFormat
 from app.controllers.files import FileControllers
 from app.storage import Stores, portable
+from app.system.paths import Paths
 from app.view_models.chat_options import Scope
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.file_wiring import FileWiring
@@ -313,6 +314,15 @@ def test_what_a_kill_leaves_of_an_import_is_in_the_folder_of_the_chats_and_gone_
         qtbot.waitUntil(lambda: not list(data.glob("import-*")))
         qtbot.waitUntil(lambda: not (elsewhere / "hunch-import-old").exists())
     assert {each.name for each in elsewhere.glob("*")} >= {"hunch-import-new", "other"}
+
+
+def test_what_a_kill_leaves_of_an_export_is_gone_at_the_next_start(tmp_path: Path, qtbot: QtBot) -> None:
+    note = Paths.for_user(tmp_path / "profile").data / f"hunch-export-{'a' * 32}"
+    note.write_bytes(os.fsencode(tmp_path))
+    left = tmp_path / f".{note.name}"
+    left.write_text("words in clear")
+    with open_app(tmp_path / "profile", qtbot):
+        qtbot.waitUntil(lambda: not left.exists() and not note.exists())
 
 
 def test_where_the_chats_folder_takes_nothing_what_is_read_waits_elsewhere(

@@ -13,6 +13,7 @@ from app.documents import MOST_CHARACTERS
 from app.portable import child, json_stream, own, reading
 from app.portable.problems import WhyNotRead
 from app.portable.reading import Found, find_chats
+from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
 from app.storage.attachments import Attachment, AttachmentKind
 from app.storage.portable import PortableChat, PortableMessage
@@ -177,7 +178,7 @@ def test_presets_of_a_file_are_taken_as_far_as_they_are_presets(tmp_path: Path) 
 
 
 def exported(folder: Path, chats: list[PortableChat], presets: list[dict[str, Any]]) -> Path:
-    write_json(chats, folder / "chats.json", Stop(), lambda _written: None, presets)
+    write_json(chats, folder / "chats.json", Unfinished(folder), Stop(), lambda _written: None, presets)
     return folder / "chats.json"
 
 

@@ -20,6 +20,7 @@ from app.portable import lm_studio, own
 from app.portable.json_stream import Reader, loads
 from app.portable.markdown import MarkdownWords, branch, markdown_of
 from app.portable.problems import NotExported, NotImported, WhyNotRead, WhyNotWritten, why_not_written
+from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json, write_markdown_folder
 from app.storage import Attachment, AttachmentKind, Database, Stores, portable
 from app.storage.exchange import Question, ask, delete_messages
@@ -308,8 +309,8 @@ def test_markdown_has_the_branch_on_screen() -> None:
 def test_a_folder_of_files_takes_nobodys_place(tmp_path: Path) -> None:
     told: list[int] = []
     several = [CHAT, replace(CHAT, title="ducks & <B>geese</b>"), replace(CHAT, title="초안")]
-    first = write_markdown_folder(several, WORDS, tmp_path, "Chats", Stop(), told.append)
-    second = write_markdown_folder(several, WORDS, tmp_path, "Chats", Stop(), told.append)
+    first = write_markdown_folder(several, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), told.append)
+    second = write_markdown_folder(several, WORDS, tmp_path / "Chats", Unfinished(tmp_path), Stop(), told.append)
     assert (first.name, second.name) == ("Chats", "Chats 2")
     assert sorted(path.name for path in first.iterdir()) == [
         "Ducks & b geese b.md",
@@ -323,12 +324,12 @@ def test_an_export_that_is_stopped_or_fails_leaves_what_was_there(tmp_path: Path
     target, stop = tmp_path / "chats.json", Stop()
     target.write_text("before")
     with pytest.raises(Stopped):
-        write_json([CHAT, CHAT], target, stop, lambda _done: stop.ask())
+        write_json([CHAT, CHAT], target, Unfinished(tmp_path), stop, lambda _done: stop.ask())
     with pytest.raises(Stopped):
-        write_markdown_folder([CHAT, CHAT], WORDS, tmp_path, "Chats", stop, lambda _done: None)
+        write_markdown_folder([CHAT, CHAT], WORDS, tmp_path / "Chats", Unfinished(tmp_path), stop, lambda _done: None)
     assert target.read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["chats.json"]
-    assert write_json([CHAT, CHAT], target, Stop(), lambda _done: None) == 2
+    assert write_json([CHAT, CHAT], target, Unfinished(tmp_path), Stop(), lambda _done: None) == 2
     assert json.loads(target.read_text())["version"] == own.VERSION
 
 
@@ -350,7 +351,16 @@ def test_a_row_that_damage_has_spoilt_stops_no_export(tmp_path: Path, table: str
         with stores.database.transaction():
             number = portable.add(stores, CHAT)
         stores.database.execute(f"UPDATE {table} SET {column} = ?", (value,))
-        assert write_json(portable.chats(stores.database, [number], "me"), target, Stop(), lambda _done: None) == 1
+        assert (
+            write_json(
+                portable.chats(stores.database, [number], "me"),
+                target,
+                Unfinished(tmp_path),
+                Stop(),
+                lambda _done: None,
+            )
+            == 1
+        )
     (chat,) = json.loads(target.read_text())["chats"]
     assert [message["text"] for message in chat["messages"]] == [message.text for message in CHAT.messages]
 
@@ -361,7 +371,7 @@ def test_a_full_disk_and_a_folder_that_is_gone_say_why(tmp_path: Path) -> None:
         file.write("x" * 10_000)
     assert why_not_written(full.value) is WhyNotWritten.FULL
     with pytest.raises(FileNotFoundError) as gone:
-        write_json([CHAT], tmp_path / "gone" / "x.json", Stop(), lambda _done: None)
+        write_json([CHAT], tmp_path / "gone" / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
     assert why_not_written(gone.value) is WhyNotWritten.GONE
 
 
@@ -369,13 +379,14 @@ _FILL = """
 import resource, signal, sys
 from pathlib import Path
 from app.portable.problems import why_not_written
+from app.portable.unfinished import Unfinished
 from app.portable.writing import write_json
 from app.system.limited_child import Stop
 from tests.unit.test_portable_storage import CHAT
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
-    write_json([CHAT] * 1000, Path(sys.argv[1]), Stop(), lambda done: None)
+    write_json([CHAT] * 1000, Path(sys.argv[1]), Unfinished(Path(sys.argv[1]).parent), Stop(), lambda done: None)
 except OSError as error:
     print(why_not_written(error))
 """
@@ -397,7 +408,7 @@ def test_an_export_that_finds_no_room_leaves_the_file_that_was_there(tmp_path: P
 def test_a_folder_that_may_not_be_written_says_so(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(PermissionError) as refused:
-        write_json([CHAT], tmp_path / "x.json", Stop(), lambda _done: None)
+        write_json([CHAT], tmp_path / "x.json", Unfinished(tmp_path), Stop(), lambda _done: None)
     tmp_path.chmod(0o700)
     assert why_not_written(refused.value) is WhyNotWritten.FORBIDDEN
 
