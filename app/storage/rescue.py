@@ -17,7 +17,7 @@ import re
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
@@ -116,13 +116,16 @@ def _sweep(work: Path) -> None:
         work.unlink(missing_ok=True)
 
 
-def forget_old(path: Path, kept_s: float) -> None:
+def forget_old(path: Path, overdue: Callable[[Iterable[float]], Iterable[float]]) -> None:
     """Deletes damaged files that were set aside longer ago: what was deleted from the chats is still in them."""
-    for damaged in path.parent.glob(f"{path.stem}-damaged-*.db"):
-        when = _set_aside_at(damaged.stem.removeprefix(f"{path.stem}-damaged-"))
-        if when is not None and when < time.time() - kept_s:
-            for suffix in (_LOG, ""):  # the file itself last, so that one that is interrupted is found again
-                _beside(damaged, suffix).unlink(missing_ok=True)
+    damaged: dict[float, list[Path]] = {}
+    for file in path.parent.glob(f"{path.stem}-damaged-*.db"):
+        when = _set_aside_at(file.stem.removeprefix(f"{path.stem}-damaged-"))
+        if when is not None:
+            damaged.setdefault(when, []).append(file)
+    for file in [file for when in overdue(damaged) for file in damaged[when]]:
+        for suffix in (_LOG, ""):  # the file itself last, so that one that is interrupted is found again
+            _beside(file, suffix).unlink(missing_ok=True)
 
 
 def _set_aside_at(stamp: str) -> float | None:

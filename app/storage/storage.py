@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from app.storage import rescue
+from app.storage.ages import Ages
 from app.storage.chats import ChatStates, ChatStore
 from app.storage.database import Connection, Reader, address_of
 from app.storage.edits import EditStore, UnsentStore
@@ -141,10 +142,15 @@ class Storage:
         stores = Stores(self._database)
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
-            stores.trash.purge()
             stores.unsent.attach_long()
-        if self.keeps:
-            self._forget_damaged()
+            try:
+                stores.trash.purge()
+                if self.keeps:
+                    rescue.forget_old(
+                        self.path, lambda moments: Ages(stores.database, "damaged").overdue(moments, KEPT_S)
+                    )
+            except (OSError, sqlite3.OperationalError) as error:
+                log.warning("what was kept for its time stays until the next start: %s", _name(error))
         return Opened(self._database.rescued, stores.trash.leaves_traces)
 
     def forget_traces(self) -> None:
@@ -163,12 +169,6 @@ class Storage:
 
     def _copies_not_clean(self, error: Exception) -> None:
         log.warning("what was deleted for good may still be in a copy: %s", _name(error))
-
-    def _forget_damaged(self) -> None:
-        try:
-            rescue.forget_old(self.path, KEPT_S)
-        except OSError as error:
-            log.warning("an old damaged file could not be deleted: %s", _name(error))
 
     def _close_database(self) -> None:
         if self._database is not None:

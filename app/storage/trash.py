@@ -1,4 +1,4 @@
-"""What was deleted: it stays for 30 days, can be brought back until then, and then leaves the daily copies too."""
+"""What was deleted: it stays for 30 days and some, can be brought back, and then leaves the daily copies too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 
+from app.storage.ages import Ages
 from app.storage.codec import as_json_object, as_text, as_title
 from app.storage.database import Connection
 from app.storage.records import Deletion, Purged
@@ -96,13 +97,16 @@ class Trash:
     def marks(self) -> set[float]:
         """Of all that can be brought back."""
         sql = " UNION ".join(f"SELECT deleted_at FROM {table} WHERE deleted_at IS NOT NULL" for table in _TABLES)
-        return {row[0] for row in self._db.rows(sql)}
+        return {row[0] for row in self._db.rows(sql) if type(row[0]) is float}
 
     def purge(self) -> Purged:
-        """Forgets for good what was deleted more than 30 days ago."""
-        limit = time.time() - KEPT_S
+        """For a start: forgets for good what was deleted more than 30 days ago."""
         with self._db.transaction():
-            return self._forget(self._ids(f"{_CHATS} < ?", limit), self._ids(f"{_MESSAGES} < ?", limit))
+            chats, messages = list[int](), list[int]()
+            for mark in Ages(self._db, "deleted").overdue(self.marks(), KEPT_S):
+                chats += self._ids(f"{_CHATS} = ?", mark)
+                messages += self._ids(f"{_MESSAGES} = ?", mark)
+            return self._forget(chats, messages)
 
     def forget(self, deletions: Iterable[Deletion]) -> Purged:
         """Forgets these for good, before their time."""

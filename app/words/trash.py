@@ -31,7 +31,7 @@ def restore_words(deletion: Deletion) -> str:
 def deletion_detail(deletion: Deletion) -> str:
     """When it was deleted, how many messages it has, and how many days are left."""
     counts = _Counts()
-    days = max(0, round((deletion.mark + KEPT_S - time.time()) / _DAY_S))
+    days = round(max(0, min(KEPT_S, deletion.mark + KEPT_S - time.time())) / _DAY_S)
     return " · ".join((_when(deletion.mark), counts.messages(deletion.messages), counts.days_left(days)))
 
 

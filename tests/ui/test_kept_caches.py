@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 from app.controllers.reply_requests import UNSAVED
 from app.storage import Database
 from app.storage.storage import Storage
-from app.storage.trash import KEPT_S
 from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.trash import nearly_overdue
 
 
 def ask_in_new_chat(app: AppHarness, qtbot: QtBot, text: str) -> str:
@@ -63,7 +63,7 @@ def test_a_start_that_forgets_chats_for_good_tells_so_without_a_model_too(tmp_pa
         app.chats.delete_chat(int(first))
         app.wait_until_stored(qtbot)
     with closing(Database(app.paths.database)) as database:
-        database.execute("UPDATE chats SET deleted_at = deleted_at - ?", (KEPT_S,))
+        nearly_overdue(database)
     with open_app(tmp_path, qtbot) as app:
         assert app.engine.kept == [{second}, {second}]  # at once, and when the main model was loaded
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.storage.trash import KEPT_S
 from app.view_models.transcript import ReplyStatus
 from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.shell.trash_window import TrashWindow
@@ -24,6 +22,7 @@ from app.views.widgets.buttons import PillButton
 from app.views.widgets.dialog import Dialog
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
+from tests.helpers.trash import nearly_overdue
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -228,9 +227,8 @@ def test_after_its_time_it_is_read_to_the_end_of_the_run_and_gone_at_the_next_st
 ) -> None:
     with open_app(tmp_path, qtbot) as app:
         read_deleted(app, qtbot)
-        past = time.time() - KEPT_S - 60
         app.application.storage.write(
-            lambda stores: stores.database.execute("UPDATE chats SET deleted_at = ?", (past,)),
+            lambda stores: nearly_overdue(stores.database),
             lambda _done: app.chats.deletions.changed.emit(),
             lambda _refused: None,
         )

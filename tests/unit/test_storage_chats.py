@@ -16,7 +16,7 @@ from app.controllers.messages import transcript_row
 from app.storage import ChatStore, Database, MessageStore, ReplyStatus, ReplyText
 from app.storage.codec import LONGEST_TITLE, error_from_json, error_to_json, stats_from_json, stats_to_json
 from app.storage.portable import put_in_trash
-from app.storage.trash import KEPT_S, Trash
+from app.storage.trash import Trash
 from app.words.replies import reply_footer, reply_notice
 from engine import (
     ContextTooLong,
@@ -26,6 +26,7 @@ from engine import (
     RequestStats,
 )
 from tests.helpers.reply_words import notice_of
+from tests.helpers.trash import nearly_overdue
 
 STATS = RequestStats(
     generated_tokens=9, drafted=8, accepted=5, rounds=4, accepted_by_position=(3, 2), drafted_by_position=(4, 4),
@@ -90,9 +91,7 @@ def test_what_was_deleted_is_forgotten_after_thirty_days(stores: Stores) -> None
     stores.messages.delete_below(deleted)
     trash = Trash(stores.database)
     trash.put_chat(gone)
-    assert not trash.purge()
-    for table in ("chats", "messages"):
-        stores.database.execute(f"UPDATE {table} SET deleted_at = deleted_at - ?", (KEPT_S + 1,))
+    nearly_overdue(stores.database)
     purged = trash.purge()
     assert (purged.chats, purged.messages) == ((gone,), (deleted,))
     assert {row["chat_id"] for row in stores.database.rows("SELECT chat_id FROM messages")} == {kept}

@@ -17,6 +17,7 @@ from app.storage import ChatStore, Database, DatabaseTooNew, MessageStore, Purge
 from app.storage.salvage import Pages
 from app.storage.trash import Trash
 from engine import MessageRole
+from tests.helpers.trash import nearly_overdue
 
 PAGE_BYTES = 4096
 DAMAGED = pytest.mark.expect_log("the database was damaged")
@@ -299,7 +300,7 @@ def test_what_is_deleted_for_good_leaves_the_copies_too(path: Path) -> None:
     fill(path)
     with closing(Database(path)) as database:
         Trash(database).put_chat(2)
-        database.execute("UPDATE chats SET deleted_at = 1 WHERE id = 2")
+        nearly_overdue(database)
         rescue.copy_if_due(path)
         rescue.forget_in_copies(path, Trash(database).purge())
     copy = rescue.copies_of(path)[0]

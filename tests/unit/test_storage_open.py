@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import queue
 import sqlite3
 import time
@@ -13,6 +14,8 @@ import pytest
 
 from app.storage import Database, NotStored, Opened, Reason, Storage, Stores, opening
 from app.system.worker import Broken
+from tests.helpers.faulty_disk import Fault, failing, is_possible
+from tests.helpers.trash import DAYS, nearly_overdue, on_day
 
 DAY_S = 86_400
 
@@ -59,19 +62,37 @@ def damaged_file(folder: Path, age_days: float, tail: str = "") -> Path:
 
 def test_damaged_files_are_kept_as_long_as_the_trash(tmp_path: Path, owner: Owner) -> None:
     gone = [damaged_file(tmp_path, 31), damaged_file(tmp_path, 400, "-1")]
-    kept = [damaged_file(tmp_path, 29), damaged_file(tmp_path, 0, "-2"), tmp_path / "chats-damaged-mine.db"]
+    on_day(-1, owner.open)
+    kept = [damaged_file(tmp_path, 0), damaged_file(tmp_path, 0, "-2"), tmp_path / "chats-damaged-mine.db"]
     kept[-1].write_bytes(b"")
-    assert isinstance(owner.open(), Opened)
+    assert all(file.exists() for file in gone)
+    for day in range(DAYS):
+        on_day(day, owner.open)
     assert not any(file.exists() or file.with_name(file.name + "-wal").exists() for file in gone)
     assert all(file.exists() for file in kept)
 
 
-@pytest.mark.expect_log("could not be deleted")
+@pytest.mark.expect_log("stays until the next start")
 def test_a_damaged_file_that_cannot_be_deleted_is_in_nobody_s_way(tmp_path: Path, owner: Owner) -> None:
-    damaged_file(tmp_path, 31).unlink()
-    stubborn = next(tmp_path.glob("chats-damaged-*-wal")).with_name("chats-damaged-20200101-000000.db")
-    stubborn.mkdir()
+    (tmp_path / "chats-damaged-20200101-000000.db").mkdir()
+    for day in range(DAYS + 1):
+        on_day(day, owner.open)
     assert isinstance(owner.open(), Opened)
+
+
+@pytest.mark.expect_log("stays until the next start")
+@pytest.mark.skipif(not is_possible(), reason="SQLite's library is not found")
+def test_a_full_disk_keeps_what_is_overdue_and_no_start_out(tmp_path: Path, owner: Owner) -> None:
+    with closing(Database(owner.storage.path)) as database:
+        stores = Stores(database)
+        stores.trash.put_chat(stores.chats.create("gone"))
+        nearly_overdue(database)  # open, so that there is room for SQLite's own index
+        with failing(Fault(frozenset({"pwrite64"}), at=1, number=errno.ENOSPC, persistent=True), tmp_path) as fault:
+            assert isinstance(owner.open(), Opened)
+        assert fault.was_met
+    assert len(owner.storage.read.trash.marks()) == 1
+    assert isinstance(owner.open(), Opened)
+    assert not owner.storage.read.trash.marks()
 
 
 def test_a_run_without_the_disk_has_chats_and_leaves_nothing(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from app.storage.attachments import attachments_from_json, attachments_to_json
 from app.storage.edits import QUICK_ASK
 from app.storage.opening import _make_tables
 from app.storage.salvage import Merge
-from app.storage.trash import KEPT_S
 from engine import MessageRole
+from tests.helpers.trash import nearly_overdue
 
 USER, ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
 
@@ -95,7 +95,7 @@ def test_what_follows_stays_when_the_trash_is_emptied(stores: Stores, tmp_path: 
         exchange.delete_messages(stores, message(stores, chat, text), following=False)
     stores.edits.put(Edit(1, EditKind.EDIT, USER, "words about a"))
     rescue.copy_if_due(tmp_path / "chats.db")
-    stores.database.execute("UPDATE messages SET deleted_at = deleted_at - ?", (KEPT_S + 1,))
+    nearly_overdue(stores.database)
     purged = stores.trash.purge()
     rescue.forget_in_copies(tmp_path / "chats.db", purged)
     assert (len(purged.messages), shown(stores, chat)) == (3, ["b", "e"])
