@@ -32,6 +32,7 @@ from engine.models.model_files import (
     JsonObject,
     object_at,
     read_object,
+    stamp,
     start_of,
 )
 from engine.models.names import is_drafter_folder
@@ -57,10 +58,10 @@ class FolderFiles:
     size_bytes: int
 
     @classmethod
-    def of(cls, stats: Mapping[str, tuple[int, int, int]]) -> FolderFiles:
-        """`stats`: size, time of change in nanoseconds and inode, by name."""
+    def of(cls, stats: Mapping[str, tuple[int, ...]]) -> FolderFiles:
+        """`stats`: each file's stamp, by name."""
         given = repr(sorted(stats.items())).encode("utf-8", "surrogatepass")
-        return cls(hashlib.blake2b(given, digest_size=16).hexdigest(), sum(size for size, _, _ in stats.values()))
+        return cls(hashlib.blake2b(given, digest_size=16).hexdigest(), sum(size for size, *_ in stats.values()))
 
 
 class Inspected:
@@ -207,16 +208,16 @@ def _describe(folder: Path, place: _Place, inspected: Inspected) -> InstalledMod
     )
 
 
-def _stats(folder: Path) -> dict[str, tuple[int, int, int]]:
+def _stats(folder: Path) -> dict[str, tuple[int, ...]]:
     """Of plain files, and of targets of links."""
-    found: dict[str, tuple[int, int, int]] = {}
+    found: dict[str, tuple[int, ...]] = {}
     try:
         with os.scandir(folder) as entries:
             for entry, _ in zip(entries, range(MAX_ENTRIES), strict=False):
                 with suppress(OSError):
                     given = entry.stat()
                     if stat.S_ISREG(given.st_mode):
-                        found[entry.name] = (given.st_size, given.st_mtime_ns, given.st_ino)
+                        found[entry.name] = stamp(given)
     except OSError:
         return {}
     return found

@@ -18,7 +18,7 @@ from pathlib import Path
 from engine.api.errors import TokenizerBroken
 from engine.api.files import write_atomically
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
-from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object
+from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object, stamp
 from engine.models.trial import OUR_FAULTS, command, environment
 
 PATIENCE_S = 60.0  # wall time; if a busy machine takes longer, the folder is tried again next time
@@ -137,8 +137,7 @@ def _identity(folder: Path) -> str:
     identities = []
     for name in _FILES:
         with suppress(OSError):
-            stat = (folder / name).stat()
-            identities.append((name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_dev))
+            identities.append((name, *stamp((folder / name).stat())))
     return hashlib.blake2b(repr((str(folder), identities)).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 

@@ -43,7 +43,7 @@ from engine.models.first_use import FirstUse
 from engine.models.folder_files import check_files
 from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need, most_bytes
-from engine.models.model_files import FileError, JsonObject
+from engine.models.model_files import FileError, JsonObject, stamp
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
 from engine.models.templates import ChatTemplate
@@ -203,8 +203,7 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     """
     try:
         small = ((folder / "config.json").read_bytes(), info.vocabulary_digest)
-        stats = [(file.name, file.stat()) for file in sorted(folder.glob(WEIGHTS))]
-        weights = [(name, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for name, s in stats]
+        weights = [(file.name, *stamp(file.stat())) for file in sorted(folder.glob(WEIGHTS))]
     except FileNotFoundError as error:
         raise ModelNotFound(str(folder)) from error
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()

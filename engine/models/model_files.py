@@ -6,6 +6,7 @@ JSON objects, fields of a config, and headers of safetensors files. inspect.py a
 from __future__ import annotations
 
 import json
+import os
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -138,6 +139,11 @@ class Tensor:
     @property
     def elements(self) -> int:
         return prod(self.shape)
+
+
+def stamp(stat: os.stat_result) -> tuple[int, int, int, int]:
+    """(size, times of change in nanoseconds, inode): a file that was replaced or written to has another."""
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
 def read_header(path: Path) -> dict[str, Tensor]:

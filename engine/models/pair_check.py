@@ -163,9 +163,9 @@ def _ends(folder: Path, table: TokenTable) -> set[str]:
     return set()
 
 
-def _object_in(path: Path, limit_bytes: int = CONFIG_LIMIT_BYTES) -> JsonObject:
+def _object_in(path: Path) -> JsonObject:
     """{} if there is none that can be read."""
     try:
-        return read_object(path, limit_bytes)
+        return read_object(path, CONFIG_LIMIT_BYTES)
     except FileError:
         return {}

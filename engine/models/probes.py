@@ -11,6 +11,7 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
+from engine.models.model_files import stamp
 from engine.models.trial import OUR_FAULTS, PROBE, PROBES, command, environment
 
 _PATIENCE_S = 5.0  # wall time
@@ -23,8 +24,7 @@ _log = logging.getLogger(__name__)
 def cuts(folder: Path) -> Cuts | None:
     """None if the tokenizer cannot be used, or takes too long."""
     try:
-        result = (folder / "tokenizer.json").stat()
-        return _cuts(folder, result.st_mtime_ns, result.st_size, result.st_ino)
+        return _cuts(folder, *stamp((folder / "tokenizer.json").stat()))
     except (OSError, subprocess.CalledProcessError) as error:
         _log.info("a tokenizer cannot be probed now: %s", error)
         return None

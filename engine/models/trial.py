@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from pathlib import Path
 from typing import NoReturn
 
 TRY_MODEL = "--try-model"  # the first argument of such an app; the second is the folder
+_CHILD = "engine.models.first_use_child"
 OUR_FAULTS = frozenset({1, 2})  # exit statuses of a process that could not try at all: Python's, and a command line's
 PROBE = "--probe"  # after the folder: print how these texts are cut
 PROBES = {
@@ -21,7 +23,7 @@ PROBES = {
 def command(folder: Path, *how: str) -> list[str]:
     """In a frozen app, `sys.executable` is the app and takes no `-m`."""
     is_python = not getattr(sys, "frozen", False) and Path(sys.executable).name.lower().startswith("python")
-    start = ["-P", "-m", "engine.models.first_use_child"] if is_python else [TRY_MODEL]
+    start = ["-P", "-m", _CHILD] if is_python else [TRY_MODEL]
     return [sys.executable, *start, str(folder), *how]
 
 
@@ -34,6 +36,5 @@ def environment() -> dict[str, str]:
 
 def try_model(folder: Path, *how: str) -> NoReturn:
     """Tries a folder's tokenizer and chat template, and ends the process with the exit status."""
-    from engine.models.first_use_child import run
-
-    run(folder, *how)
+    importlib.import_module(_CHILD).run(folder, *how)
+    raise SystemExit  # not reached: `run` ends the process
