@@ -81,7 +81,7 @@ class ChatController(QObject):
         self._replies.changed.connect(self._update_generating)
         self._replies.stats_changed.connect(self._emit_context)
         self._replies.ended.connect(self.reply_ended)
-        self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.store_ends))
+        self._replies.not_stored.connect(lambda problem: self.not_stored.emit(problem, self._replies.ends.try_again))
         self.changes = Changes(storage, self)
         self.changes.not_stored.connect(self.not_stored)
         self.keeping = Keeping(storage, self)
@@ -102,7 +102,7 @@ class ChatController(QObject):
         self.places = Places(storage)
         self.titles = Titles(engine, bridge, storage, settings, models, self)
         self.titles.titled.connect(self._refresh_titles)
-        self.replies.stored_end.connect(self.titles.on_reply)
+        self.replies.stored.connect(self.titles.on_reply)
         self.visit = 0  # counts what was shown, so that late answers know whether they are still wanted
         self.conversations.refresh()
 
@@ -277,14 +277,14 @@ class ChatController(QObject):
             return False
         if self.changes.is_asking(message.chat_id) or not self.can_reply():
             return False
-        store_end = self._replies.storing_end(message_id)
+        store_end = self._replies.ends.storing(message_id)
 
         def resume(stores: Stores) -> None:
             store_end(stores)
             stores.messages.resume_reply(message_id)
 
         def stored(_done: None) -> None:
-            self._replies.end_is_stored(message_id)
+            self._replies.ends.is_stored(message_id)
             self.requests_for_replies.start(message_id)
             self.show_branch_of(message.chat_id)
 
@@ -297,7 +297,7 @@ class ChatController(QObject):
     @property
     def has_unsaved(self) -> bool:
         """Whether there are words on the screen that the disk has refused."""
-        return self._replies.has_unsaved or self.keeping.has_refused
+        return self._replies.ends.has_refused or self.keeping.has_refused
 
     def _is_in_sight(self, chat_id: int) -> bool:
         return chat_id in (self.chat_id, self.asides.shown_id)

@@ -161,7 +161,7 @@ class Unseen(QObject):
         self._storage = storage
         self._listed = listed
         self._is_in_sight = is_in_sight
-        replies.stored_end.connect(self._on_ended)
+        replies.stored.connect(self._on_ended)
 
     def _on_ended(self, chat_id: int, status: ReplyStatus) -> None:
         if status not in _NO_NEWS and not self._is_in_sight(chat_id):

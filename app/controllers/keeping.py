@@ -190,4 +190,4 @@ def left_words(keeping: Keeping, replies: Replies) -> Left:
     edits = attached | {
         number: replace(edit, attachments=attached.get(number, edit).attachments) for number, edit in typed.items()
     }
-    return Left(of_kind["unsent"], of_kind["attachments"], edits, replies.left())
+    return Left(of_kind["unsent"], of_kind["attachments"], edits, replies.ends.left())

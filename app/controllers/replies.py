@@ -82,7 +82,7 @@ class LiveReply:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How a reply ended. What of it is not on disk yet stays in `Replies`."""
+    """How a reply ended. What of it is not on disk yet stays in `Ends`."""
 
     text: ReplyText
     chat_id: int
@@ -92,12 +92,106 @@ class End:
     drafted: DraftedText
 
 
+class Ends(QObject):
+    """How replies ended, until that is on disk: one that is refused is tried again every two seconds."""
+
+    refused_first = Signal(int, object)  # message, NotStored
+    accepted_late = Signal(int, object)  # message, ReplyStatus: it was refused before
+    stored = Signal(int, object)  # chat, ReplyStatus
+
+    def __init__(self, storage: Storage, parent: QObject) -> None:
+        super().__init__(parent)
+        self._storage = storage
+        self._ends: dict[int, End] = {}  # by message; those that are not on disk
+        self._refused: set[int] = set()  # of these: those that were refused at least once
+        self._on_disk: dict[int, End] = {}  # of these: written by the storage's thread, not yet acknowledged here
+        self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
+        self._retry.timeout.connect(self.try_again)
+
+    def __bool__(self) -> bool:
+        return bool(self._ends)
+
+    @property
+    def has_refused(self) -> bool:
+        return bool(self._refused)
+
+    def row(self, row: TranscriptMessage) -> TranscriptMessage | None:
+        """As it ended; None where the row is stored as it is."""
+        if (end := self._ends.get(row.id)) is None:
+            return None
+        status = ReplyStatus.UNSAVED if row.id in self._refused else end.status
+        row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
+        return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
+
+    def put(self, end: End) -> None:
+        self._ends[end.text.message_id] = end
+        self._store(end)
+
+    def try_again(self) -> None:
+        for message_id in list(self._refused):
+            self._store(self._ends[message_id])
+
+    def close(self) -> None:
+        """Tries each once more: a disk may fail once, and nothing is tried again later."""
+        self._retry.stop()
+        for end in list(self._ends.values()):
+            self._store(end)
+
+    def left(self) -> list[ReplyText]:
+        """Once the storage is closed: the ends that are not on the disk."""
+        return [end.text for number, end in self._ends.items() if self._on_disk.get(number) is not end]
+
+    def storing(self, message_id: int) -> Callable[[Stores], object]:
+        """For a change that builds on a reply whose end may still be on its way to the disk, or refused."""
+        end = self._ends.get(message_id)
+        return (lambda _stores: None) if end is None else _storing(end)
+
+    def is_stored(self, message_id: int) -> None:
+        """By such a change: the former end is not to be stored over what follows."""
+        if (end := self._ends.get(message_id)) is not None:
+            self._on_stored(end)
+
+    def _store(self, end: End) -> None:
+        store_end = _storing(end)
+
+        def store(stores: Stores) -> None:
+            store_end(stores)
+            self._on_disk[end.text.message_id] = end
+
+        self._storage.write(store, lambda _done: self._on_stored(end), lambda problem: self._on_refused(end, problem))
+
+    def _on_stored(self, end: End) -> None:
+        message_id = end.text.message_id
+        if self._ends.get(message_id) is not end:
+            return
+        del self._ends[message_id]
+        self._on_disk.pop(message_id, None)
+        if message_id in self._refused:
+            self._refused.discard(message_id)
+            self.accepted_late.emit(message_id, end.status)
+        self._storage.settle()
+        self.stored.emit(end.chat_id, end.status)
+
+    def _on_refused(self, end: End, problem: NotStored) -> None:
+        message_id = end.text.message_id
+        if self._ends.get(message_id) is not end:
+            return
+        if message_id not in self._refused:
+            self._refused.add(message_id)
+            self.refused_first.emit(message_id, problem)
+        self._retry.start()
+
+
+def _storing(end: End) -> Callable[[Stores], object]:
+    drafting = end.drafted.to_json()
+    return lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting)
+
+
 class Replies(QObject):
     changed = Signal()  # a reply began or ended
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
-    stored = Signal()  # an end is on disk
-    stored_end = Signal(int, object)  # likewise: its chat, ReplyStatus
+    stored = Signal(int, object)  # an end is on disk: its chat, ReplyStatus
     ended = Signal(int, int, object)  # chat, message, ReplyStatus; not for those that the end of the app cut
 
     def __init__(
@@ -118,16 +212,15 @@ class Replies(QObject):
         self._live: dict[int, LiveReply] = {}
         self._put_off: dict[int, int] = {}  # chats by message: replies whose long chat is being read for the request
         self._saving = False
-        self._ends: dict[int, End] = {}  # by message; those that are not on disk
-        self._refused: set[int] = set()  # of these: those that were refused at least once
-        self._on_disk: dict[int, End] = {}  # of these: what the thread that writes has stored, until this one hears
+        self.ends = Ends(storage, self)
+        self.ends.stored.connect(self.stored)
+        self.ends.refused_first.connect(self._on_end_refused)
+        self.ends.accepted_late.connect(lambda message_id, status: self._change(message_id, status=status))
         self._timer = QTimer(self, interval=SAVE_INTERVAL_MS)
         self._timer.timeout.connect(self.save)
         self._timer.timeout.connect(self._show_line)
         self._numbers = QTimer(self, interval=NUMBERS_INTERVAL_MS)
         self._numbers.timeout.connect(self._show_new_numbers)
-        self._retry = QTimer(self, interval=RETRY_INTERVAL_MS, singleShot=True)
-        self._retry.timeout.connect(self.store_ends)
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
 
@@ -179,22 +272,15 @@ class Replies(QObject):
     def chats(self) -> set[int]:
         return {reply.chat_id for reply in self._live.values()} | {*self._put_off.values()}
 
-    @property
-    def has_unsaved(self) -> bool:
-        """Whether the disk has refused the end of a reply that is on the screen."""
-        return bool(self._refused)
-
     def row(self, stored: StoredMessage) -> TranscriptMessage:
         """The transcript's row of a message; for a reply that is not stored as it is, with what is not saved yet."""
         row = transcript_row(stored)
         if stored.id in self._put_off:
             return replace(row, status=ReplyStatus.QUEUED)
-        if not self._ends and not self._live:
+        if not self.ends and not self._live:
             return row
-        if end := self._ends.get(stored.id):
-            status = ReplyStatus.UNSAVED if stored.id in self._refused else end.status
-            row = replace(row, status=status, stats=end.stats, error=end.error, drafted=end.drafted)
-            return replace(row, text=end.text.text, thinking=end.text.thinking, thinking_s=end.text.thinking_s)
+        if (ended := self.ends.row(row)) is not None:
+            return ended
         live = next((reply for reply in self._live.values() if reply.message_id == stored.id), None)
         if live is None:
             return row
@@ -239,28 +325,7 @@ class Replies(QObject):
         for reply in list(self._live.values()):
             self._engine.cancel(reply.request)
             self._end(reply, ReplyStatus.INTERRUPTED, reply.stats)
-        self._retry.stop()
-        for end in list(self._ends.values()):  # once more: a disk may fail once, and nobody tries again later
-            self._store_end(end)
-
-    def left(self) -> list[ReplyText]:
-        """Once the storage is closed: the ends that are not on the disk."""
-        return [end.text for number, end in self._ends.items() if self._on_disk.get(number) is not end]
-
-    def store_ends(self) -> None:
-        """Tries again to store the ends that were refused."""
-        for message_id in list(self._refused):
-            self._store_end(self._ends[message_id])
-
-    def storing_end(self, message_id: int) -> Callable[[Stores], object]:
-        """For a change that builds on a reply whose end may still be on its way to the disk, or refused."""
-        end = self._ends.get(message_id)
-        return (lambda _stores: None) if end is None else _storing(end)
-
-    def end_is_stored(self, message_id: int) -> None:
-        """By such a change: the former end is not to be stored over what follows."""
-        if (end := self._ends.get(message_id)) is not None:
-            self._on_end_stored(end)
+        self.ends.close()
 
     def _on_event(self, event: Event) -> None:
         reply = self._live.get(getattr(event, "request", 0))
@@ -306,46 +371,12 @@ class Replies(QObject):
     ) -> None:
         del self._live[reply.request]
         reply.status, reply.stats, reply.progress = status, stats, None
-        end = End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted)
-        self._ends[reply.message_id] = end
-        self._store_end(end)
+        self.ends.put(End(reply.saved_form(), reply.chat_id, status, stats, error, reply.drafted))
         self._show_end(reply, error)
 
-    def _store_end(self, end: End) -> None:
-        store_end = _storing(end)
-
-        def store(stores: Stores) -> None:
-            store_end(stores)
-            self._on_disk[end.text.message_id] = end
-
-        self._storage.write(
-            store,
-            lambda _done: self._on_end_stored(end),
-            lambda problem: self._on_end_refused(end, problem),
-        )
-
-    def _on_end_stored(self, end: End) -> None:
-        message_id = end.text.message_id
-        if self._ends.get(message_id) is not end:
-            return
-        del self._ends[message_id]
-        self._on_disk.pop(message_id, None)
-        if message_id in self._refused:
-            self._refused.discard(message_id)
-            self._change(message_id, status=end.status)
-        self._storage.settle()
-        self.stored.emit()
-        self.stored_end.emit(end.chat_id, end.status)
-
-    def _on_end_refused(self, end: End, problem: NotStored) -> None:
-        message_id = end.text.message_id
-        if self._ends.get(message_id) is not end:
-            return
-        if message_id not in self._refused:
-            self._refused.add(message_id)
-            self._change(message_id, status=ReplyStatus.UNSAVED)
-            self.not_stored.emit(problem)
-        self._retry.start()
+    def _on_end_refused(self, message_id: int, problem: NotStored) -> None:
+        self._change(message_id, status=ReplyStatus.UNSAVED)
+        self.not_stored.emit(problem)
 
     def _show_end(self, reply: LiveReply, error: EngineError | None) -> None:
         self._show_numbers(reply, status=reply.status, progress=None, error=error)
@@ -387,11 +418,6 @@ class Replies(QObject):
         known = self._table.row(reply.request)
         if known is not None:
             self._table.put(replace(known, status=reply.status, stats=reply.stats))
-
-
-def _storing(end: End) -> Callable[[Stores], object]:
-    drafting = end.drafted.to_json()
-    return lambda stores: end_reply(stores, end.text, end.status, end.stats, end.error, drafting)
 
 
 def _live(number: RequestId, reply: StoredMessage, speculation: Speculation) -> LiveReply:

@@ -75,7 +75,7 @@ class KeptWords(QObject):
         def text() -> BannerText:
             return problem_text(problem)
 
-        if again == self._chats.replies.store_ends:
+        if again == self._chats.replies.ends.try_again:
             self._withdraw(self._end_refusal)
             self._end_refusal = text
         elif self._refused_in is not None:
@@ -87,7 +87,7 @@ class KeptWords(QObject):
         self._withdraw(self._refusals.pop(chat_id, None))
 
     def _withdraw_end_refusal(self) -> None:
-        if not self._chats.replies.has_unsaved:
+        if not self._chats.replies.ends.has_refused:
             self._withdraw(self._end_refusal)
             self._end_refusal = None
 
