@@ -22,7 +22,7 @@ def composer(qtbot: QtBot) -> Iterator[Composer]:
     window = QWidget()
     window.resize(800, 600)
     composer = Composer(Theme(window), window)
-    composer.send_requested.connect(lambda text: composer.confirm_sent(0, text))  # stored at once
+    composer.send_requested.connect(lambda text: composer.unsent.confirm(0, text))  # stored at once
     layout = QVBoxLayout(window)
     layout.addStretch()
     layout.addWidget(composer)
@@ -158,11 +158,11 @@ def test_what_is_sent_stays_until_it_is_stored(composer: Composer, qtbot: QtBot)
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     assert (sent, composer.text()) == (["Hello"], "Hello")
-    composer.release_sent()  # the disk refused it
+    composer.unsent.release()  # the disk refused it
     assert composer.text() == "Hello"
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     QTest.keyClicks(composer.edit, " and more")
-    composer.confirm_sent(0, "Hello")
+    composer.unsent.confirm(0, "Hello")
     assert (sent, composer.text()) == (["Hello", "Hello"], "and more")
 
 
@@ -172,14 +172,14 @@ def test_while_what_was_sent_is_on_its_way_another_chat_can_send_and_the_same_on
     composer.send_requested.disconnect()
     sent: list[str] = []
     composer.send_requested.connect(sent.append)
-    composer.open_chat(7)
+    composer.unsent.open_chat(7)
     QTest.keyClicks(composer.edit, "Hello")
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-    composer.open_chat(8)
+    composer.unsent.open_chat(8)
     QTest.keyClicks(composer.edit, "Elsewhere")
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     assert sent == ["Hello", "Elsewhere"]
-    composer.release_sent(7)
+    composer.unsent.release(7)
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
     assert len(sent) == 2
     qtbot.waitUntil(QToolTip.isVisible)
@@ -191,17 +191,17 @@ def test_what_was_stored_after_its_chat_was_left_is_no_longer_unsent(composer: C
     composer.send_requested.disconnect()
     QTest.keyClicks(composer.edit, "Hello")
     QTest.keyClick(composer.edit, Qt.Key.Key_Return)
-    composer.open_chat(7)
-    composer.confirm_sent(0, "Hello")
-    composer.open_chat(0)
+    composer.unsent.open_chat(7)
+    composer.unsent.confirm(0, "Hello")
+    composer.unsent.open_chat(0)
     assert composer.text() == ""
 
 
 def test_what_was_typed_before_the_chats_were_open_comes_after_what_waited(composer: Composer) -> None:
     QTest.keyClicks(composer.edit, "quick")
-    composer.set_unsent({0: "from yesterday", 3: "elsewhere"})
+    composer.unsent.restore({0: "from yesterday", 3: "elsewhere"})
     assert composer.text() == "from yesterday\nquick"
-    composer.open_chat(3)
+    composer.unsent.open_chat(3)
     assert composer.text() == "elsewhere"
 
 

@@ -55,7 +55,7 @@ def test_what_is_composed_is_kept_though_it_is_never_committed(tmp_path: Path, q
     """A crash in the middle of a long composition costs none of it."""
     with open_app(tmp_path, qtbot) as harness:
         QTest.keyClicks(harness.window.composer.edit, "a ")
-        with qtbot.waitSignal(harness.window.composer.unsent_changed) as told:
+        with qtbot.waitSignal(harness.window.composer.unsent.changed) as told:
             compose(harness.window.composer.edit, "にほんご")
         assert told.args == [0, "a にほんご"]
         assert harness.window.composer.edit.is_composing
@@ -76,7 +76,7 @@ def test_what_is_composed_comes_after_what_waited_from_the_last_run(tmp_path: Pa
     with open_app(tmp_path, qtbot) as harness:
         composer = harness.window.composer
         compose(composer.edit, "새")
-        composer.set_unsent({0: "from yesterday"})
+        composer.unsent.restore({0: "from yesterday"})
         assert composer.text() == "from yesterday\n새"
 
 

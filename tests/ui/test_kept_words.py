@@ -63,7 +63,7 @@ def test_a_quick_question_leaves_what_waits_in_a_new_chat(tmp_path: Path, qtbot:
         composer = first.window.composer
         QTest.keyClicks(composer.edit, "half a thought")
         composer.edit.long_text_given.emit(LONG)
-        composer.keep_unsent()
+        composer.unsent.keep()
         first.wait_until_stored(qtbot)
         answers: list[int] = []
         assert first.chats.asides.ask("Quick?", first.chats.transcript, answers.append)
@@ -164,7 +164,7 @@ def test_what_is_typed_on_stays_in_the_chat_that_begins(harness: AppHarness, qtb
     harness.wait_until_quiet(qtbot)
     assert harness.chats.chat_id
     assert harness.window.composer.text() == "and more"
-    harness.window.composer.keep_unsent()
+    harness.window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     assert unsent(harness) == {harness.chats.chat_id: "and more"}
 
@@ -197,13 +197,13 @@ def test_what_a_full_disk_has_refused_is_kept_once_there_is_room(tmp_path: Path,
 def test_the_window_asks_before_it_drops_what_is_typed(harness: AppHarness, qtbot: QtBot) -> None:
     change(harness, qtbot, fill_up)
     harness.window.composer.set_text(LONG)
-    harness.window.composer.keep_unsent()
+    harness.window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     harness.window.close()
     assert harness.window.isVisible()
     assert harness.window.banner.title.text() == "Not everything is saved"
     change(harness, qtbot, make_room)
-    harness.window.composer.keep_unsent()
+    harness.window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
 
@@ -375,14 +375,14 @@ def test_the_window_asks_while_what_was_refused_is_being_tried_again(harness: Ap
     change(harness, qtbot, lambda stores: stores.database.execute("PRAGMA busy_timeout = 100"))
     other.execute("BEGIN IMMEDIATE")
     harness.window.composer.set_text("precious")
-    harness.window.composer.keep_unsent()
+    harness.window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     harness.chats.keeping._try_again()
     harness.window.close()
     assert harness.window.isVisible()
     other.execute("ROLLBACK")
     other.close()
-    harness.window.composer.keep_unsent()
+    harness.window.composer.unsent.keep()
     harness.wait_until_stored(qtbot)
     assert not harness.chats.has_unsaved
 

@@ -1,13 +1,11 @@
-"""The message field: grows with its text, sends on Return, and stops a running reply.
-
-Unsent text is kept per chat. What is sent stays in the field until it is on disk. Not here: what becomes of it then.
-"""
+"""The message field: grows with its text, sends on Return, stops a running reply. `UnsentWords` is what it holds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QGuiApplication,
     QMouseEvent,
@@ -33,14 +31,169 @@ _GROWS_TO = 0.4  # of the window's height
 _KEEP_DELAY_MS = 400  # after the last key, what is typed is kept on disk
 
 
+class UnsentWords(QObject):
+    """What is typed in each chat and not sent: kept on disk, and sent by itself when a reply is complete.
+
+    The field shows that of the open chat. What is sent stays in it until it is on disk.
+    """
+
+    changed = Signal(int, str)  # chat, what is to be kept for it
+    settled = Signal(str)  # what is in the field, a moment after the last key or in another chat
+    queue_changed = Signal()
+    due = Signal()  # what is in the field is to be sent now
+    due_elsewhere = Signal(int, str, object)  # likewise in a chat that is not open: text and rows
+
+    def __init__(self, field: MessageEdit, parent: QObject) -> None:
+        super().__init__(parent)
+        self._field = field
+        self._chat_id = 0
+        self._texts: dict[int, str] = {}  # by chat, of those that are not open
+        self._on_their_way: set[int] = set()  # the chats of what was sent and is not on disk yet
+        self._queued: dict[int, list[AttachedRow]] = {}  # chats whose field is sent when their reply is complete
+        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._keep.timeout.connect(self.keep)
+        for typed in (field.textChanged, field.composition_changed):
+            typed.connect(self._keep.start)
+            typed.connect(lambda: self.leave_queue(self._chat_id))
+
+    @property
+    def is_queued(self) -> bool:
+        return self._chat_id in self._queued
+
+    @property
+    def is_on_its_way(self) -> bool:
+        return self._chat_id in self._on_their_way
+
+    def open_chat(self, chat_id: int) -> None:
+        """Keeps the text of the previous chat and restores that of this one."""
+        if chat_id == self._chat_id:
+            return
+        self._field.commit()
+        self.keep()
+        self._texts[self._chat_id] = self._field.text()
+        self._chat_id, queued = chat_id, self._queued.get(chat_id)
+        self._field.begin_with(self._texts.pop(chat_id, ""))
+        if queued is not None:
+            self._queued[chat_id] = queued
+        self.queue_changed.emit()
+        self._keep.stop()
+        self.settled.emit(self._field.text())
+
+    def go_on_in(self, chat_id: int) -> None:
+        """The open chat has a number now: what was typed since its first message was sent stays with it."""
+        left, self._chat_id = self._chat_id, chat_id
+        self.changed.emit(left, "")
+        self.keep()
+
+    def restore(self, texts: Mapping[int, str]) -> None:
+        """What an earlier run left; what was typed since then comes after it."""
+        for chat_id, text in texts.items():
+            if chat_id == self._chat_id:
+                self._field.commit()
+                self._field.begin_with(_joined(text, self._field.text()))
+            else:
+                self._texts[chat_id] = _joined(text, self._texts.get(chat_id, ""))
+
+    def keep(self) -> None:
+        """Has what is in the field kept on disk, with what is being composed."""
+        self._keep.stop()
+        text = self._field.text_with_composed()
+        self.changed.emit(self._chat_id, text)
+        self.settled.emit(text)
+
+    def send(self) -> None:
+        self._on_their_way.add(self._chat_id)
+
+    def confirm(self, chat_id: int, text: str) -> None:
+        """This is on disk, so it leaves the field; what was typed since then stays."""
+        self._on_their_way.discard(chat_id)
+        self._field.commit()
+        if chat_id == self._chat_id:
+            self._drop_sent(text)
+        elif storable(self._texts.get(chat_id, "")) == text:
+            self._texts.pop(chat_id, None)
+            self.changed.emit(chat_id, "")  # it was kept once more when the chat was left
+        # The input method may still hold text of the message that was just sent.
+        QGuiApplication.inputMethod().reset()
+
+    def release(self, chat_id: int | None = None) -> None:
+        """What was sent in that chat, or in the open one, is not on disk: it stays, and can be sent again."""
+        self._on_their_way.discard(self._chat_id if chat_id is None else chat_id)
+
+    def take_over(self, chat_id: int) -> None:
+        """What was sent in a chat that was deleted comes here; if the field has other text, it stays there."""
+        self._on_their_way.discard(chat_id)
+        if not self._field.text_with_composed() and (text := self._texts.pop(chat_id, "")):
+            self.changed.emit(chat_id, "")
+            self._field.begin_with(text)
+
+    def _drop_sent(self, text: str) -> None:
+        now = self._field.text().lstrip()
+        if storable(now) == text:
+            self._field.clear()
+            self.keep()
+        elif text and storable(now).startswith(text):
+            self._field.begin_with(now[len(text) :].lstrip())
+
+    # Waiting for a reply
+
+    def queue(self, rows: list[AttachedRow]) -> None:
+        self._queued[self._chat_id] = rows
+        self.queue_changed.emit()
+
+    def leave_queue(self, chat_id: int) -> None:
+        """What is being changed, or has other attachments now, is not sent by itself."""
+        self._queued.pop(chat_id, None)
+        self.queue_changed.emit()
+
+    def end_reply(self, chat_id: int, status: ReplyStatus, *, at_end: bool) -> None:
+        """What waits is sent where this reply is complete and `at_end` of its chat; else it stays in the field."""
+        if (rows := self._queued.pop(chat_id, None)) is None:
+            return
+        self.queue_changed.emit()
+        if not at_end or status not in (ReplyStatus.DONE, ReplyStatus.LENGTH):
+            return
+        if chat_id == self._chat_id:
+            self.due.emit()
+        elif chat_id not in self._on_their_way:
+            self._on_their_way.add(chat_id)
+            self.due_elsewhere.emit(chat_id, self._texts.get(chat_id, "").strip(), rows)
+
+
+def _joined(earlier: str, later: str) -> str:
+    return "\n".join(part for part in (earlier, later) if part)
+
+
+@dataclass(slots=True)
+class _Tokens:
+    """What the chat takes of the context with what is typed and attached, before it is sent."""
+
+    used: int = 0  # by the chat, as its last reply reported
+    limit: int = 0  # likewise; 0: no reply has reported one
+    attached: int = 0
+    model_limit: int = 0
+    typed: int = 0
+
+    def excess(self, text: str) -> int:
+        """What the message alone is too long by, whatever the chat has before it."""
+        limit = self.limit or self.model_limit
+        if not limit or self.attached + self.typed <= limit:
+            return 0
+        typed = min(self.typed, len(text.encode("utf-8", "replace")))  # it may be of a longer text
+        return max(0, self.attached + typed - limit)
+
+    def show(self, ring: ContextRing) -> None:
+        used = self.used + self.attached + self.typed
+        # In a new chat a few words are not worth showing: the meter would only push them aside.
+        shows = self.attached or used >= SPEAKS_UP_AT * self.model_limit
+        ring.set_usage(used, self.limit or (self.model_limit if shows else 0))
+
+
 class Composer(Translated, QWidget):
     """The card with the text, the context meter and the round button."""
 
     send_requested = Signal(str)
-    queued_send_requested = Signal(int, str, object)  # chat that is not open, text and rows that waited for its reply
     stop_requested = Signal()
-    unsent_changed = Signal(int, str)  # chat, what waits there
-    words_settled = Signal(str)  # what is in the field, a moment after the last key or in another chat
     attach_requested = Signal()
     resized = Signal()
 
@@ -49,21 +202,16 @@ class Composer(Translated, QWidget):
         self._theme = theme
         self._generating = False
         self._only_about_hunch = False
-        self._chat_id = 0
-        self._unsent: dict[int, str] = {}
-        self._waits: set[int] = set()  # the chats of what was sent and is on its way to the disk
-        self._queued: dict[int, list[AttachedRow]] = {}  # chats whose field is sent when their reply is complete
-        self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
+        self._tokens = _Tokens()
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
+        self.unsent = UnsentWords(self.edit, self)
         self.ring = ContextRing(theme, self)
         self.attached = AttachmentRow(theme, self)
         self.queue_note = TextLabel(theme, TextStyle.FINE, self)
         self.queue_note.hide()
         self.attach_button = IconButton(theme, "paperclip", parent=self)
         self._attachments: AttachedModel | None = None
-        self._context = self._attached_tokens = (0, 0)
-        self._typed_tokens = 0
         self.button = RoundButton(theme, "arrow-up", self)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.IBeamCursor)
@@ -81,10 +229,8 @@ class Composer(Translated, QWidget):
         self.edit.height_wanted.connect(self._fit)
         self.edit.height_wanted.connect(self._show_button)
         self.edit.textChanged.connect(self._show_button)
-        for changed in (self.edit.textChanged, self.edit.composition_changed):
-            changed.connect(self._keep.start)
-            changed.connect(lambda: self.leave_queue(self._chat_id))
-        self._keep.timeout.connect(self.keep_unsent)
+        self.unsent.queue_changed.connect(self._show_queue)
+        self.unsent.due.connect(self._submit)
         self.button.clicked.connect(self._on_button)
         self.attach_button.clicked.connect(self.attach_requested)
         self.attached.left.connect(self.take_focus)
@@ -131,8 +277,7 @@ class Composer(Translated, QWidget):
         return not self.edit.is_composing and self.edit.document().isEmpty()
 
     def set_text(self, text: str) -> None:
-        self.edit.set_text(text)
-        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+        self.edit.begin_with(text)
 
     def send(self, text: str) -> None:
         """As if somebody had typed it."""
@@ -152,124 +297,35 @@ class Composer(Translated, QWidget):
         self._show_button()
         self._fit()
 
+    def set_context(self, used_tokens: int, limit_tokens: int) -> None:
+        self._tokens.used, self._tokens.limit = used_tokens, limit_tokens
+        self._show_tokens()
+
     def show_attached_tokens(self, tokens: int, limit_tokens: int) -> None:
-        """What is attached counts before it is sent; `limit_tokens` where no reply has told one yet."""
-        self._attached_tokens = tokens, limit_tokens
-        self.set_context(*self._context)
-        self._show_button()
+        """What is attached counts before it is sent; `limit_tokens` where no reply has reported one yet."""
+        self._tokens.attached, self._tokens.model_limit = tokens, limit_tokens
+        self._show_tokens()
 
     def show_typed_tokens(self, tokens: int) -> None:
         """So does what is typed."""
-        self._typed_tokens = tokens
-        self.set_context(*self._context)
+        self._tokens.typed = tokens
+        self._show_tokens()
+
+    def _show_tokens(self) -> None:
+        self._tokens.show(self.ring)
         self._show_button()
 
     def take_focus(self) -> None:
         self.edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def open_chat(self, chat_id: int) -> None:
-        """Keeps the unsent text of the previous chat and restores that of this one."""
-        if chat_id == self._chat_id:
-            return
-        self.edit.commit()
-        self.keep_unsent()
-        self._unsent[self._chat_id] = self.text()
-        self._chat_id, queued = chat_id, self._queued.get(chat_id)
-        self.set_text(self._unsent.pop(chat_id, ""))
-        if queued is not None:
-            self._queued[chat_id] = queued
-        self._show_queue()
-        self._keep.stop()
-        self.words_settled.emit(self.text())
-
-    def go_on_in(self, chat_id: int) -> None:
-        """The open chat has a number now: what was typed since its first message was sent stays with it."""
-        left, self._chat_id = self._chat_id, chat_id
-        self.unsent_changed.emit(left, "")
-        self.keep_unsent()
-
-    def set_unsent(self, texts: Mapping[int, str]) -> None:
-        """What waited when the app was closed; what was typed since then comes after it."""
-        for chat_id, text in texts.items():
-            if chat_id == self._chat_id:
-                self.edit.commit()
-                self.set_text(_joined(text, self.text()))
-            else:
-                self._unsent[chat_id] = _joined(text, self._unsent.get(chat_id, ""))
-
-    def keep_unsent(self) -> None:
-        """Has what waits here kept on disk, with what is being composed."""
-        self._keep.stop()
-        self.unsent_changed.emit(self._chat_id, self.edit.text_with_composed())
-        self.words_settled.emit(self.edit.text_with_composed())
-
-    def confirm_sent(self, chat_id: int, text: str) -> None:
-        """This is on disk, so it leaves the field; what was typed since then stays."""
-        self._waits.discard(chat_id)
-        self.edit.commit()
-        if chat_id == self._chat_id:
-            self._drop_sent(text)
-        elif storable(self._unsent.get(chat_id, "")) == text:
-            self._unsent.pop(chat_id, None)
-            self.unsent_changed.emit(chat_id, "")  # it was kept once more when the chat was left
-        # The input method may still hold text of the message that was just sent.
-        QGuiApplication.inputMethod().reset()
-
-    def release_sent(self, chat_id: int | None = None) -> None:
-        """What was sent in that chat, or in the open one, is not on disk: it stays, and can be sent again."""
-        self._waits.discard(self._chat_id if chat_id is None else chat_id)
-
-    def take_over(self, chat_id: int) -> None:
-        """What was sent in a chat that is gone comes here; where something waits already, it stays with that chat."""
-        self._waits.discard(chat_id)
-        if self.is_empty and (text := self._unsent.pop(chat_id, "")):
-            self.unsent_changed.emit(chat_id, "")
-            self.set_text(text)
-
-    def _drop_sent(self, text: str) -> None:
-        now = self.text().lstrip()
-        if storable(now) == text:
-            self.edit.clear()
-            self.keep_unsent()
-        elif text and storable(now).startswith(text):
-            self.set_text(now[len(text) :].lstrip())
-
-    # Waiting for a reply
-
-    def leave_queue(self, chat_id: int) -> None:
-        """What is being changed, or has other attachments now, is not sent by itself."""
-        self._queued.pop(chat_id, None)
-        self._show_queue()
-
     def _show_queue(self) -> None:
-        if self.queue_note.isHidden() == (self._chat_id in self._queued):
-            self.queue_note.setVisible(self._chat_id in self._queued)
+        if self.queue_note.isHidden() == self.unsent.is_queued:
+            self.queue_note.setVisible(self.unsent.is_queued)
             self._fit()
-
-    def end_reply(self, chat_id: int, status: ReplyStatus, *, at_end: bool) -> None:
-        """What waits is sent where this reply is complete and `at_end` of its chat; else it stays in the field."""
-        if (rows := self._queued.pop(chat_id, None)) is None:
-            return
-        self._show_queue()
-        if not at_end or status not in (ReplyStatus.DONE, ReplyStatus.LENGTH):
-            return
-        if chat_id == self._chat_id:
-            self._submit()
-        elif chat_id not in self._waits:
-            self._waits.add(chat_id)
-            self.queued_send_requested.emit(chat_id, self._unsent.get(chat_id, "").strip(), rows)
 
     def set_generating(self, generating: bool) -> None:
         self._generating = generating
         self._show_button()
-
-    def set_context(self, used_tokens: int, limit_tokens: int) -> None:
-        self._context = used_tokens, limit_tokens
-        attached, model_tokens = self._attached_tokens
-        used = used_tokens + attached + self._typed_tokens
-        # In a new chat a few words are nothing to tell: the meter would only push them aside.
-        tells = attached or used >= SPEAKS_UP_AT * model_tokens
-        self.ring.set_usage(used, limit_tokens or (model_tokens if tells else 0))
 
     def _retranslate(self) -> None:
         self.edit.set_hint(self.tr("Ask about Hunch") if self._only_about_hunch else self.tr("Ask anything"))
@@ -281,27 +337,16 @@ class Composer(Translated, QWidget):
     def _submit(self) -> None:
         text = self.text().strip()
         if self._generating and self._can_submit(text):
-            self._queued[self._chat_id] = self.attached_rows()
-            self._show_queue()
+            self.unsent.queue(self.attached_rows())
         elif self._attachments is not None and self._attachments.is_reading:
             self._say(self.tr("Still reading an attachment."))
-        elif excess := self._excess_tokens:
+        elif excess := self._tokens.excess(self.text()):
             self._say(fill(self.tr("%1 tokens too long. Shorten your message."), count(excess)))
-        elif self._can_submit(text) and self._chat_id in self._waits:
+        elif self._can_submit(text) and self.unsent.is_on_its_way:
             self._say(self.tr("Still saving your last message."))
         elif self._can_submit(text) and not self._generating:
-            self._waits.add(self._chat_id)
+            self.unsent.send()
             self.send_requested.emit(text)
-
-    @property
-    def _excess_tokens(self) -> int:
-        """What the message alone is too long by, whatever the chat has before it."""
-        attached, model_tokens = self._attached_tokens
-        limit_tokens = self._context[1] or model_tokens
-        if not limit_tokens or attached + self._typed_tokens <= limit_tokens:
-            return 0
-        typed = min(self._typed_tokens, len(self.text().encode("utf-8", "replace")))  # it may be of a longer text
-        return max(0, attached + typed - limit_tokens)
 
     def _say(self, words: str) -> None:
         """Why nothing is sent."""
@@ -328,22 +373,16 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._generating else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
-        can_submit = self._can_submit("" if self.is_empty else "x") and not self._excess_tokens
+        can_submit = self._can_submit("" if self.is_empty else "x") and not self._tokens.excess(self.text())
         self.button.setEnabled(self._generating or can_submit)
 
     def _fit(self) -> None:
-        most = max(self._line_height() * 2, self.window().height() * _GROWS_TO - self._padding() * 2)
-        wanted = max(self._line_height(), self.edit.text_height(most))
-        scrolls = wanted > most
-        bar = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        self.edit.setVerticalScrollBarPolicy(bar)
-        self.edit.setFixedHeight(round(min(wanted, most)))
+        line_px = self.edit.fontMetrics().lineSpacing()
+        most = max(line_px * 2, self.window().height() * _GROWS_TO - self._padding() * 2)
+        self.edit.setFixedHeight(self.edit.fitting_height(most))
         # At once, not when the card's own layout comes round: otherwise the first frame clips the new line.
         self._column.activate()
         self.updateGeometry()
-
-    def _line_height(self) -> float:
-        return self.edit.fontMetrics().lineSpacing()
 
     def _padding(self) -> int:
         return self._theme.px(10)
@@ -369,7 +408,3 @@ class Composer(Translated, QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         paint_surface(self, self._theme.palette, RADIUS_BUBBLE)
-
-
-def _joined(earlier: str, later: str) -> str:
-    return "\n".join(part for part in (earlier, later) if part)

@@ -70,7 +70,7 @@ class AttachmentWiring(QObject):
         composer.attached.open_requested.connect(self._open_waiting)
         composer.attached.remove_requested.connect(attached.remove)
         composer.attached.put_back_requested.connect(attached.put_into_message)
-        attached.set_changed.connect(composer.leave_queue)
+        attached.set_changed.connect(composer.unsent.leave_queue)
         attached.tokens_changed.connect(composer.show_attached_tokens)
         attached.put_back.connect(self._put_back)
         attached.model.changed.emit()
@@ -165,7 +165,7 @@ class FileWiring(QObject):
             window, theme, composer, transcript, banner, window.chats, files.attachments
         )
         self.typed = files.typed
-        composer.words_settled.connect(self.typed.count)
+        composer.unsent.settled.connect(self.typed.count)
         self.typed.changed.connect(composer.show_typed_tokens)
         self.typed.count(composer.text())
         self._window, self._theme, self._files = window, theme, files

@@ -33,14 +33,14 @@ class KeptWords(QObject):
         self._end_refusal: Callable[[], BannerText] | None = None  # of replies, which are tried again without a click
         self._told: tuple[Callable[[], BannerText], Undo] | None = None  # of the latest deletion
         self._deleted_last = False  # what Undo takes back: a deletion, or typing
-        composer.unsent_changed.connect(chats.keeping.keep_unsent)
+        composer.unsent.changed.connect(chats.keeping.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
         FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
-        chats.message_sent.connect(composer.confirm_sent)
-        chats.chat_made.connect(composer.go_on_in)
+        chats.message_sent.connect(composer.unsent.confirm)
+        chats.chat_made.connect(composer.unsent.go_on_in)
         chats.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
         chats.message_refused.connect(self._on_refused)
-        chats.message_homeless.connect(composer.take_over)
+        chats.message_homeless.connect(composer.unsent.take_over)
         chats.not_stored.connect(self._show_not_stored)
         chats.replies.stored.connect(self._withdraw_end_refusal)
         chats.chat_deleted.connect(self._on_chat_deleted)
@@ -48,7 +48,7 @@ class KeptWords(QObject):
         chats.edits.deleted.connect(self._on_message_deleted)
         chats.deletions.changed.connect(self._on_trash_changed)
         menu.undo.triggered.connect(self._undo)
-        composer.set_unsent(chats.keeping.unsent())
+        composer.unsent.restore(chats.keeping.unsent())
 
     def warn_before_closing(self) -> bool:
         """Says, once until something is typed, that words are on the screen only; True when it did."""
@@ -67,7 +67,7 @@ class KeptWords(QObject):
         return BannerText(sentence, self.tr("Not everything is saved"), hint)
 
     def _on_refused(self, chat_id: int, _text: str) -> None:
-        self._composer.release_sent(chat_id)
+        self._composer.unsent.release(chat_id)
         self._withdraw_refusal(chat_id)
         self._refused_in = chat_id
 

@@ -179,7 +179,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         self.menu.stop.triggered.connect(chats.stop)
         chats.generating_changed.connect(self.composer.set_generating)
         chats.reply_ended.connect(self._on_reply_ended)
-        self.composer.queued_send_requested.connect(self._send_queued)
+        self.composer.unsent.due_elsewhere.connect(self._send_queued)
         chats.context_changed.connect(self.composer.set_context)
         model = chats.transcript
         for signal in (model.was_reset, model.message_inserted, model.messages_removed):
@@ -229,7 +229,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def _on_chat_changed(self, chat_id: int, title: str) -> None:
         assert self.chats is not None
-        self.composer.open_chat(chat_id)
+        self.composer.unsent.open_chat(chat_id)
         self.composer.set_generating(self.chats.generating)
         self._show_place()
 
@@ -318,15 +318,15 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def _send(self, text: str) -> None:
         if self.chats is None or not self.chats.send(text, self.composer.attached_rows()):
-            self.composer.release_sent()
+            self.composer.unsent.release()
 
     def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
         if self.chats is None or not self.chats.send_in(chat_id, text, attached):
-            self.composer.release_sent(chat_id)
+            self.composer.unsent.release(chat_id)
 
     def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
         at_end = self.chats is not None and self.chats.shown_end(chat_id) == message_id
-        self.composer.end_reply(chat_id, status, at_end=at_end)
+        self.composer.unsent.end_reply(chat_id, status, at_end=at_end)
 
     def _ask(self, question: str) -> None:
         """A question of the empty chat; it goes by the field, where it stays if it cannot be sent."""
@@ -441,7 +441,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
             event.ignore()
             self.hide()
             return
-        self.composer.keep_unsent()
+        self.composer.unsent.keep()
         self.closing.emit()
         if self._kept_words is not None and not self._may_close and self._kept_words.warn_before_closing():
             event.ignore()

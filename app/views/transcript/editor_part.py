@@ -40,6 +40,16 @@ class EditorContent:
         """A message that is not there yet."""
         return self.kind is not EditKind.EDIT
 
+    @property
+    def main_way(self) -> str:
+        return REPLY if self.from_user and not self.is_new else NOTHING
+
+    @property
+    def other_way(self) -> str:
+        if self.from_user:
+            return REPLY if self.is_new else NOTHING
+        return CONTINUE
+
 
 class EditField(MessageEdit):
     """With Ctrl (on a Mac: Command) Return submits; alone only where that sends and the settings say so."""
@@ -89,12 +99,12 @@ class EditorPart(Hovered, Translated, QWidget):
         field.textChanged.connect(self._on_typed)
         field.composition_changed.connect(self._on_typed)
         field.height_wanted.connect(self._on_height)
-        field.submitted.connect(lambda: self._finish(self._main_way()))
+        field.submitted.connect(lambda: self._finish(self._content.main_way))
         field.escaped.connect(lambda: editing.cancelled.emit(self._message_id))
         field.installEventFilter(self)
         self.cancel.clicked.connect(lambda: editing.cancelled.emit(self._message_id))
-        self.other.clicked.connect(lambda: self._finish(self._other_way()))
-        self.save.clicked.connect(lambda: self._finish(self._main_way()))
+        self.other.clicked.connect(lambda: self._finish(self._content.other_way))
+        self.save.clicked.connect(lambda: self._finish(self._content.main_way))
         self.roles.chosen.connect(self._choose_role)
         self._connect_attached()
 
@@ -109,7 +119,8 @@ class EditorPart(Hovered, Translated, QWidget):
         row.remove_requested.connect(lambda number: editing.attached_removed.emit(self._message_id, number))
         row.put_back_requested.connect(self._put_into_field)
         row.left.connect(self.take_focus)
-        row.changed.connect(self._on_attached)
+        row.changed.connect(self._enable)
+        row.changed.connect(self._on_height)
 
     # What is shown
 
@@ -126,8 +137,7 @@ class EditorPart(Hovered, Translated, QWidget):
             self._show_attached()
             if not stays:
                 self._known = part.content.text
-                self.field.set_text(self._known)
-                self.field.moveCursor(self.field.textCursor().MoveOperation.End)
+                self.field.begin_with(self._known)
                 self._told.stop()
             self._retranslate()
             return self._arrange(width_px)
@@ -141,23 +151,11 @@ class EditorPart(Hovered, Translated, QWidget):
         self.attach_button.setVisible(can_attach)
         self.attached.bind(self._context.editing.attached(self._message_id) if can_attach else self._nothing)
 
-    def _on_attached(self) -> None:
-        self._enable()
-        self._on_height()
-
     def _put_into_field(self, number: int) -> None:
         text = next((row.attachment.text for row in self.attached.rows if row.number == number and row.attachment), "")
         self._context.editing.attached_removed.emit(self._message_id, number)
         self.field.insert_text(text)
         self.take_focus()
-
-    def _main_way(self) -> str:
-        return REPLY if self._content.from_user and not self._content.is_new else NOTHING
-
-    def _other_way(self) -> str:
-        if self._content.from_user:
-            return REPLY if self._content.is_new else NOTHING
-        return CONTINUE
 
     def _retranslate(self) -> None:
         content = self._content
@@ -170,14 +168,14 @@ class EditorPart(Hovered, Translated, QWidget):
         self.attach_button.set_name(self.tr("Attach files"))
         self.cancel.setText(self.tr("Cancel"))
         main = self.tr("Insert") if content.is_new else self.tr("Save")
-        self.field.is_sent = self._main_way() == REPLY
+        self.field.is_sent = self._content.main_way == REPLY
         self.save.setText(self.tr("Send") if self.field.is_sent else main)
         self.other.setText(self._other_words())
         self._explain()
         self._enable()
 
     def _other_words(self) -> str:
-        if self._other_way() == CONTINUE:
+        if self._content.other_way == CONTINUE:
             return self.tr("Insert and continue") if self._content.is_new else self.tr("Save and continue")
         return self.tr("Insert and send") if self._content.is_new else self.tr("Save only")
 
@@ -187,7 +185,7 @@ class EditorPart(Hovered, Translated, QWidget):
             REPLY: self.tr("Generates a new reply."),
             CONTINUE: self.tr("The model continues from here."),
         }
-        for button, way in ((self.save, self._main_way()), (self.other, self._other_way())):
+        for button, way in ((self.save, self._content.main_way), (self.other, self._content.other_way)):
             set_tooltip(button, said[way])
             button.setAccessibleName(button.text())
             button.setAccessibleDescription(said[way])
@@ -225,11 +223,7 @@ class EditorPart(Hovered, Translated, QWidget):
         if not self.field.isVisible():  # Qt lays out the lines of a hidden one when it is shown
             for widget in (self.field, self.field.viewport()):
                 QApplication.sendEvent(widget, QResizeEvent(widget.size(), QSize()))
-        wanted = max(line, self.field.text_height(most))
-        scrolls = wanted > most
-        bar = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-        self.field.setVerticalScrollBarPolicy(bar)
-        return round(min(wanted, most))
+        return self.field.fitting_height(most)
 
     def _arrange_buttons(self, y: int, width_px: int) -> int:
         """From the right edge on, the main one first; in the next line where there is no more room. Returns the end."""

@@ -67,6 +67,13 @@ class MessageEdit(Composing, LongText):
             block = block.next()
         return height
 
+    def fitting_height(self, most: float) -> int:
+        """As high as its lines, at least one and at most this; from there on with a scroll bar."""
+        wanted = max(self.fontMetrics().lineSpacing(), self.text_height(most))
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if wanted > most else policy.ScrollBarAlwaysOff)
+        return round(min(wanted, most))
+
     def text_with_composed(self) -> str:
         """As if it were committed now."""
         place, end = self.textCursor().position(), self.document().characterCount() - 1
@@ -77,6 +84,11 @@ class MessageEdit(Composing, LongText):
         """Replaces all, also what is being composed."""
         self.drop_composed()
         super().set_text(text)
+
+    def begin_with(self, text: str) -> None:
+        """Likewise; what is typed next follows it."""
+        self.set_text(text)
+        self.moveCursor(self.textCursor().MoveOperation.End)
 
     def event(self, event: QEvent) -> bool:
         """Without text, a key that goes to its start or end is left to the window: it leads to the messages there."""
