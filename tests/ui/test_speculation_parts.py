@@ -238,7 +238,7 @@ def test_a_click_on_the_figures_opens_the_inspector_with_them(app: AppHarness, q
     assert isinstance(footers[0], MessageFooter)
     QTest.mousePress(footers[0], left, pos=QPoint(8, 8))  # a drag selects text
     QTest.mouseRelease(footers[0], left, pos=QPoint(60, -40))
-    QTest.mouseClick(footers[0], left, pos=QPoint(footers[0]._text_px + 20, 8))  # beside them
+    QTest.mouseClick(footers[0], left, pos=QPoint(footers[0]._layout.text_px + 20, 8))  # beside them
     assert not app.window.inspector.panel.isVisible()
     QTest.mouseClick(footers[0], left, pos=QPoint(8, 8))
     assert app.window.inspector.panel.isVisible()

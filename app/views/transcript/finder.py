@@ -20,7 +20,7 @@ from app.markup.block import Block, BlockKind
 from app.markup.document import DocumentBuilder
 from app.markup.folding import Span, fold, occurrences, occurrences_of_any
 from app.markup.visible_text import VisibleText
-from app.view_models.transcript import TranscriptModel
+from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from app.views.transcript.message_column import Anchor, MessageColumn, Sight
 from app.views.transcript.message_item import MessageItem, Unread, blocks_of
 from app.views.transcript.part_context import PartContext
@@ -139,12 +139,15 @@ class FoundPlaces:
         found = (message.id for message in self._model.messages if message.id in self._counts)
         return next((place for number in found for place in self._places(number, 1)), None)
 
-    def in_place_of_current(self) -> Place | None:
-        """The next one, where the current one is gone. All has been read."""
+    def replace_lost(self) -> None:
+        """The next one is current where the message or words of this one were removed. All has been read."""
         place = self._current
-        if place is None or self._model.row_of(place.message_id) is None:
-            return self.first()
-        return self.first_of(place.message_id, place.address, place.number) or self.beside(1)
+        if place is None or self.number:
+            return
+        if self._model.row_of(place.message_id) is None:
+            self.current = self.first()
+        else:
+            self.current = self.first_of(place.message_id, place.address, place.number) or self.beside(1)
 
     def beside(self, direction: int) -> Place | None:
         """The next one (1) or the one before (-1); behind the last comes the first. NotRead: it is not known yet."""
@@ -247,6 +250,78 @@ def _is_section_of(part: Part, address: Address) -> bool:
     return isinstance(part.content, Unread) and part.address is not None and part.address[:2] == address[:2]
 
 
+class WantedWords:
+    """What is looked for, and where it is in a text, a part or a message."""
+
+    def __init__(self, context: PartContext, words: Sequence[str]) -> None:
+        self._context = context
+        self.words = words
+
+    def may_be_in(self, message: TranscriptMessage) -> bool:
+        """Whether the message is worth cutting into parts."""
+        text = message.text + message.thinking
+        if "&" in text:
+            return True
+        wanted = [fold(_HIDDEN.sub("", word)) for word in self.words]
+        folded = fold(_HIDDEN.sub("", text))
+        return any(not word or word in folded for word in wanted)
+
+    def counted(self, part: Part, before: dict[Address, PartRead]) -> Iterator[tuple[Address, PartRead]]:
+        """How often it is in each text of a part; `before`: as counted earlier."""
+        for address, content in _texts_of(part):
+            known = before.get(address)
+            if known is not None and known.content is content:
+                yield address, known
+            elif text := self._text(content, secondary=part.secondary):
+                yield address, PartRead(content, len(self._occurrences(text)))
+
+    def ranges_in(self, part: Part) -> Sequence[tuple[int, int]]:
+        """Characters of the part's document."""
+        document = part.selectable.document_of() if part.selectable is not None else None
+        if document is None:  # a drawn formula is one character
+            text = self._text(part.content, secondary=part.secondary)
+            return [(0, 1) for _ in self._occurrences(text)]
+        folded = fold(document.toPlainText())
+        if not any(fold(word) in folded for word in self.words) and "\ufffc" not in document.toRawText():
+            return ()
+        visible = VisibleText(document)
+        return [visible.stretch(first, last) for first, last in self._occurrences(visible.text)]
+
+    def _occurrences(self, text: str) -> list[Span]:
+        one = len(self.words) == 1
+        return list(occurrences(text, self.words[0])) if one else occurrences_of_any(text, self.words)
+
+    def _text(self, content: object, *, secondary: bool) -> str:
+        if isinstance(content, Bubble):
+            return content.text.replace("\r\n", "\n")
+        if not isinstance(content, Block):
+            return ""
+        if content.kind in (BlockKind.CODE, BlockKind.FORMULA):
+            return content.text
+        document = QTextDocument()
+        style = self._context.document_style(secondary=secondary)
+        DocumentBuilder(document, style, self._context.formulas.only_known()).write(content.tokens)
+        return VisibleText(document).text
+
+
+def _texts_of(part: Part) -> Iterator[tuple[Address, object]]:
+    """What can be read in a part, or in the parts that a section is cut into."""
+    if part.address is None:
+        return
+    if isinstance(part.content, Unread):
+        for number, block in enumerate(blocks_of(part.content)):
+            yield (*part.address[:2], number), block
+    else:
+        yield part.address, part.content
+
+
+@dataclass(frozen=True, slots=True)
+class _LitAttachment:
+    message_id: int
+    number: int  # which of the message's
+    words: Sequence[str]  # that were found in it
+
+
 class Finder(QObject):
     changed = Signal()  # the count, or the current one
     stepped = Signal()  # a step that was asked for is done
@@ -269,9 +344,8 @@ class Finder(QObject):
         self._sight = sight
         self._item_of = item_of
         self.query = ""
-        self._words: tuple[str, ...] = ()
-        self._attachment: tuple[int, int] | None = None  # that is lit: a message, and which of its own
-        self._attachment_words: Sequence[str] = ()  # that stand in it
+        self._wanted = WantedWords(context, ())
+        self._attachment: _LitAttachment | None = None
         self._found = FoundPlaces(model)
         self._waiting: list[int] = []  # messages to be read, the next one last
         self._ahead = 1  # the direction that they wait in
@@ -279,18 +353,17 @@ class Finder(QObject):
         self._reading: Iterator[None] | None = None  # the one that is being read, part by part
         self._reads = 0  # its number
         self._from: tuple[int, Address] | None = None  # where the search began: a part of a message
-        self._wanted: int | None = None  # a message whose first one is to be shown, and no other's
+        self._first_in: int | None = None  # a message whose first one is to be shown, and no other's
         self._seeks = False  # until it knows which one is to be the current one
         self._is_lit = False
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._read_a_slice)
-        model.was_reset.connect(self._read_all)
-        model.message_inserted.connect(self._read_again)
+        for changed in (model.message_inserted, model.text_appended, model.message_changed):
+            changed.connect(self._read_again)
+        for changed in (model.was_reset, model.messages_removed):
+            changed.connect(lambda *_: self._read_all())
         model.messages_prepended.connect(self._read_earlier)
-        model.text_appended.connect(self._read_again)
-        model.message_changed.connect(self._read_again)
-        model.messages_removed.connect(lambda _first, _count: self._read_all())
-        context.fold_requested.connect(self._on_folded)
+        context.fold_requested.connect(lambda message_id: self._read_again(model.row_of(message_id)))
         parts.placed.connect(self.light)
 
     # What is asked
@@ -306,8 +379,8 @@ class Finder(QObject):
             self.light()
             return
         self._from = self._start(message_id)
-        self.query, self._wanted, self._seeks = query, message_id, bool(query)
-        self._words, self._steps = tuple(words) or (query,), 0
+        self.query, self._first_in, self._seeks = query, message_id, bool(query)
+        self._wanted, self._steps = WantedWords(self._context, tuple(words) or (query,)), 0
         self._found.clear()
         self._read_all()
         self.light()
@@ -326,8 +399,7 @@ class Finder(QObject):
                 self._read_from(unread.row, direction)
                 return
             self._steps = 0 if place is None else self._steps - direction
-            if place is not None:
-                self._go_to(place)
+            self._go_to(place)
             self.stepped.emit()
 
     def close(self) -> None:
@@ -336,23 +408,23 @@ class Finder(QObject):
     def show_attachment(self, message_id: int, number: int, words: Sequence[str]) -> None:
         """Lights one attachment of a message, in sight, until one is opened or something else is found."""
         self.close()
-        self._attachment, self._attachment_words = (message_id, number), words
+        self._attachment = _LitAttachment(message_id, number, words)
         self._show_attachments()
         self.light()
 
     def _show_attachments(self) -> None:
         """Where their message is there."""
-        row = None if self._attachment is None else self._model.row_of(self._attachment[0])
+        row = None if self._attachment is None else self._model.row_of(self._attachment.message_id)
         if row is not None:
             show_attachments(self._column, self._sight, row)
 
     def words_in_attachment(self, message_id: int, number: int) -> Sequence[str]:
         """What is looked for in one that is being opened. What was lit of it has been seen then."""
         if self._attachment is None:
-            return self._words if self.query else ()
-        words = self._attachment_words if self._attachment == (message_id, number) else ()
+            return self._wanted.words if self.query else ()
+        lit = self._attachment
         self.close()
-        return words
+        return lit.words if (lit.message_id, lit.number) == (message_id, number) else ()
 
     @property
     def current(self) -> Place | None:
@@ -406,25 +478,20 @@ class Finder(QObject):
         row = None if self._from is None else self._model.row_of(self._from[0])
         return 0 if row is None else row
 
-    def _read_again(self, row: int) -> None:
-        message_id = self._model.messages[row].id
-        if self.query and message_id not in self._waiting:
+    def _read_again(self, row: int | None) -> None:
+        message_id = None if row is None else self._model.messages[row].id
+        if self.query and message_id is not None and message_id not in self._waiting:
             self._waiting.insert(0, message_id)
             self._timer.start()
 
     def _read_earlier(self, count: int) -> None:
         """Last of all: what has come before the others. But what is wanted of it is read next."""
-        self._show_attachments() if self._attachment is not None else None
+        self._show_attachments()
         if self.query:
             self._waiting[:0] = [message.id for message in reversed(self._model.messages[:count])]
-            if self._wanted is not None and (self._model.row_of(self._wanted) or count) < count:
-                self._waiting.append(self._wanted)
+            if self._first_in is not None and (self._model.row_of(self._first_in) or count) < count:
+                self._waiting.append(self._first_in)
             self._timer.start()
-
-    def _on_folded(self, message_id: int) -> None:
-        row = self._model.row_of(message_id)
-        if row is not None:
-            self._read_again(row)
 
     def _read_a_slice(self) -> None:
         started = perf_counter()
@@ -434,7 +501,7 @@ class Finder(QObject):
         if not more:
             self._timer.stop()
             self._end_seeking()
-            self._drop_lost()
+            self._found.replace_lost()
             self.light()
         self._take_steps()
         self.changed.emit()
@@ -453,68 +520,28 @@ class Finder(QObject):
         if row is None or not self.query:
             return
         found: dict[Address, PartRead] = {}
-        for address, read in self._counted(row, self._found.of(message_id)) if self._may_have(row) else ():
-            found[address] = read
-            yield
+        before = self._found.of(message_id)
+        for part in self._item_of(row).parts if self._wanted.may_be_in(self._model.messages[row]) else ():
+            for address, read in self._wanted.counted(part, before):
+                found[address] = read
+                yield
         self._found.put(message_id, found)
-        if self._seeks and self._wanted in (None, message_id):
+        if self._seeks and self._first_in in (None, message_id):
             first = self._from[1] if self._from is not None and self._from[0] == message_id else _TOP
-            self._go_to_first(self._found.first_of(message_id, first))
-
-    def _go_to_first(self, place: Place | None) -> None:
-        if place is not None:
-            self._go_to(place)
+            self._go_to(self._found.first_of(message_id, first))
 
     def _end_seeking(self) -> None:
         """All has been read: what there is may be before the start. What comes later moves nobody, if not wanted."""
-        if self._seeks and self._wanted is None:
-            self._go_to_first(self._found.first())
-        self._seeks = self._seeks and self._wanted is not None and self._model.row_of(self._wanted) is None
-
-    def _may_have(self, row: int) -> bool:
-        """Whether the message is worth cutting into parts."""
-        message = self._model.messages[row]
-        text = message.text + message.thinking
-        if "&" in text:
-            return True
-        wanted = [fold(_HIDDEN.sub("", word)) for word in self._words]
-        folded = fold(_HIDDEN.sub("", text))
-        return any(not word or word in folded for word in wanted)
-
-    def _counted(self, row: int, before: dict[Address, PartRead]) -> Iterator[tuple[Address, PartRead]]:
-        for part in self._item_of(row).parts:
-            for address, content in _texts_of(part):
-                known = before.get(address)
-                if known is not None and known.content is content:
-                    yield address, known
-                elif text := self._text(content, secondary=part.secondary):
-                    yield address, PartRead(content, len(self._occurrences(text)))
-
-    def _occurrences(self, text: str) -> list[Span]:
-        one = len(self._words) == 1
-        return list(occurrences(text, self._words[0])) if one else occurrences_of_any(text, self._words)
-
-    def _text(self, content: object, *, secondary: bool) -> str:
-        if isinstance(content, Bubble):
-            return content.text.replace("\r\n", "\n")
-        if not isinstance(content, Block):
-            return ""
-        if content.kind in (BlockKind.CODE, BlockKind.FORMULA):
-            return content.text
-        document = QTextDocument()
-        style = self._context.document_style(secondary=secondary)
-        DocumentBuilder(document, style, self._context.formulas.only_known()).write(content.tokens)
-        return VisibleText(document).text
-
-    def _drop_lost(self) -> None:
-        """The current one may be gone, with its message or its words: then the next one takes its place."""
-        if self.current is not None and not self.number:
-            self._found.current = self._found.in_place_of_current()
+        if self._seeks and self._first_in is None:
+            self._go_to(self._found.first())
+        self._seeks = self._seeks and self._first_in is not None and self._model.row_of(self._first_in) is None
 
     # Showing
 
-    def _go_to(self, place: Place) -> None:
-        self._found.current, self._wanted, self._seeks = place, None, False
+    def _go_to(self, place: Place | None) -> None:
+        if place is None:
+            return
+        self._found.current, self._first_in, self._seeks = place, None, False
         self.light()
         row = self._model.row_of(place.message_id)
         if row is not None:
@@ -525,8 +552,8 @@ class Finder(QObject):
         self.changed.emit()
 
     def _start_of(self, place: Place, part: Part) -> int:
-        stretches = self._stretches(part)
-        return stretches[place.number][0] if place.number < len(stretches) else 0
+        ranges = self._wanted.ranges_in(part)
+        return ranges[place.number][0] if place.number < len(ranges) else 0
 
     def light(self) -> None:
         """Lights what is in sight: parts may have come, gone, or been written anew."""
@@ -536,33 +563,11 @@ class Finder(QObject):
         for part, _ in self._parts.shown():
             if isinstance(part.widget, AttachmentsPart):
                 lit = self._attachment
-                part.widget.light_found(lit[1] if lit is not None and lit[0] == part.message_id else None)
+                part.widget.light_found(lit.number if lit is not None and lit.message_id == part.message_id else None)
             elif part.selectable is not None and part.address is not None:
-                part.selectable.light_found(self._stretches(part) if self.query else (), self._current_in(part))
+                part.selectable.light_found(self._wanted.ranges_in(part) if self.query else (), self._current_in(part))
 
     def _current_in(self, part: Part) -> int | None:
-        place = self.current
-        is_here = place is not None and (place.message_id, place.address) == (part.message_id, part.address)
-        return place.number if place is not None and is_here else None
-
-    def _stretches(self, part: Part) -> Sequence[tuple[int, int]]:
-        document = part.selectable.document_of() if part.selectable is not None else None
-        if document is None:  # a drawn formula is one character
-            text = self._text(part.content, secondary=part.secondary)
-            return [(0, 1) for _ in self._occurrences(text)]
-        folded = fold(document.toPlainText())
-        if not any(fold(word) in folded for word in self._words) and "\ufffc" not in document.toRawText():
-            return ()
-        visible = VisibleText(document)
-        return [visible.stretch(first, last) for first, last in self._occurrences(visible.text)]
-
-
-def _texts_of(part: Part) -> Iterator[tuple[Address, object]]:
-    """What can be read in a part, or in the parts that a section is cut into."""
-    if part.address is None:
-        return
-    if isinstance(part.content, Unread):
-        for number, block in enumerate(blocks_of(part.content)):
-            yield (*part.address[:2], number), block
-    else:
-        yield part.address, part.content
+        if (place := self.current) is None or (place.message_id, place.address) != (part.message_id, part.address):
+            return None
+        return place.number

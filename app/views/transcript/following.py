@@ -1,57 +1,116 @@
-"""Messages of a long chat: they come before those that are shown already, the reader staying where they are, and go."""
+"""The items of the column, kept as the model's messages are: they come, grow, change and go.
+
+Those of a long chat come before the ones that are shown already; the reader stays at the same words.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.view_models.transcript import TranscriptModel
 from app.views.transcript.message_column import Hold, MessageColumn, ReadingPlaces, Sight
 from app.views.transcript.message_item import MessageItem
-from app.views.transcript.message_keys import Highlights
+from app.views.transcript.visible_parts import VisibleParts
 
 _MOST = 2000  # items that are freed at one go
 
 
-class EarlierMessages:
+class FollowedMessages(QObject):
+    grew = Signal()  # words came that fit into their line
+    prepended = Signal(int)
+    lost = Signal()  # messages may have left
+
     def __init__(
         self,
         model: TranscriptModel,
         column: MessageColumn,
         sight: Sight,
         hold: Hold,
-        highlights: Highlights,
         places: ReadingPlaces,
+        parts: VisibleParts,
         make_item: Callable[[int, int], MessageItem],
     ) -> None:
-        self._column = column
-        self._sight = sight
-        self._hold = hold
-        self._highlights = highlights
-        self._places = places
+        super().__init__(parts)
+        self._model, self._column, self._sight = model, column, sight
+        self._hold, self._places, self._parts = hold, places, parts
         self._make_item = make_item
         self._leaving: list[MessageItem] = []
         self._timer = QTimer(model, interval=0)
-        self._timer.timeout.connect(self._let_go)
+        self._timer.timeout.connect(self._free_some)
+        model.was_reset.connect(self.reset)
+        model.message_inserted.connect(self._on_inserted)
         model.messages_prepended.connect(self._on_prepended)
-        model.was_reset.connect(self._keep_leaving)
+        model.text_appended.connect(self._on_appended)
+        model.message_changed.connect(self.sync)
+        model.messages_removed.connect(self._on_removed)
+
+    def reset(self) -> None:
+        """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
+        count, width_px = len(self._model.messages), self._sight.column_px()
+        self._free_later(self._column.items)
+        kept = self._column.keep_same(self._model.messages, width_px)
+        self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
+        self.lost.emit()
+        self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
+        self._hold.drop_lost()
+        self._sight.arrange(0)
+        self._parts.keep_few_spare()
+
+    def sync(self, row: int) -> None:
+        """The message is another one now, or is to be shown otherwise."""
+        item = self._column.items[row]
+        item.message = self._model.messages[row]
+        if item.is_read:
+            item.sync(self._sight.column_px())
+        self._sight.arrange(row)
+
+    def _on_inserted(self, row: int) -> None:
+        if row == len(self._column.items) and self._model.messages[row].from_user:
+            self._hold.follow_end()  # a new question is always scrolled into view
+        self._column.items.insert(row, self._make_item(row, self._sight.column_px()))
+        self._sight.arrange(row)
 
     def _on_prepended(self, count: int) -> None:
         width_px = self._sight.column_px()
         self._column.prepend([self._make_item(row, width_px) for row in range(count)])
-        self._highlights.shift(count)
+        self.prepended.emit(count)
         self._sight.arrange(len(self._column.items))
         if self._hold.follows_end and self._places.awaited is not None:
             self._places.show(self._places.awaited)
 
-    def _keep_leaving(self) -> None:
-        """Before they leave the column: to free very many at once takes as long as to make them."""
-        if len(self._column.items) > _MOST:
-            self._leaving += self._column.items
+    def _on_appended(self, row: int) -> None:
+        """Most words find room in the line that is there: then nothing has to be placed."""
+        item, width_px = self._column.items[row], self._sight.column_px()
+        if not item.is_read or item.grow(width_px) or self._parts.show_grown(item, width_px):
+            self._sight.arrange(row)
+        else:
+            self.grew.emit()
+
+    def toggle_thinking(self, message_id: int) -> None:
+        """Shows the thinking of a message, or folds it up."""
+        row = self._model.row_of(message_id)
+        if row is not None and self._model.messages[row].thinking:
+            self._column.items[row].opened ^= True
+            self._hold.let_go()
+            self.sync(row)
+
+    def _on_removed(self, first: int, count: int) -> None:
+        for item in self._column.items[first : first + count]:
+            item.release_all()
+        del self._column.items[first : first + count]
+        self.lost.emit()
+        self._hold.drop_lost()
+        self._sight.arrange(first)
+
+    def _free_later(self, items: list[MessageItem]) -> None:
+        """To free very many at once takes as long as to make them."""
+        if len(items) > _MOST:
+            self._leaving += items
             self._timer.start()
 
-    def _let_go(self) -> None:
+    def _free_some(self) -> None:
         del self._leaving[-_MOST:]
         if not self._leaving:
             self._timer.stop()

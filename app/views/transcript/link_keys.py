@@ -178,6 +178,15 @@ class LinkKeys:
         self._walk = LinkWalk(context, lambda: column.items, self._read_whole)
         context.note_requested.connect(self._go_to_other_end)
 
+    def tab(self, view: QWidget, *, forward: bool) -> bool:
+        """From the first link backwards the focus goes to the view. False: there is no link to go to."""
+        on_link = self.button.hasFocus()
+        if (on_link or (view.hasFocus() and forward)) and self.step(1 if forward else -1):
+            return True
+        if on_link and not forward:
+            view.setFocus(Qt.FocusReason.TabFocusReason)
+        return on_link and not forward
+
     def step(self, step: int) -> bool:
         """Focuses the next (+1) or previous (-1) link; behind the last of a message its buttons. False: none left."""
         spot = self._beside(step)

@@ -42,11 +42,11 @@ class MessageColumn:
     def __init__(self) -> None:
         self.items: list[MessageItem] = []
         self.height_px = 0
-        self._scale = 1.0
+        self.scale = 1.0
 
     def arrange(self, first: int = 0, scale: float = 1.0) -> None:
         """Sets tops from row `first` on."""
-        self._scale = scale
+        self.scale = scale
         y = MARGIN_PX
         if 0 < first <= len(self.items):
             y = _below(self.items[first - 1], scale)
@@ -60,7 +60,7 @@ class MessageColumn:
         y = MARGIN_PX
         for item in items:
             item.top_px = y
-            y = _below(item, self._scale)
+            y = _below(item, self.scale)
         for item in self.items:
             item.top_px += y - MARGIN_PX
         self.items[:0] = items
@@ -101,7 +101,7 @@ class MessageColumn:
         for _, item in read:
             item.release_all()
         released()
-        factor = scale / self._scale
+        factor = scale / self.scale
         for item in self.items if factor != 1 else ():
             item.height_px = round(item.height_px * factor)
         for row, item in read:
@@ -225,6 +225,9 @@ class ReadingPlaces:
         item = anchor.item
         self._read(item)
         return ReadingPlace(item.message.id, _offset_at(_marks(item), top - item.top_px))
+
+    def has(self, place: ReadingPlace) -> bool:
+        return self._model.row_of(place.message_id) is not None
 
     def show(self, place: ReadingPlace) -> bool:
         """Returns whether its message is there by now."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from PySide6.QtCore import QCoreApplication, QPointF, QRect, QSize, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
-from app.theme import FOOTER_PX
+from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import ReplyStatus, RequestStats, TranscriptMessage
 from app.views.transcript.part_context import PartContext
 from app.views.transcript.parts import Hovered, Part
@@ -157,6 +157,119 @@ class _Words:
     end_px: int
 
 
+class _Layout:
+    """Where the words and icons of one row are, at the width that it has. Fits more lines where one is too narrow."""
+
+    def __init__(self, theme: Theme, content: FooterContent, line: FooterLine | None, link_px: int, acts: int) -> None:
+        """`link_px`: of the link after the figures, or 0; `acts`: how many icons the row can have."""
+        self._theme = theme
+        self._content = content
+        self._line = line
+        self._link_px = link_px
+        medium = line is not None and line.tone in (Tone.GAIN, Tone.COST)
+        weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
+        self.plain = theme.ui_font(FOOTER_PX, tabular=True)
+        self._bold = theme.ui_font(FOOTER_PX, weight, tabular=True)
+        self._metrics = QFontMetrics(self.plain)
+        self.row_px, self.side_px = theme.px(ROW_PX), theme.px(_BUTTON_PX)
+        self._gain_px = QFontMetrics(self._bold).horizontalAdvance(line.gain) if line else 0
+        self._figures_px = self._gain_px + self._metrics.horizontalAdvance(self._rest) if line else 0
+        self.text_px = self._figures_px + link_px
+        self.count_words = f"{formats.count(content.sibling)}/{formats.count(content.siblings)}"
+        has_versions = content.siblings > 1
+        words = self.count_words if has_versions else _TWO_VERSIONS
+        self.count_px = self._metrics.horizontalAdvance(words) + theme.px(4)
+        self.versions_px = 2 * self.side_px + self.count_px if has_versions else 0
+        self._icons_px = self.side_px * (acts + 1) + self.versions_px
+
+    @property
+    def _rest(self) -> str:
+        """The details as they follow the gain."""
+        line = self._line
+        return (SEPARATOR + line.details if line.gain and line.details else line.details) if line else ""
+
+    @property
+    def _line_px(self) -> int:
+        """From one line of the text to the next."""
+        return round(self.row_px * 0.75)
+
+    def icons_top(self, width_px: int) -> int:
+        """Below the text, where one row cannot hold both."""
+        if not self._wraps(width_px):
+            return self.row_px if self._is_narrow(width_px) else 0
+        assert self._line is not None
+        lines = len(self._details_in_lines(width_px)) + bool(self._line.gain)
+        return 2 * self.row_px + (lines - 2) * self._line_px
+
+    def link_left(self, width_px: int) -> int:
+        """After the text, or after the gain where the details go below it."""
+        return min(self._gain_px if self._wraps(width_px) else self._figures_px, width_px - self._link_px)
+
+    def words(self, width_px: int) -> list[_Words]:
+        figures = self._figures(self._line, width_px) if self._line is not None else []
+        return [*figures, *self._model(figures[-1].end_px if figures else 0, width_px)]
+
+    def _figures(self, line: FooterLine, width_px: int) -> list[_Words]:
+        row = QRect(0, 0, width_px, self.row_px)
+        placed = [_placed(row, line.gain, self._bold, self._tone_color(line.tone))]
+        if not self._wraps(width_px):
+            row.setLeft(placed[0].end_px)
+            return [*placed, self._faint(row, self._rest)]
+        row.translate(0, self._line_px if line.gain else 0)
+        for words in self._details_in_lines(width_px):
+            placed.append(self._faint(row, words))
+            row.translate(0, self._line_px)
+        return placed
+
+    def _model(self, left: int, width_px: int) -> list[_Words]:
+        """Who wrote it: after the statistics, or left of the icons where those are below and it does not fit."""
+        model = self._content.model
+        if not (model and self._theme.reply_figures):
+            return []
+        left = max(left, self.link_left(width_px) + self._link_px if self._link_px else 0)
+        below, separator = self._is_narrow(width_px), SEPARATOR if left else ""
+        icons_px = self._icons_px if self._content.highlighted or self._content.siblings > 1 else 0
+        row = QRect(left, 0, width_px - left - (0 if below else icons_px), self.row_px)
+        fits = row.width() >= self._metrics.horizontalAdvance(separator + model)
+        if below and (self._wraps(width_px) or not fits):
+            separator, row = "", QRect(0, self.icons_top(width_px), width_px - icons_px, self.row_px)
+        if row.width() < self._metrics.horizontalAdvance(separator) + self._theme.px(_LEAST_NAME_PX):
+            return []
+        return [self._faint(row, separator + model)]
+
+    def _wraps(self, width_px: int) -> bool:
+        """Whether the details do not fit beside the gain and go below it."""
+        return self.text_px > width_px
+
+    def _is_narrow(self, width_px: int) -> bool:
+        """Whether one row cannot hold both text and icons, so that the icons go below."""
+        return self.text_px > 0 and self.text_px + self._icons_px > width_px
+
+    def _details_in_lines(self, width_px: int) -> list[str]:
+        """Broken between figures, so that the last of them, why drafting is paused, is read whole as well."""
+        lines: list[str] = []
+        for each in self._line.details.split(SEPARATOR) if self._line else []:
+            longer = SEPARATOR.join([*lines[-1:], each])
+            if lines and self._metrics.horizontalAdvance(longer) <= width_px:
+                lines[-1] = longer
+            else:
+                lines.append(each)
+        return lines
+
+    def _faint(self, row: QRect, words: str) -> _Words:
+        return _placed(row, words, self.plain, self._theme.palette.faint)
+
+    def _tone_color(self, tone: Tone) -> QColor:
+        colors = self._theme.palette
+        return {Tone.GAIN: colors.gain, Tone.COST: colors.cost}.get(tone, colors.faint)
+
+
+def _placed(row: QRect, words: str, font: QFont, color: QColor) -> _Words:
+    metrics = QFontMetrics(font)
+    elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, row.width())
+    return _Words(elided, QRect(row), font, color, row.left() + metrics.horizontalAdvance(elided))
+
+
 class MessageFooter(Hovered, Translated, QWidget):
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)
@@ -165,12 +278,9 @@ class MessageFooter(Hovered, Translated, QWidget):
         self._content = FooterContent()
         self._line: FooterLine | None = None
         self.setMouseTracking(True)
-        self._set_fonts()
-        self._figures_px = 0  # the statistics in one row
-        self._text_px = 0  # with the link
-        self._icons_px = 0
+        self._layout = _Layout(context.theme, self._content, None, link_px=0, acts=0)
         self._pressed_at = QPointF()
-        self._words: list[_Words] | None = None  # what stands where; None until it is painted at this width
+        self._words: list[_Words] | None = None  # None until it is painted at this width
         self.link = FooterLink(context, self)
         self.link.clicked.connect(
             lambda: context.notice_action_requested.emit(self._message_id, NoticeAction.TURN_OFF_PAIR)
@@ -217,14 +327,16 @@ class MessageFooter(Hovered, Translated, QWidget):
         )
         self.link.setText(footer.link if footer else "")
         self.link.setVisible(bool(self.link.text()))
-        self._measure()
+        link_px = self.link.sizeHint().width() if footer and footer.link else 0
+        acts = len(self._possible_acts())
+        self._layout = _Layout(self._context.theme, content, self._line, link_px=link_px, acts=acts)
         if self._has_buttons or self._shown_acts():
             self._show_buttons(width_px)
         self.link.setFocusPolicy(self._focus_policy)
         self._arrange_link(width_px)
         self._words = None
         self.update()
-        return self._height(width_px)
+        return self._layout.icons_top(width_px) + self._layout.row_px
 
     def _show_buttons(self, width_px: int) -> None:
         shown = self._shown_acts()
@@ -254,83 +366,15 @@ class MessageFooter(Hovered, Translated, QWidget):
         versions = ["earlier", "later"] if self._content.siblings > 1 else []
         return versions + (self._possible_acts() if self._content.highlighted else [])
 
-    def _height(self, width_px: int) -> int:
-        return self._icons_top(width_px) + self._context.theme.px(ROW_PX)
-
-    def _icons_top(self, width_px: int) -> int:
-        """Below the text, where one row cannot hold both."""
-        row = self._context.theme.px(ROW_PX)
-        if not self._wraps(width_px):
-            return row if self._is_narrow(width_px) else 0
-        assert self._line is not None
-        lines = len(self._details_in_lines(width_px)) + bool(self._line.gain)
-        return 2 * row + (lines - 2) * self._line_px()
-
-    def _line_px(self) -> int:
-        """From one line of the text to the next."""
-        return round(self._context.theme.px(ROW_PX) * 0.75)
-
-    def _set_fonts(self) -> None:
-        medium = self._line is not None and self._line.tone in (Tone.GAIN, Tone.COST)
-        weight = QFont.Weight.DemiBold if medium else QFont.Weight.Normal
-        self._plain = self._context.theme.ui_font(FOOTER_PX, tabular=True)
-        self._bold = self._context.theme.ui_font(FOOTER_PX, weight, tabular=True)
-
-    def _measure(self) -> None:
-        self._set_fonts()
-        footer = self._line
-        self._figures_px = self._gain_px() + QFontMetrics(self._plain).horizontalAdvance(self._rest()) if footer else 0
-        self._text_px = self._figures_px + self._link_width()
-        side = self._context.theme.px(_BUTTON_PX)
-        self._icons_px = side * (len(self._possible_acts()) + 1) + self._versions_width()
-
-    def _gain_px(self) -> int:
-        return QFontMetrics(self._bold).horizontalAdvance(self._line.gain) if self._line else 0
-
-    def _rest(self) -> str:
-        """The details as they stand behind the gain."""
-        footer = self._line
-        return (SEPARATOR + footer.details if footer.gain and footer.details else footer.details) if footer else ""
-
-    def _wraps(self, width_px: int) -> bool:
-        """True when the details do not fit beside the gain and go below it."""
-        return self._text_px > width_px
-
-    def _details_in_lines(self, width_px: int) -> list[str]:
-        """Broken between figures, so that the last of them, why a draft rests, is read whole as well."""
-        lines: list[str] = []
-        for each in self._line.details.split(SEPARATOR) if self._line else []:
-            longer = SEPARATOR.join([*lines[-1:], each])
-            if lines and QFontMetrics(self._plain).horizontalAdvance(longer) <= width_px:
-                lines[-1] = longer
-            else:
-                lines.append(each)
-        return lines
-
-    def _is_narrow(self, width_px: int) -> bool:
-        """True when one row cannot hold both text and icons, so that the icons go below."""
-        return self._text_px > 0 and self._text_px + self._icons_px > width_px
-
-    def _link_width(self) -> int:
-        return self.link.sizeHint().width() if self._line and self._line.link else 0
-
-    def _versions_width(self) -> int:
-        side = self._context.theme.px(_BUTTON_PX)
-        return 2 * side + self._count_width() if self._content.siblings > 1 else 0
-
-    def _count_width(self) -> int:
-        words = self._count_words() if self._content.siblings > 1 else _TWO_VERSIONS
-        return QFontMetrics(self._plain).horizontalAdvance(words) + self._context.theme.px(4)
-
     def _arrange(self, width_px: int) -> None:
         """Places the actions at the right edge of the text, and left of them the version switch, always in sight.
 
         No action moves when a reply is written again.
         """
-        side, row = self._context.theme.px(_BUTTON_PX), self._context.theme.px(ROW_PX)
-        y = (row - side) // 2 + self._icons_top(width_px)
+        layout, side = self._layout, self._layout.side_px
+        y = (layout.row_px - side) // 2 + layout.icons_top(width_px)
         x = width_px - side * len(self._possible_acts())
-        self.buttons["earlier"].setGeometry(x - self._versions_width(), y, side, side)
+        self.buttons["earlier"].setGeometry(x - layout.versions_px, y, side, side)
         self.buttons["later"].setGeometry(x - side, y, side, side)
         for act in self._possible_acts():
             self.buttons[act].setGeometry(x, y, side, side)
@@ -339,14 +383,9 @@ class MessageFooter(Hovered, Translated, QWidget):
         self.buttons["later"].setEnabled(self._content.sibling < self._content.siblings)
 
     def _arrange_link(self, width_px: int) -> None:
-        """Places the link after the text, or after the gain where the details go below it."""
-        footer = self._line
-        if footer is None or not footer.link:
-            return
-        size = self.link.sizeHint()
-        words_px = self._gain_px() if self._wraps(width_px) else self._figures_px
-        x = min(words_px, width_px - size.width())
-        self.link.setGeometry(x, (self._context.theme.px(ROW_PX) - size.height()) // 2, size.width(), size.height())
+        if self._line is not None and self._line.link:
+            place = QRect(QPoint(self._layout.link_left(width_px), 0), self.link.sizeHint())
+            self.link.setGeometry(place.translated(0, (self._layout.row_px - place.height()) // 2))
 
     def _retranslate(self) -> None:
         if self._has_buttons:
@@ -373,9 +412,11 @@ class MessageFooter(Hovered, Translated, QWidget):
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
 
+    def _is_on_figures(self, event: QMouseEvent) -> bool:
+        return self._line is not None and event.position().x() <= self._layout.text_px
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        on_figures = self._line is not None and event.position().x() <= self._text_px
-        self.setCursor(Qt.CursorShape.PointingHandCursor if on_figures else Qt.CursorShape.ArrowCursor)
+        self.setCursor(Qt.CursorShape.PointingHandCursor if self._is_on_figures(event) else Qt.CursorShape.ArrowCursor)
         super().mouseMoveEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -385,22 +426,19 @@ class MessageFooter(Hovered, Translated, QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click on the figures shows them whole, in the inspector; a drag that began there selects text."""
         moved = (event.globalPosition() - self._pressed_at).manhattanLength() >= QApplication.startDragDistance()
-        on_figures = self._line is not None and event.position().x() <= self._text_px
-        if on_figures and not moved and event.button() is Qt.MouseButton.LeftButton:
+        if self._is_on_figures(event) and not moved and event.button() is Qt.MouseButton.LeftButton:
             self._context.act_requested.emit(self._message_id, INSPECT)
         super().mouseReleaseEvent(event)
-
-    # Words
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._words = None
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """Below a reply that grows it is painted at each new line: what stands where is found out once."""
+        """Below a reply that grows it is painted at each new line: the words are placed once."""
         painter = QPainter(self)
         if self._words is None:
-            self._words = self._placed_words()
+            self._words = self._layout.words(self.width())
         for words in self._words:
             painter.setFont(words.font)
             painter.setPen(words.color)
@@ -409,63 +447,12 @@ class MessageFooter(Hovered, Translated, QWidget):
             self._paint_count(painter)
         painter.end()
 
-    def _placed_words(self) -> list[_Words]:
-        figures = self._placed_footer(self._line) if self._line is not None else []
-        return [*figures, *self._placed_model(figures[-1].end_px if figures else 0)]
-
-    def _placed_footer(self, footer: FooterLine) -> list[_Words]:
-        row = QRect(0, 0, self.width(), self._context.theme.px(ROW_PX))
-        placed = [_placed(row, footer.gain, self._bold, self._tone_color(footer.tone))]
-        if not self._wraps(self.width()):
-            row.setLeft(placed[0].end_px)
-            return [*placed, _placed(row, self._rest(), self._plain, self._faint())]
-        row.translate(0, self._line_px() if footer.gain else 0)
-        for line in self._details_in_lines(self.width()):
-            placed.append(_placed(row, line, self._plain, self._faint()))
-            row.translate(0, self._line_px())
-        return placed
-
-    def _placed_model(self, left: int) -> list[_Words]:
-        """Who wrote it: behind the statistics, or left of the icons where those stand below and it does not fit."""
-        if not (self._content.model and self._context.theme.reply_figures):
-            return []
-        left = max(left, self.link.geometry().right() + 1 if self._link_width() else 0)
-        below, wraps = self._is_narrow(self.width()), self._wraps(self.width())
-        row_px = self._context.theme.px(ROW_PX)
-        metrics, separator = QFontMetrics(self._plain), SEPARATOR if left else ""
-        row = QRect(left, 0, self.width() - left - (0 if below else self._shown_icons_px()), row_px)
-        if below and (wraps or row.width() < metrics.horizontalAdvance(separator + self._content.model)):
-            below_px = self._icons_top(self.width())
-            separator, row = "", QRect(0, below_px, self.width() - self._shown_icons_px(), row_px)
-        if row.width() < metrics.horizontalAdvance(separator) + self._context.theme.px(_LEAST_NAME_PX):
-            return []
-        return [_placed(row, separator + self._content.model, self._plain, self._faint())]
-
-    def _shown_icons_px(self) -> int:
-        return self._icons_px if self._content.highlighted or self._content.siblings > 1 else 0
-
-    def _faint(self) -> QColor:
-        return self._context.theme.palette.faint
-
     def _paint_count(self, painter: QPainter) -> None:
         between = self.buttons["earlier"].geometry()
-        area = QRect(between.right() + 1, between.top(), self._count_width(), between.height())
-        painter.setFont(self._plain)
+        area = QRect(between.right() + 1, between.top(), self._layout.count_px, between.height())
+        painter.setFont(self._layout.plain)
         painter.setPen(self._context.theme.palette.secondary)
-        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._count_words())
-
-    def _count_words(self) -> str:
-        return f"{formats.count(self._content.sibling)}/{formats.count(self._content.siblings)}"
-
-    def _tone_color(self, tone: Tone) -> QColor:
-        colors = self._context.theme.palette
-        return {Tone.GAIN: colors.gain, Tone.COST: colors.cost, Tone.PAR: colors.faint, Tone.NONE: colors.faint}[tone]
-
-
-def _placed(row: QRect, words: str, font: QFont, color: QColor) -> _Words:
-    metrics = QFontMetrics(font)
-    elided = metrics.elidedText(words, Qt.TextElideMode.ElideRight, row.width())
-    return _Words(elided, QRect(row), font, color, row.left() + metrics.horizontalAdvance(elided))
+        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, self._layout.count_words)
 
 
 class FooterLink(PaintedButton):

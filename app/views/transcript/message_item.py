@@ -38,34 +38,138 @@ _IN_LIST_PX = 4
 _THOUGHT_INSET_PX = 20
 
 
+class PartMaker:
+    """Makes the parts of one message, and releases their widgets when they go."""
+
+    __slots__ = ("_message_id", "_name", "release", "theme")
+
+    def __init__(self, message_id: int, name: Callable[[], str], theme: Theme, release: Callable[[Part], None]) -> None:
+        self._message_id, self._name = message_id, name
+        self.theme, self.release = theme, release
+
+    def part(self, kind: PartKind, content: object, gap_px: int) -> Part:
+        height = round(REPLY_PX * REPLY_LEADING * self.theme.scale)
+        return Part(kind, content, self._message_id, self._name, self.theme.px(gap_px), height_px=height)
+
+    def drop(self, parts: list[Part], start: int) -> None:
+        for part in parts[start:]:
+            self.release(part)
+        del parts[start:]
+
+    def update(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
+        """Parts of the same kind keep their widget; from the first of another kind on, all are made again."""
+        for index, (kind, content, gap_px) in enumerate(contents):
+            if index < len(parts) and parts[index].kind is kind:
+                parts[index].set_content(content)
+            else:
+                self.drop(parts, index)
+                parts.append(self.part(kind, content, gap_px))
+        self.drop(parts, len(contents))
+
+    def estimated_px(self, text: str, width_px: int) -> int:
+        lines = 1 + text.count("\n") + len(text) * REPLY_PX * 0.5 * self.theme.scale / max(1, width_px)
+        return round(lines * REPLY_PX * REPLY_LEADING * self.theme.scale)
+
+
 class Body:
     """One growing text (the answer, or the thinking) as parts.
 
     Of a long text only the last section is read at first; each other one is a part without a widget until it is read.
     """
 
-    def __init__(self, *, secondary: bool) -> None:
+    def __init__(self, maker: PartMaker, *, secondary: bool) -> None:
+        self._maker = maker
+        self._theme = maker.theme
         self.secondary = secondary
-        self.begin([Section(0, 0)])
-
-    def begin(self, cuts: list[Section]) -> None:
-        """Starts anew with a text of which nothing is read yet."""
-        self.text = ""  # as far as it was taken
-        self.finished = False
         self.above: list[Part] = []  # of all sections but the last
-        self.last = cuts[-1]
-        self.number = len(cuts) - 1  # of the last section
-        self.splitter = splitter_of(self.last)
         self.parts: list[Part] = []  # of the last section
+        self.clear()
 
-    def finish(self) -> int:
+    def clear(self) -> None:
+        self._begin([Section(0, 0)])
+
+    def _begin(self, cuts: list[Section]) -> None:
+        """Starts again with a text of which no section is read yet."""
+        self._maker.drop(self.above, 0)
+        self._maker.drop(self.parts, 0)
+        self.text = ""  # as far as it was taken
+        self._finished = False
+        self._last = cuts[-1]
+        self._number = len(cuts) - 1  # of the last section
+        self.splitter = splitter_of(self._last)
+
+    @property
+    def first(self) -> Part | None:
+        return next(iter(self.above or self.parts), None)
+
+    def sync(self, text: str, width_px: int, *, growing: bool) -> None:
+        """Updates the parts from the text, of which only what is new is split if it has grown."""
+        if text is not self.text:
+            grown = text.startswith(self.text) and not self._finished
+            if not (grown and self.text) and text != self.text:
+                self._put_sections(text, width_px)
+        first = len(self.splitter.blocks)
+        if len(text) > len(self.text):
+            first = self.splitter.append(text[max(len(self.text), self._last.start) :], shown=growing)
+        self.text = text
+        if not growing and not self._finished:
+            first = min(first, self._finish())
+        self._show_blocks(first, width_px)
+
+    def read(self, part: Part, width_px: int) -> None:
+        """Splits a section that was not read, in place of its part."""
+        assert isinstance(part.content, Unread)
+        blocks, place = blocks_of(part.content), self.above.index(part)
+        number, start = part.content.number, part.content.section.start
+        self.above[place : place + 1] = [
+            self._block_part(blocks, index, width_px, number, start) for index in range(len(blocks))
+        ]
+
+    def _finish(self) -> int:
         """The text is complete, and so is code whose end never came; returns the first block that may have changed."""
         first, blocks = self.splitter.finish(), self.splitter.blocks
         for index in range(first, len(blocks)):
             if blocks[index].kind is BlockKind.CODE:
                 blocks[index] = replace(blocks[index], closed=True)
-        self.finished = True
+        self._finished = True
         return first
+
+    def _put_sections(self, text: str, width_px: int) -> None:
+        cuts = sections(text)
+        self._begin(cuts)
+        for number, section in enumerate(cuts[:-1]):
+            part = self._maker.part(PartKind.UNREAD, Unread(section, self, number), _GAP_PX)
+            part.address = (1 if self.secondary else 2, number, 0)
+            part.at = None if self.secondary else section.start
+            part.height_px = self._maker.estimated_px(text[section.start : section.end], width_px)
+            self.above.append(part)
+
+    def _show_blocks(self, first: int, width_px: int) -> None:
+        blocks, parts, start = self.splitter.blocks, self.parts, self._last.start
+        self._maker.drop(parts, len(blocks))
+        for index in range(min(first, len(parts)), len(blocks)):
+            kind = _PART_OF_BLOCK[blocks[index].kind]
+            if index < len(parts) and parts[index].kind is kind:
+                parts[index].set_content(blocks[index])
+                parts[index].at = None if self.secondary else start + blocks[index].start
+            else:
+                self._maker.drop(parts, index)
+                parts.append(self._block_part(blocks, index, width_px, self._number, start))
+
+    def _block_part(self, blocks: list[Block], index: int, width_px: int, section: int, start: int) -> Part:
+        """`section`: the number of the section that the blocks are of; `start`: where it begins in the text."""
+        block = blocks[index]
+        gap_px = 0 if index == 0 and start == 0 else _gap_px(blocks[index - 1] if index else None, block)
+        part = self._maker.part(_PART_OF_BLOCK[block.kind], block, gap_px)
+        part.address = (1 if self.secondary else 2, section, index)
+        part.at = None if self.secondary else start + block.start
+        part.section_start = start
+        part.secondary = self.secondary
+        part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if self.secondary else 0
+        if block.inside and block.kind is not BlockKind.TEXT:
+            part.inset_px += round(steps_in_px(block.inside, self._theme.reply_font(), self._theme.scale)[-1])
+        part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px
+        return part
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +197,6 @@ def splitter_of(section: Section) -> Splitter:
     return splitter
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    """Where the blocks of a section stand."""
-
-    number: int  # of the section
-    start: int  # of the section in the text
-
-
 class MessageItem:
     """INVARIANT: `parts` in order is what is on screen; `height_px` is the sum of their extents."""
 
@@ -108,14 +204,13 @@ class MessageItem:
         self, message: TranscriptMessage, name: Callable[[], str], theme: Theme, release: Callable[[Part], None]
     ) -> None:
         self.message = message
-        self._name = name
         self.top_px = 0
         self.height_px = 0
         self.highlighted = False
         self.opened = False
         self.is_read = False  # its text has been cut into parts
         self._theme = theme
-        self._release = release
+        self._maker = PartMaker(message.id, name, theme, release)
         self._bubble_text: str | None = None
         self._is_bubble: bool | None = None  # whose message its words are shown as; None: not yet
         self._parts: list[Part] = []
@@ -130,11 +225,11 @@ class MessageItem:
 
     @cached_property
     def _answer(self) -> Body:
-        return Body(secondary=False)
+        return Body(self._maker, secondary=False)
 
     @cached_property
     def _thought(self) -> Body:
-        return Body(secondary=True)
+        return Body(self._maker, secondary=True)
 
     @property
     def is_growing(self) -> bool:
@@ -160,7 +255,7 @@ class MessageItem:
 
     def estimate(self, width_px: int) -> None:
         """Sets a height from the text's length alone, before it is parsed."""
-        self.height_px = self._estimated_px(self.message.text, width_px) + self._theme.px(ROW_PX)
+        self.height_px = self._maker.estimated_px(self.message.text, width_px) + self._theme.px(ROW_PX)
 
     def sync(self, width_px: int) -> bool:
         """Updates the parts from the message; returns whether some came or went."""
@@ -168,7 +263,7 @@ class MessageItem:
         self._set_fields()
         attached: object = self.message.attachments
         shown = bool(attached) and not self._is_edited  # there the field has them
-        self._set_fixed(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if shown else [])
+        self._maker.update(self._attached, [(PartKind.ATTACHMENTS, attached, 0)] if shown else [])
         if self._is_edited or self._is_bubble not in (None, self.message.from_user):
             self._drop_words()
         self._is_bubble = self.message.from_user
@@ -177,21 +272,22 @@ class MessageItem:
         elif self.message.from_user:
             self._set_bubbles(width_px)
         else:
-            self._set_fixed(self._head, self._fold())
-            self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
-            self._sync_body(self._answer, self.message.text, width_px)
-            self._space_bodies()
-        self._set_fixed(self._foot, [] if self._is_edited else list(self._foot_contents()))
+            self._maker.update(self._head, self._fold())
+            self._sync_bodies(width_px)
+        self._maker.update(self._foot, [] if self._is_edited else list(self._foot_contents()))
         return self._join_parts()
 
     def grow(self, width_px: int) -> bool:
         """Like `sync`, where nothing but the text has grown."""
         if not self._answer.text or bool(self.message.thinking) != bool(self._head):  # of either, the first words
             return self.sync(width_px)
-        self._sync_body(self._thought, self.message.thinking if self.opened else "", width_px)
-        self._sync_body(self._answer, self.message.text, width_px)
-        self._space_bodies()
+        self._sync_bodies(width_px)
         return self._join_parts()
+
+    def _sync_bodies(self, width_px: int) -> None:
+        self._thought.sync(self.message.thinking if self.opened else "", width_px, growing=self.is_growing)
+        self._answer.sync(self.message.text, width_px, growing=self.is_growing)
+        self._space_bodies()
 
     @property
     def _is_edited(self) -> bool:
@@ -203,17 +299,15 @@ class MessageItem:
         if edit is not None:
             field.append((PartKind.EDITOR, EditorContent(edit.kind, edit.from_user, edit.text), _GAP_PX))
         after = edit is not None and edit.kind is EditKind.AFTER
-        self._set_fixed(self._before, [] if after else field)
-        self._set_fixed(self._after, field if after else [])
+        self._maker.update(self._before, [] if after else field)
+        self._maker.update(self._after, field if after else [])
 
     def _drop_words(self) -> None:
         """Something else takes their place: a field, or the words as the other side's."""
-        self._set_fixed(self._head, [])
+        self._maker.update(self._head, [])
         self._bubble_text = None
-        for body in (self._thought, self._answer):
-            self._drop(body.above, 0)
-            self._drop(body.parts, 0)
-            body.begin([Section(0, 0)])
+        self._thought.clear()
+        self._answer.clear()
 
     def _join_parts(self) -> bool:
         bodies = (*self._thought.above, *self._thought.parts, *self._answer.above, *self._answer.parts)
@@ -231,9 +325,7 @@ class MessageItem:
         if part is None:
             return False
         assert isinstance(part.content, Unread)
-        above = part.content.body.above
-        place = above.index(part)
-        above[place : place + 1] = self._read_section(part.content, width_px)
+        part.content.body.read(part, width_px)
         self._space_bodies()
         self._join_parts()
         return True
@@ -251,11 +343,6 @@ class MessageItem:
             elif isinstance(below.content, Unread):
                 yield from blocks_of(below.content)
 
-    def _read_section(self, unread: Unread, width_px: int) -> list[Part]:
-        blocks = blocks_of(unread)
-        spot = _Spot(unread.number, unread.section.start)
-        return [self._block_part(unread.body, blocks, index, width_px, spot) for index in range(len(blocks))]
-
     def sum_up(self) -> None:
         """Computes the positions anew; call it after any change of a part's height."""
         self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
@@ -263,16 +350,15 @@ class MessageItem:
 
     def release_all(self) -> None:
         for part in self._parts:
-            self._release(part)
+            self._maker.release(part)
 
     def _space_bodies(self) -> None:
-        thought = self._thought.above or self._thought.parts
-        answer = self._answer.above or self._answer.parts
-        if thought:
-            thought[0].gap_px = self._theme.px(_BELOW_HEADING_PX)
-        if answer:
-            above = _ABOVE_HEADING_PX if thought else _BELOW_HEADING_PX if self._head else 0
-            answer[0].gap_px = self._theme.px(above)
+        thought, answer = self._thought.first, self._answer.first
+        if thought is not None:
+            thought.gap_px = self._theme.px(_BELOW_HEADING_PX)
+        if answer is not None:
+            above = _ABOVE_HEADING_PX if thought is not None else _BELOW_HEADING_PX if self._head else 0
+            answer.gap_px = self._theme.px(above)
 
     # Head and foot
 
@@ -321,87 +407,11 @@ class MessageItem:
             Bubble(text[each.start : each.end], number == 0, number == len(cuts) - 1, each.glue)
             for number, each in enumerate(cuts)
         ]
-        self._set_fixed(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
+        self._maker.update(self._head, [(PartKind.BUBBLE, bubble, 0) for bubble in bubbles])
         for number, (part, bubble) in enumerate(zip(self._head, bubbles, strict=True)):
             part.address, part.at = (0, number, 0), cuts[number].start
             if part.measured_width_px < 0:
-                part.height_px = self._estimated_px(bubble.text, width_px)
-
-    def _estimated_px(self, text: str, width_px: int) -> int:
-        lines = 1 + text.count("\n") + len(text) * REPLY_PX * 0.5 * self._theme.scale / max(1, width_px)
-        return round(lines * REPLY_PX * REPLY_LEADING * self._theme.scale)
-
-    def _set_fixed(self, parts: list[Part], contents: list[tuple[PartKind, object, int]]) -> None:
-        for index, (kind, content, gap_px) in enumerate(contents):
-            if index < len(parts) and parts[index].kind is kind:
-                parts[index].set_content(content)
-            else:
-                self._drop(parts, index)
-                parts.append(self._part(kind, content, gap_px))
-        self._drop(parts, len(contents))
-
-    def _part(self, kind: PartKind, content: object, gap_px: int) -> Part:
-        height = round(REPLY_PX * REPLY_LEADING * self._theme.scale)
-        return Part(kind, content, self.message.id, self._name, self._theme.px(gap_px), height_px=height)
-
-    def _drop(self, parts: list[Part], start: int) -> None:
-        for part in parts[start:]:
-            self._release(part)
-        del parts[start:]
-
-    # Text
-
-    def _sync_body(self, body: Body, text: str, width_px: int) -> None:
-        if text is not body.text:
-            grown = text.startswith(body.text) and not body.finished
-            if not (grown and body.text) and text != body.text:
-                self._begin_body(body, text, width_px)
-        first = len(body.splitter.blocks)
-        if len(text) > len(body.text):
-            first = body.splitter.append(text[max(len(body.text), body.last.start) :], shown=self.is_growing)
-        body.text = text
-        if not self.is_growing and not body.finished:
-            first = min(first, body.finish())
-        self._show_blocks(body, first, width_px)
-
-    def _begin_body(self, body: Body, text: str, width_px: int) -> None:
-        self._drop(body.above, 0)
-        self._drop(body.parts, 0)
-        cuts = sections(text)
-        body.begin(cuts)
-        for number, section in enumerate(cuts[:-1]):
-            part = self._part(PartKind.UNREAD, Unread(section, body, number), _GAP_PX)
-            part.address = (1 if body.secondary else 2, number, 0)
-            part.at = None if body.secondary else section.start
-            part.height_px = self._estimated_px(text[section.start : section.end], width_px)
-            body.above.append(part)
-
-    def _show_blocks(self, body: Body, first: int, width_px: int) -> None:
-        blocks = body.splitter.blocks
-        self._drop(body.parts, len(blocks))
-        for index in range(min(first, len(body.parts)), len(blocks)):
-            kind = _PART_OF_BLOCK[blocks[index].kind]
-            if index < len(body.parts) and body.parts[index].kind is kind:
-                body.parts[index].set_content(blocks[index])
-                body.parts[index].at = None if body.secondary else body.last.start + blocks[index].start
-            else:
-                self._drop(body.parts, index)
-                spot = _Spot(body.number, body.last.start)
-                body.parts.append(self._block_part(body, blocks, index, width_px, spot))
-
-    def _block_part(self, body: Body, blocks: list[Block], index: int, width_px: int, spot: _Spot) -> Part:
-        block = blocks[index]
-        gap_px = 0 if index == 0 and spot.start == 0 else _gap_px(blocks[index - 1] if index else None, block)
-        part = self._part(_PART_OF_BLOCK[block.kind], block, gap_px)
-        part.address = (1 if body.secondary else 2, spot.number, index)
-        part.at = None if body.secondary else spot.start + block.start
-        part.section_start = spot.start
-        part.secondary = body.secondary
-        part.inset_px = self._theme.px(_THOUGHT_INSET_PX) if body.secondary else 0
-        if block.inside and block.kind is not BlockKind.TEXT:
-            part.inset_px += round(steps_in_px(block.inside, self._theme.reply_font(), self._theme.scale)[-1])
-        part.height_px = _estimated_lines(block, width_px, self._theme.scale) * part.height_px
-        return part
+                part.height_px = self._maker.estimated_px(bubble.text, width_px)
 
 
 def _gap_px(above: Block | None, block: Block) -> int:

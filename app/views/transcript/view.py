@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial, wraps
-from typing import Protocol, TypeVar
+from functools import partial
 
-from PySide6.QtCore import QEvent, QLocale, QPoint, QRect, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QLocale, QObject, QPoint, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QContextMenuEvent,
@@ -32,12 +31,20 @@ from app.view_models.transcript import TranscriptModel
 from app.views.icons import icon
 from app.views.transcript.backdrop import SideLines, paint_edge_ring, paint_ring, set_ground
 from app.views.transcript.copier import Copier
-from app.views.transcript.earlier import EarlierMessages
 from app.views.transcript.editing import Editing
 from app.views.transcript.finder import Finder
+from app.views.transcript.following import FollowedMessages
 from app.views.transcript.formula_part import FormulaPart
 from app.views.transcript.link_keys import FocusedLink, LinkKeys
-from app.views.transcript.message_column import STICK_PX, Anchor, Hold, MessageColumn, ReadingPlace, ReadingPlaces
+from app.views.transcript.message_column import (
+    STICK_PX,
+    Anchor,
+    Hold,
+    MessageColumn,
+    ReadingPlace,
+    ReadingPlaces,
+    Sight,
+)
 from app.views.transcript.message_footer import add_message_acts
 from app.views.transcript.message_item import MessageItem, message_name
 from app.views.transcript.message_keys import Highlights, MessageKeys
@@ -267,30 +274,91 @@ class JumpButton(Translated, PaintedButton):
         icon("arrow-down", colors.text).paint(painter, place)
 
 
-class Settles(Protocol):
-    is_settling: bool
+class Layout(QObject):
+    """Places what is in sight, and sets the scroll bar. The column, `hold` and the parts say what goes where."""
 
+    settled = Signal(int)  # where the top edge is now
 
-T = TypeVar("T", bound=Settles)
+    def __init__(
+        self,
+        view: QAbstractScrollArea,
+        sight: Sight,
+        column: MessageColumn,
+        hold: Hold,
+        places: ReadingPlaces,
+        parts: VisibleParts,
+    ) -> None:
+        super().__init__(view)
+        self._bar, self._viewport = view.verticalScrollBar(), view.viewport()
+        self._sight, self._column, self._hold, self._places, self._parts = sight, column, hold, places, parts
+        self._width_px = 0  # of the column, when everything was laid out last
+        self.is_settling = False
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self.settle)
+        parts.outdated.connect(self._later.start)
 
+    @property
+    def bottom_px(self) -> int:
+        """The scroll bar's value at the end."""
+        return max(0, self._column.height_px - self._sight.page_px())
 
-def not_reentrant(settle: Callable[[T], None]) -> Callable[[T], None]:
-    """A method that does nothing while it is at work already, as it may be called by what it does itself.
+    @property
+    def left_px(self) -> int:
+        return (self._viewport.width() - self._sight.column_px()) // 2
 
-    Whatever one call raises, the next one counts again.
-    """
+    def place(self) -> ReadingPlace | None:
+        """Where the reader is; None at the end, which is followed."""
+        return self._places.awaited if self._hold.follows_end else self._places.here()
 
-    @wraps(settle)
-    def settle_once(view: T) -> None:
-        if view.is_settling:
-            return
-        view.is_settling = True
-        try:
-            settle(view)
-        finally:
-            view.is_settling = False
+    def resize(self) -> None:
+        """At another width the words at the top edge stay there, too."""
+        if self._sight.column_px() == self._width_px:
+            self._sight.arrange(0)
+        else:
+            self._width_px = self._sight.column_px()
+            self.change(lambda: None)
 
-    return settle_once
+    def change(self, act: Callable[[], object]) -> None:
+        """Does what gives parts another height; the words at the top edge stay there."""
+        place = self._hold.place
+        if place is None or not self._places.has(place):
+            place = self.place()
+        act()
+        self._hold.drop_lost()
+        self._sight.arrange(0)
+        if place is not None and self._places.show(place):
+            self._hold.place = place
+
+    def settle(self) -> None:
+        """Measures and places the visible parts. Does nothing where it is called by what it does itself."""
+        if not self.is_settling:
+            self.is_settling = True
+            try:
+                self._settle()
+            finally:
+                self.is_settling = False
+
+    def _settle(self) -> None:
+        """Measuring changes heights, and heights change what is visible; `hold` keeps the reader's place meanwhile."""
+        parts, column, page_px, width_px = self._parts, self._column, self._sight.page_px(), self._sight.column_px()
+        parts.begin_turn()
+        for _ in range(_SETTLING_ROUNDS):
+            first = parts.measure(column, self._hold.wanted_top(self.bottom_px), page_px, width_px)
+            if first is None:
+                break
+            column.arrange(first, column.scale)
+        if first is not None or parts.has_more:
+            self._later.start()
+        self._apply_range(top := self._hold.wanted_top(self.bottom_px))
+        parts.place(column, top, page_px, self.left_px, width_px)
+        self._hold.settled(top)
+        self.settled.emit(top)
+
+    def _apply_range(self, top: int) -> None:
+        self._bar.setPageStep(self._sight.page_px())
+        self._bar.setRange(0, self.bottom_px)
+        self._bar.setValue(top)
+        self._bar.setEnabled(self.bottom_px > 0)
 
 
 class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
@@ -330,22 +398,18 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.finder = Finder(self._context, model, self._column, self.visible_parts, self, self.copier.item)
         self._hold = Hold(self._column)
         self._built_in = QLocale()  # the language of the words that are shown
-        self._laid_out_px = 0  # the width of the column when everything was laid out last
-        self.is_settling = False
+        self._layout = Layout(self, self, self._column, self._hold, self._places, self.visible_parts)
         self._highlights = Highlights(self._column, self, self.viewport())
-        self._highlights.changed.connect(self._settle)
+        self._highlights.changed.connect(self._layout.settle)
         self._highlights.changed.connect(self.viewport().update)
         self.message_keys = MessageKeys(self._context, self, model, self._column, self, self._highlights)
         self.jump_button = JumpButton(theme, self.viewport())
-        shown = self._column, self, self._hold, self._highlights, self._places
-        self._earlier = EarlierMessages(model, *shown, self._make_item)
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._settle)
+        shown = self._column, self, self._hold, self._places, self.visible_parts
+        self.followed = FollowedMessages(model, *shown, self._make_item)
         self._set_up()
-        self._connect_model()
         self._connect_context()
         self._restyle()
-        self._reset()
+        self.followed.reset()
 
     def _set_up(self) -> None:
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -359,46 +423,31 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.verticalScrollBar().actionTriggered.connect(self._on_slider_action)
         self.jump_button.clicked.connect(self.jump_to_end)
 
-    def _connect_model(self) -> None:
-        self._model.was_reset.connect(self._reset)
-        self._model.message_inserted.connect(self._on_inserted)
-        self._model.text_appended.connect(self._on_appended)
-        self._model.message_changed.connect(self._sync)
-        self._model.messages_removed.connect(self._on_removed)
-        for name in ("message_inserted", "messages_prepended", "messages_removed", "was_reset"):
-            getattr(self._model, name).connect(self.visible_parts.name_anew)  # each says which of how many it is
-
     def _connect_context(self) -> None:
-        context = self._context
+        context, model = self._context, self._model
+        for changed in (model.message_inserted, model.messages_prepended, model.messages_removed, model.was_reset):
+            changed.connect(self.visible_parts.name_anew)  # each says which of how many it is
         for name in _REQUESTS:
             getattr(context, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
         context.copy_requested.connect(self.copier.copy_message)
-        context.fold_requested.connect(self.toggle_thinking)
+        context.fold_requested.connect(self.followed.toggle_thinking)
+        self.followed.lost.connect(self._highlights.forget)
+        self.followed.lost.connect(self.selection.drop_lost)
+        self.followed.prepended.connect(self._highlights.shift)
+        for grew in (self.followed.grew, self._layout.settled):
+            grew.connect(lambda: self.visible_parts.light(self.selection))
+            grew.connect(self._link_keys.place)
         context.hovered.connect(lambda number: self._highlights.hover(self._model.row_of(number)))
         context.selecting.connect(self._hold.let_go)
         self.selection.changed.connect(lambda: self.visible_parts.light(self.selection))
         context.formulas.drawn.connect(self.visible_parts.forget_waiting_for)
-        self.visible_parts.outdated.connect(self._later.start)
+        self._layout.settled.connect(self._on_settled)
         self._theme.changed.connect(self._restyle)
         self._theme.changed.connect(self._rebuild)
 
     @property
     def items(self) -> list[MessageItem]:
         return self._column.items
-
-    # What the model says
-
-    def _reset(self) -> None:
-        """Another chat opens at its end; another branch of the same chat keeps the scroll position."""
-        count, width_px = len(self._model.messages), self.column_px()
-        kept = self._column.keep_same(self._model.messages, width_px)
-        self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
-        self._highlights.forget()
-        self.selection.drop_lost()
-        self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
-        self._hold.drop_lost()
-        self.arrange(0)
-        self.visible_parts.keep_few_spare()
 
     def _make_item(self, row: int, width_px: int | None = None) -> MessageItem:
         message = self._model.messages[row]
@@ -408,44 +457,13 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         item.estimate(self.column_px() if width_px is None else width_px)
         return item
 
-    def _on_inserted(self, row: int) -> None:
-        if row == len(self._column.items) and self._model.messages[row].from_user:
-            self._hold.follow_end()  # a new question is always scrolled into view
-        self._column.items.insert(row, self._make_item(row))
-        self.arrange(row)
-
-    def _on_appended(self, row: int) -> None:
-        """Most words find room in the line that is there: then nothing has to be placed."""
-        item, width_px = self._column.items[row], self.column_px()
-        if not item.is_read or item.grow(width_px) or self.visible_parts.show_grown(item, width_px):
-            self.arrange(row)
-        else:
-            self.visible_parts.light(self.selection)
-            self._link_keys.place()
-
-    def _sync(self, row: int) -> None:
-        item = self._column.items[row]
-        item.message = self._model.messages[row]
-        if item.is_read:
-            item.sync(self.column_px())
-        self.arrange(row)
-
-    def _on_removed(self, first: int, count: int) -> None:
-        for item in self._column.items[first : first + count]:
-            item.release_all()
-        del self._column.items[first : first + count]
-        self._highlights.forget()
-        self.selection.drop_lost()
-        self._hold.drop_lost()
-        self.arrange(first)
-
     def _rebuild(self) -> None:
         """Creates every item and widget anew, for new colours, sizes or words."""
         self._built_in = QLocale()
         self.message_keys.describe()
         focus_again = kept_focus(self.editing, self._column)
         make_anew = partial(self._column.make_anew, self._make_item, self.visible_parts.clear, self._theme.scale)
-        self._lay_out(make_anew)
+        self._layout.change(make_anew)
         focus_again()
 
     def _restyle(self) -> None:
@@ -453,50 +471,18 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self.verticalScrollBar().setStyleSheet(self._theme.scroll_bar_style())
         self.verticalScrollBar().setSingleStep(self._theme.px(40))
 
-    def _lay_out(self, change: Callable[[], object]) -> None:
-        """Does what gives parts another height; the words at the top edge stay there."""
-        place = self._hold.place
-        if place is None or self._model.row_of(place.message_id) is None:
-            place = self.place()
-        change()
-        self._hold.drop_lost()
-        self.arrange(0)
-        if place is not None and self._places.show(place):
-            self._hold.place = place
-
     # Geometry
 
     def column_px(self) -> int:
         return max(120, min(self._theme.px(COLUMN_PX), self.viewport().width() - 2 * SIDE_PX))
 
-    def _left_px(self) -> int:
-        return (self.viewport().width() - self.column_px()) // 2
-
     def arrange(self, first: int) -> None:
         self._column.arrange(first, self._theme.scale)
-        self._settle()
+        self._layout.settle()
 
-    @not_reentrant
-    def _settle(self) -> None:
-        """Measures and places the visible parts, and sets the scroll bar.
-
-        Measuring changes heights, and heights change what is visible; the anchor keeps the reader's place meanwhile.
-        """
-        self.visible_parts.begin_turn()
-        for _ in range(_SETTLING_ROUNDS):
-            first = self.visible_parts.measure(self._column, self._wanted_top(), self.page_px(), self.column_px())
-            if first is None:
-                break
-            self._column.arrange(first, self._theme.scale)
-        if first is not None or self.visible_parts.has_more:
-            self._later.start()
-        self._apply_range(top := self._wanted_top())
-        self.visible_parts.place(self._column, top, self.page_px(), self._left_px(), self.column_px())
-        self._side_lines.place(self.visible_parts.shown(), self._left_px() + self._theme.px(6), self._theme)
-        self.visible_parts.light(self.selection)
-        self._link_keys.place()
-        self._hold.settled(top)
-        is_above = self._bottom_px() - top > STICK_PX and not self._hold.follows_end
+    def _on_settled(self, top: int) -> None:
+        self._side_lines.place(self.visible_parts.shown(), self._layout.left_px + self._theme.px(6), self._theme)
+        is_above = self._layout.bottom_px - top > STICK_PX and not self._hold.follows_end
         self.jump_button.set_wanted(is_above, self.viewport().rect(), self.visible_parts.shown())
         if self._highlights.focused is not None or self.has_ring:
             self.viewport().update()
@@ -506,30 +492,16 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def show_at(self, anchor: Anchor) -> None:
         self._hold.take(anchor)
-        self._settle()
+        self._layout.settle()
 
     def page_px(self) -> int:
         return self.viewport().height()
 
-    def _bottom_px(self) -> int:
-        """The scroll bar's value at the end."""
-        return max(0, self._column.height_px - self.page_px())
-
-    def _wanted_top(self) -> int:
-        return self._hold.wanted_top(self._bottom_px())
-
-    def _apply_range(self, top: int) -> None:
-        bar = self.verticalScrollBar()
-        bar.setPageStep(self.page_px())
-        bar.setRange(0, self._bottom_px())
-        bar.setValue(top)
-        bar.setEnabled(self._bottom_px() > 0)
-
     def scrollContentsBy(self, _dx: int, dy: int) -> None:  # the parts are moved where they are placed
-        if not self.is_settling:
-            self._hold.scrolled(self.top_px(), self._bottom_px(), up=dy > 0)
+        if not self._layout.is_settling:
+            self._hold.scrolled(self.top_px(), self._layout.bottom_px, up=dy > 0)
             self.visible_parts.read_ahead(self._column, self.top_px(), self.page_px(), self.column_px())
-            self._settle()
+            self._layout.settle()
 
     def _on_slider_action(self, action: int) -> None:
         """Dragging the scroll bar stops following the end, also before the bar has moved."""
@@ -538,7 +510,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def place(self) -> ReadingPlace | None:
         """Where the reader is, for `go_to` in a later run too; None at the end, which it follows."""
-        return self._places.awaited if self._hold.follows_end else self._places.here()
+        return self._layout.place()
 
     def go_to(self, place: ReadingPlace | None) -> None:
         """To the end where there is no place, or its message is not shown."""
@@ -551,15 +523,11 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def jump_to_end(self) -> None:
         self._hold.follow_end()
-        self._settle()
+        self._layout.settle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self.column_px() == self._laid_out_px:
-            self.arrange(0)
-        else:
-            self._laid_out_px = self.column_px()
-            self._lay_out(lambda: None)
+        self._layout.resize()
         self.resized.emit()
 
     # Pointer
@@ -587,11 +555,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes through links, then through the buttons in sight, before it leaves."""
-        on_link = self.link.hasFocus()
-        if (on_link or (self.hasFocus() and forward)) and self._link_keys.step(1 if forward else -1):
-            return True
-        if on_link and not forward:
-            self.setFocus(Qt.FocusReason.TabFocusReason)
+        if self._link_keys.tab(self, forward=forward):
             return True
         self.visible_parts.put_in_tab_order()
         return super().focusNextPrevChild(forward) and self._link_keys.show_focused()
@@ -626,16 +590,6 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def selectAll(self) -> None:  # noqa: N802  the Edit menu calls it by Qt's name
         self.selection.select_all()
 
-    def toggle_thinking(self, message_id: int | None) -> None:
-        row = None if message_id is None else self._model.row_of(message_id)
-        if row is None or not self._model.messages[row].thinking:
-            return
-        item = self._column.items[row]
-        item.opened = not item.opened
-        self._hold.let_go()
-        item.sync(self.column_px())
-        self.arrange(row)
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         if not (self._side_lines or self._highlights.focused is not None or self.has_ring):
             return  # as for most of what a growing reply has painted
@@ -643,7 +597,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         self._side_lines.paint(painter, self._theme.palette)
         if self._highlights.focused is not None and self.hasFocus():
             item = self._column.items[self._highlights.focused]
-            place = QRect(self._left_px(), item.top_px - self.top_px(), self.column_px(), item.height_px)
+            place = QRect(self._layout.left_px, item.top_px - self.top_px(), self.column_px(), item.height_px)
             paint_ring(painter, place, self._theme.palette)
         elif self.has_ring:
             paint_edge_ring(painter, self.viewport().rect(), self._theme.palette)
