@@ -99,6 +99,37 @@ def resolve(settings: Settings, *layers: Values, main: str = "") -> Generation:
     return Generation(values)
 
 
+class Presets:
+    """The named sets of options in the settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def all(self) -> tuple[dict[str, Any], ...]:
+        return self._settings.presets
+
+    def get(self, preset_id: object) -> dict[str, Any] | None:
+        return next((each for each in self.all() if each["id"] == preset_id), None)
+
+    def unknown(self, presets: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+        """Those among them that are not here, each once."""
+        here = {each["id"] for each in self.all()}
+        return tuple({each["id"]: each for each in presets if each["id"] not in here}.values())
+
+    def add(self, presets: Iterable[dict[str, Any]]) -> tuple[str, ...]:
+        """Those that are not here; returns their ids."""
+        new = self.unknown(presets)
+        self._settings.presets = (*self.all(), *new)
+        return tuple(each["id"] for each in new)
+
+    def replace(self, preset: dict[str, Any]) -> None:
+        self._settings.presets = tuple(preset if each["id"] == preset["id"] else each for each in self.all())
+
+    def drop(self, ids: Iterable[str]) -> None:
+        dropped = set(ids)
+        self._settings.presets = tuple(each for each in self.all() if each["id"] not in dropped)
+
+
 class ChatOptions(QObject):
     changed = Signal()
 
@@ -116,6 +147,7 @@ class ChatOptions(QObject):
         self._storage = storage
         self._changes = changes
         self._settings = settings
+        self.presets = Presets(settings)
         self.chat_id = 0  # the open one; 0: it is not stored yet
         self._known: dict[int, dict[str, Any]] = {}  # by chat, as far as they were asked for in this run
         self._unkept: dict[int, set[str]] = {}  # which of it are not on disk yet
@@ -140,7 +172,7 @@ class ChatOptions(QObject):
         sources = {"temperature": "model"} if suggested else {}
         if layers:
             sources |= dict.fromkeys(model, "model") | dict.fromkeys(preset, "preset")
-        presets = tuple(PresetView(each["id"], each["name"]) for each in self._settings.presets)
+        presets = tuple(PresetView(each["id"], each["name"]) for each in self.presets.all())
         return OptionsView(
             own,
             resolve(self._settings, *layers, main=self._main()).values,
@@ -237,26 +269,24 @@ class ChatOptions(QObject):
     def save_preset(self, name: str) -> None:
         """What the open chat asks for, as a preset that it uses from now on."""
         values = known(self._preset_values(self.chat_id) | self._own(self.chat_id))
-        preset_id = uuid.uuid4().hex
-        self._settings.presets = (*self._settings.presets, {"id": preset_id, "name": name, "values": values})
-        self.choose_preset(preset_id)
+        self.choose_preset(*self.presets.add([{"id": uuid.uuid4().hex, "name": name, "values": values}]))
 
     def update_preset(self) -> None:
         """The chosen preset takes over what the chat has set itself."""
         preset = self._preset(self.chat_id)
         if preset is not None:
             values = preset["values"] | known(self._own(self.chat_id))
-            self._replace_preset(preset | {"values": values})
+            self.presets.replace(preset | {"values": values})
             self.choose_preset(str(preset["id"]))
 
     def rename_preset(self, preset_id: str, name: str) -> None:
-        preset = self._preset_of(preset_id)
+        preset = self.presets.get(preset_id)
         if preset is not None:
-            self._replace_preset(preset | {"name": name})
+            self.presets.replace(preset | {"name": name})
 
     def delete_preset(self, preset_id: str) -> None:
         """The chats that use it keep what it said as their own options."""
-        preset = self._preset_of(preset_id)
+        preset = self.presets.get(preset_id)
         if preset is None:
             return
         self.keep()
@@ -267,35 +297,15 @@ class ChatOptions(QObject):
                 del own[_PRESET]
                 own.update(values | known(own))
         self._settings.new_chat_options = dict(self._own(0))
-        self._settings.presets = tuple(each for each in self._settings.presets if each["id"] != preset_id)
+        self.presets.drop([preset_id])
         self._changes.write(lambda stores: stores.states.replace_preset(preset_id, values), lambda _: None)
         self.changed.emit()
 
     def presets_of(self, chat_id: int | None) -> tuple[dict[str, Any], ...]:
         """The one that a chat uses, if any; of None all there are."""
-        chosen = None if chat_id is None else self._own(chat_id).get(_PRESET)
-        return tuple(each for each in self._settings.presets if chat_id is None or each["id"] == chosen)
-
-    def unknown_presets(self, presets: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-        """Those among them that are not here, each once."""
-        here = {each["id"] for each in self._settings.presets}
-        return tuple({each["id"]: each for each in presets if each["id"] not in here}.values())
-
-    def add_presets(self, presets: Iterable[dict[str, Any]]) -> tuple[str, ...]:
-        """Those that are not here; returns their ids."""
-        new = self.unknown_presets(presets)
-        self._settings.presets = (*self._settings.presets, *new)
-        return tuple(each["id"] for each in new)
-
-    def drop_presets(self, ids: Iterable[str]) -> None:
-        """Takes back `add_presets`."""
-        gone = set(ids)
-        self._settings.presets = tuple(each for each in self._settings.presets if each["id"] not in gone)
-
-    def _replace_preset(self, preset: dict[str, Any]) -> None:
-        self._settings.presets = tuple(
-            preset if each["id"] == preset["id"] else each for each in self._settings.presets
-        )
+        if chat_id is None:
+            return self.presets.all()
+        return tuple(each for each in (self._preset(chat_id),) if each is not None)
 
     # Small parts
 
@@ -331,10 +341,7 @@ class ChatOptions(QObject):
         return "" if preset is None else str(preset["id"])
 
     def _preset(self, chat_id: int) -> dict[str, Any] | None:
-        return self._preset_of(self._own(chat_id).get(_PRESET))
-
-    def _preset_of(self, preset_id: object) -> dict[str, Any] | None:
-        return next((each for each in self._settings.presets if each["id"] == preset_id), None)
+        return self.presets.get(self._own(chat_id).get(_PRESET))
 
     def _preset_values(self, chat_id: int) -> dict[str, Any]:
         preset = self._preset(chat_id)

@@ -91,7 +91,7 @@ class ImportController(QObject):
             stores.database.close()
 
     def _on_looked(self, preview: Preview) -> None:
-        new = self._chats.options.unknown_presets(preview.found.presets)
+        new = self._chats.options.presets.unknown(preview.found.presets)
         self.previewed.emit(replace(preview, presets=len(new)))
 
     def _on_not_read(self, error: Exception) -> None:
@@ -131,7 +131,7 @@ class ImportController(QObject):
             self._chats.conversations.refresh()
             for each in importing.grown:
                 self._chats.show_branch_of(each.chat_id)
-            presets = self._chats.options.add_presets(self._presets)
+            presets = self._chats.options.presets.add(self._presets)
             self.imported.emit(Imported(tuple(importing.ids), importing.skipped, tuple(importing.grown), presets))
 
     def _on_refused(self, problem: NotStored) -> None:
@@ -178,7 +178,7 @@ class ImportController(QObject):
             shrink(stores, imported.grown)
 
         def done() -> None:
-            self._chats.options.drop_presets(imported.presets)
+            self._chats.options.presets.drop(imported.presets)
             self._chats.deletions.chats_gone.emit(imported.ids)
             for each in imported.grown:
                 self._chats.stop_deleted(each.chat_id)

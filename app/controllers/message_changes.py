@@ -6,6 +6,7 @@ quitting the app. So is what is attached, at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -146,14 +147,20 @@ class MessageChanges(QObject):
         if then is not Then.NOTHING and not self._chat.can_reply():
             return False
         if edit.kind is not EditKind.EDIT:
-            self._insert(message, edit, text, attachments, then)
+            after = edit.kind is EditKind.AFTER
+            self._store(
+                lambda stores: exchange.insert(stores, message, edit.role, text, attachments, after=after),
+                message,
+                edit,
+                then,
+            )
         elif then is Then.REPLY and message.role is _USER:
             self._ask_differently(message, edit, text, attachments)
         elif text == message.text.strip() and attachments == message.attachments:
             self.cancel(message_id)
             self._go_on(message_id, then)
         else:
-            self._replace(message, edit, text, attachments, then)
+            self._store(lambda stores: exchange.replace(stores, message, text, attachments), message, edit, then)
         return True
 
     def _ask_differently(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments) -> None:
@@ -172,31 +179,14 @@ class MessageChanges(QObject):
             chat_id=message.chat_id,
         )
 
-    def _replace(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments, then: Then) -> None:
+    def _store(self, change: Callable[[Stores], int], message: StoredMessage, edit: Edit, then: Then) -> None:
+        """`change` returns the message that comes of it."""
+
         def stored(new_id: int) -> None:
             if not self._forget(message, edit, new_id):
                 self._go_on(new_id, then)
 
-        self._changes.ask(
-            lambda stores: exchange.replace(stores, message, text, attachments),
-            stored,
-            again=partial(self.save, message.id, then),
-            chat_id=message.chat_id,
-        )
-
-    def _insert(self, beside: StoredMessage, edit: Edit, text: str, attachments: Attachments, then: Then) -> None:
-        after = edit.kind is EditKind.AFTER
-
-        def stored(new_id: int) -> None:
-            if not self._forget(beside, edit, new_id):
-                self._go_on(new_id, then)
-
-        self._changes.ask(
-            lambda stores: exchange.insert(stores, beside, edit.role, text, attachments, after=after),
-            stored,
-            again=partial(self.save, beside.id, then),
-            chat_id=beside.chat_id,
-        )
+        self._changes.ask(change, stored, again=partial(self.save, message.id, then), chat_id=message.chat_id)
 
     def _go_on(self, message_id: int, then: Then) -> None:
         if then is Then.CONTINUE:

@@ -61,6 +61,92 @@ _GAP = "\u00a0\u00a0"
 _CLOSERS = frozenset({"bullet_list_close", "ordered_list_close", "blockquote_close", "footnote_reference_close"})
 
 
+@dataclass(slots=True)
+class _Container:
+    indent_px: float
+    quote: bool = False
+    note: bool = False
+    marker: str = ""
+
+
+class _Containers:
+    """The lists, quotes and notes around the block that is written, from the outermost in."""
+
+    def __init__(self, style: DocumentStyle) -> None:
+        self._style = style
+        self._metrics = QFontMetricsF(style.font)
+        self._stack: list[_Container] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._stack)
+
+    @property
+    def are_secondary(self) -> bool:
+        """Whether words in them are painted in the quieter colour."""
+        return any(container.quote or container.note for container in self._stack)
+
+    @property
+    def is_note(self) -> bool:
+        return self._stack[-1].note
+
+    def follow(self, tokens: Sequence[Token], position: int) -> None:
+        """The token there may open or close one, or begin an item."""
+        token = tokens[position]
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            self._stack.append(_Container(self._list_indent_px(tokens[position:])))
+        elif token.type == "blockquote_open":
+            self._stack.append(_Container(QUOTE_STEP_PX * self._style.scale, quote=True))
+        elif token.type == "footnote_reference_open":
+            label = "" if token.meta.get("continued") else str(token.meta["label"])
+            self._stack.append(_Container(self._at_least_a_step(label), note=True, marker=label))
+        elif token.type in _CLOSERS:
+            self._stack.pop()
+        elif token.type == "list_item_open" and not token.meta.get("continued"):
+            self._stack[-1].marker = _marker(token)
+
+    def take_marker(self, children: list[Token]) -> str:
+        """The bullet or number of the item, before its first paragraph; a task's box is taken out of its text."""
+        if not self._stack or not self._stack[-1].marker:
+            return ""
+        marker, self._stack[-1].marker = self._stack[-1].marker, ""
+        if children and children[0].type == "text" and (task := _TASK.match(children[0].content)):
+            children[0] = children[0].copy(content=children[0].content[task.end() :])
+            return "☑" if task[1] in "xX" else "☐"
+        return marker
+
+    def block_format(self, marker: str = "", *, tight: bool = False) -> QTextBlockFormat:
+        block = QTextBlockFormat()
+        block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
+        block.setLeftMargin(sum(container.indent_px for container in self._stack))
+        block.setTopMargin(round((4 if tight or self._stack else 12) * self._style.scale))
+        quotes = sum(container.quote for container in self._stack)
+        notes = sum(container.note for container in self._stack)
+        if quotes:
+            block.setProperty(QUOTE_DEPTH, quotes)
+            block.setProperty(QUOTE_BARS, self._bars())
+        if notes:
+            block.setProperty(NOTE, True)
+        if len(self._stack) > quotes + notes:
+            block.setProperty(LIST_DEPTH, len(self._stack) - quotes - notes)
+        if marker:
+            block.setTextIndent(-self._metrics.horizontalAdvance(marker + _GAP))
+        return block
+
+    def _bars(self) -> list[float]:
+        starts = accumulate((container.indent_px for container in self._stack), initial=0.0)
+        return [start for container, start in zip(self._stack, starts, strict=False) if container.quote]
+
+    def _list_indent_px(self, tokens: Sequence[Token]) -> float:
+        level = tokens[0].level
+        items = (each for each in tokens if each.type == "list_item_open" and each.level == level + 1)
+        return self._at_least_a_step(*map(_marker, items))
+
+    def _at_least_a_step(self, *markers: str) -> float:
+        """The usual step; wider only where the list's own numbers are."""
+        widths = (self._metrics.horizontalAdvance(marker + _GAP) for marker in markers)
+        return max(list_step_px(self._style.font), *widths)
+
+
 class DocumentBuilder:
     """Writes one block's tokens into one document."""
 
@@ -77,7 +163,7 @@ class DocumentBuilder:
         self._cursor = QTextCursor(document)
         self._look = Look(style.font.toString(), style.ratio)
         self._fresh = True  # the document's first block is still unused
-        self._containers: list[_Container] = []
+        self._containers = _Containers(style)
         self._char_formats = [self._plain_format()]
 
     def write(self, tokens: Sequence[Token]) -> None:
@@ -93,20 +179,12 @@ class DocumentBuilder:
             rows = table_rows(tokens[position:])
             self._write_table(rows)
             return len(tokens)
-        if token.type in ("bullet_list_open", "ordered_list_open"):
-            self._containers.append(_Container(self._list_indent_px(tokens[position:])))
-        elif token.type == "blockquote_open":
-            self._containers.append(_Container(QUOTE_STEP_PX * self._style.scale, quote=True))
-        elif token.type == "footnote_reference_open":
-            self._containers.append(self._note(token))
-        elif token.type in _CLOSERS:
-            self._containers.pop()
-        elif token.type == "list_item_open" and not token.meta.get("continued"):
-            self._containers[-1].marker = _marker(token)
-        elif token.type == "hr":
+        if token.type == "hr":
             self._write_rule()
         elif token.type == "inline":
             self._write_paragraph(tokens[position - 1], token)
+        else:
+            self._containers.follow(tokens, position)
         return 1
 
     # Blocks
@@ -116,8 +194,8 @@ class DocumentBuilder:
             self._write_heading(opener, inline)
             return
         children = list(inline.children or [])
-        marker = self._take_marker(children)
-        self._start_block(self._block_format(marker, tight=opener.hidden))
+        marker = self._containers.take_marker(children)
+        self._start_block(self._containers.block_format(marker, tight=opener.hidden))
         if marker:
             self._cursor.insertText(marker + _GAP, self._marker_format(marker))
         self._char_formats = [self._plain_format()]
@@ -135,7 +213,7 @@ class DocumentBuilder:
 
     def _write_heading(self, opener: Token, inline: Token) -> None:
         factor = _HEADING_SIZES.get(opener.tag, 1.0)
-        block = self._block_format("", tight=False)
+        block = self._containers.block_format()
         block.setLineHeight(round(self._style.font_px * factor * 1.35), FIXED_HEIGHT)
         block.setProperty(HEADING, int(opener.tag[1]))
         self._start_block(block)
@@ -146,7 +224,7 @@ class DocumentBuilder:
         self._write_inline(list(inline.children or []))
 
     def _write_rule(self) -> None:
-        block = self._block_format("", tight=False)
+        block = self._containers.block_format()
         block.setProperty(RULE, True)
         block.setLineHeight(1, FIXED_HEIGHT)
         self._start_block(block)
@@ -159,50 +237,6 @@ class DocumentBuilder:
             self._fresh = False
         else:
             self._cursor.insertBlock(block, self._plain_format())
-
-    def _block_format(self, marker: str, *, tight: bool) -> QTextBlockFormat:
-        block = QTextBlockFormat()
-        block.setLineHeight(self._style.line_px, FIXED_HEIGHT)
-        block.setLeftMargin(sum(container.indent_px for container in self._containers))
-        block.setTopMargin(round((4 if tight or self._containers else 12) * self._style.scale))
-        quotes = sum(container.quote for container in self._containers)
-        notes = sum(container.note for container in self._containers)
-        if quotes:
-            block.setProperty(QUOTE_DEPTH, quotes)
-            block.setProperty(QUOTE_BARS, self._bars())
-        if notes:
-            block.setProperty(NOTE, True)
-        if len(self._containers) > quotes + notes:
-            block.setProperty(LIST_DEPTH, len(self._containers) - quotes - notes)
-        if marker:
-            block.setTextIndent(-QFontMetricsF(self._style.font).horizontalAdvance(marker + _GAP))
-        return block
-
-    def _bars(self) -> list[float]:
-        starts = accumulate((container.indent_px for container in self._containers), initial=0.0)
-        return [start for container, start in zip(self._containers, starts, strict=False) if container.quote]
-
-    def _list_indent_px(self, tokens: Sequence[Token]) -> float:
-        """The usual step; wider only where the list's own numbers are."""
-        level = tokens[0].level
-        items = [each for each in tokens if each.type == "list_item_open" and each.level == level + 1]
-        metrics = QFontMetricsF(self._style.font)
-        widest = max((metrics.horizontalAdvance(_marker(each) + _GAP) for each in items), default=0.0)
-        return max(list_step_px(self._style.font), widest)
-
-    def _note(self, token: Token) -> "_Container":
-        label = "" if token.meta.get("continued") else str(token.meta["label"])
-        widest = QFontMetricsF(self._style.font).horizontalAdvance(label + _GAP)
-        return _Container(max(list_step_px(self._style.font), widest), note=True, marker=label)
-
-    def _take_marker(self, children: list[Token]) -> str:
-        if not self._containers or not self._containers[-1].marker:
-            return ""
-        marker, self._containers[-1].marker = self._containers[-1].marker, ""
-        if children and children[0].type == "text" and (task := _TASK.match(children[0].content)):
-            children[0] = children[0].copy(content=children[0].content[task.end() :])
-            return "☑" if task[1] in "xX" else "☐"
-        return marker
 
     # Inline
 
@@ -264,15 +298,14 @@ class DocumentBuilder:
 
     def _plain_format(self) -> QTextCharFormat:
         result = QTextCharFormat()
-        quoted = any(container.quote or container.note for container in self._containers)
-        result.setForeground(self._style.secondary if quoted else self._style.text)
+        result.setForeground(self._style.secondary if self._containers.are_secondary else self._style.text)
         return result
 
     def _marker_format(self, marker: str) -> QTextCharFormat:
         result = QTextCharFormat()
         result.setForeground(self._style.secondary)
         result.setProperty(MARKER, True)
-        if self._containers[-1].note:
+        if self._containers.is_note:
             result.setAnchor(True)
             result.setAnchorHref(to_mark(marker))
         return result
@@ -350,14 +383,6 @@ class DocumentBuilder:
         char.setFontPointSize(1)
         self._cursor.setBlockFormat(block)
         self._cursor.setBlockCharFormat(char)
-
-
-@dataclass(slots=True)
-class _Container:
-    indent_px: float
-    quote: bool = False
-    note: bool = False
-    marker: str = ""
 
 
 def list_step_px(font: QFont) -> float:

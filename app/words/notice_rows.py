@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from PySide6.QtCore import QCoreApplication
+
 from app.storage import StorageProblem
 from app.words.notices import NoticeAction
 from engine import DeleteFailed, DrafterExamined, EngineError
@@ -26,3 +28,8 @@ class Row:
 
 def QT_TRANSLATE_NOOP(_context: str, source: str) -> str:  # noqa: N802 - lupdate looks for this name; Qt's own has no types
     return source
+
+
+def translated(source: str) -> str:
+    """The words of a row, now that they are shown."""
+    return QCoreApplication.translate("Messages", source) if source else ""

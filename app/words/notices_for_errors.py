@@ -17,7 +17,7 @@ import engine
 from app.storage import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.codec import as_name
 from app.words.formats import count, fill, listed, number, size
-from app.words.notice_rows import QT_TRANSLATE_NOOP, Row
+from app.words.notice_rows import QT_TRANSLATE_NOOP, Row, translated
 from app.words.notices import Notice, NoticeAction
 from app.words.notices_for_downloads import DOWNLOAD_TABLE
 from engine import DeleteFailed, DeleteRefusal, DrafterExamined, EngineError
@@ -472,19 +472,15 @@ def notice_for(error: Problem) -> Notice:
             QCoreApplication.translate("Messages", "The engine reported an unknown error."),
             detail=str(error),
         )
-    sentence = fill(_translated(row.sentence), *(_value(error, name) for name in row.values))
+    sentence = fill(translated(row.sentence), *(_value(error, name) for name in row.values))
     detail = str(getattr(error, "detail", ""))
-    return Notice(_translated(row.title), sentence, _translated(row.hint), row.action, detail)
+    return Notice(translated(row.title), sentence, translated(row.hint), row.action, detail)
 
 
 def reason_text(error: Problem) -> str:
     """What happened, and below it what to do."""
     notice = notice_for(error)
     return "\n".join(words for words in (notice.sentence, notice.hint) if words)
-
-
-def _translated(source: str) -> str:
-    return QCoreApplication.translate("Messages", source) if source else ""
 
 
 def _value(error: Any, name: str) -> str:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 
 from app.storage import ReplyStatus
 from app.words import formats
+from app.words.notice_rows import QT_TRANSLATE_NOOP, translated
 from app.words.notices import Notice, NoticeAction, drafting_sentence
 from app.words.notices_for_errors import notice_for
 from engine import DraftingState, EngineError, RequestStats
@@ -212,11 +213,61 @@ def _tooltip(stats: RequestStats) -> str:
     return "\n".join(line for line in lines if line)
 
 
+# By how a reply ended. One with no words that was cut short is not continued but tried again.
+_ENDS = {
+    ReplyStatus.INTERRUPTED: Notice(
+        QT_TRANSLATE_NOOP("Messages", "The reply was interrupted"),
+        QT_TRANSLATE_NOOP("Messages", "Hunch quit before the reply finished."),
+        action=NoticeAction.CONTINUE,
+    ),
+    ReplyStatus.UNSAVED: Notice(
+        QT_TRANSLATE_NOOP("Messages", "Not saved yet"),
+        QT_TRANSLATE_NOOP("Messages", "The end of this reply is not saved. Hunch keeps trying."),
+        QT_TRANSLATE_NOOP("Messages", "Free some disk space and leave Hunch open."),
+    ),
+    ReplyStatus.UNREADABLE: Notice(
+        QT_TRANSLATE_NOOP("Messages", "This message cannot be read"),
+        QT_TRANSLATE_NOOP("Messages", "The chat file is damaged here."),
+    ),
+    ReplyStatus.MODEL_CHANGED: Notice(
+        QT_TRANSLATE_NOOP("Messages", "The model was changed"),
+        QT_TRANSLATE_NOOP("Messages", "Its model was unloaded."),
+        QT_TRANSLATE_NOOP("Messages", "Continue with the current model."),
+        NoticeAction.CONTINUE,
+    ),
+    ReplyStatus.MEMORY: Notice(
+        QT_TRANSLATE_NOOP("Messages", "The memory is full"),
+        QT_TRANSLATE_NOOP("Messages", "This chat is as long as this Mac's memory allows."),
+        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a smaller model."),
+        NoticeAction.NEW_CHAT,
+    ),
+    ReplyStatus.CONTEXT: Notice(
+        QT_TRANSLATE_NOOP("Messages", "The context is full"),
+        QT_TRANSLATE_NOOP("Messages", "This chat has reached the model's limit."),
+        QT_TRANSLATE_NOOP("Messages", "Start a new chat, or choose a longer-context model."),
+        NoticeAction.NEW_CHAT,
+    ),
+    ReplyStatus.LENGTH: Notice(
+        QT_TRANSLATE_NOOP("Messages", "The reply reached its length limit"),
+        QT_TRANSLATE_NOOP("Messages", "It stops at the reply limit."),
+        QT_TRANSLATE_NOOP("Messages", "Continue it, or raise the limit in Settings."),
+        NoticeAction.CONTINUE,
+    ),
+}
+_CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.MODEL_CHANGED)
+
+
 def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool) -> Notice | None:
     """What stands at the end of a reply that did not come to its own end; `empty` as in `reply_footer`."""
     if status is ReplyStatus.FAILED and error is not None:
         return notice_for(error)
-    return _end_notices(empty).get(status)
+    row = _ENDS.get(status)
+    if row is None:
+        return None
+    title, sentence, hint = map(translated, (row.title, row.sentence, row.hint))
+    if empty and status in _CUT_SHORT:
+        return Notice(title, sentence, action=NoticeAction.RETRY)
+    return Notice(title, sentence, hint, row.action)
 
 
 def install_notice() -> Notice:
@@ -226,49 +277,6 @@ def install_notice() -> Notice:
         QCoreApplication.translate("Messages", "Install a larger model to chat about anything."),
         action=NoticeAction.INSTALL_MODEL,
     )
-
-
-def _end_notices(empty: bool) -> dict[ReplyStatus, Notice]:
-    return {
-        ReplyStatus.INTERRUPTED: Notice(
-            QCoreApplication.translate("Messages", "The reply was interrupted"),
-            QCoreApplication.translate("Messages", "Hunch quit before the reply finished."),
-            action=NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
-        ),
-        ReplyStatus.UNSAVED: Notice(
-            QCoreApplication.translate("Messages", "Not saved yet"),
-            QCoreApplication.translate("Messages", "The end of this reply is not saved. Hunch keeps trying."),
-            QCoreApplication.translate("Messages", "Free some disk space and leave Hunch open."),
-        ),
-        ReplyStatus.UNREADABLE: Notice(
-            QCoreApplication.translate("Messages", "This message cannot be read"),
-            QCoreApplication.translate("Messages", "The chat file is damaged here."),
-        ),
-        ReplyStatus.MODEL_CHANGED: Notice(
-            QCoreApplication.translate("Messages", "The model was changed"),
-            QCoreApplication.translate("Messages", "Its model was unloaded."),
-            "" if empty else QCoreApplication.translate("Messages", "Continue with the current model."),
-            NoticeAction.RETRY if empty else NoticeAction.CONTINUE,
-        ),
-        ReplyStatus.MEMORY: Notice(
-            QCoreApplication.translate("Messages", "The memory is full"),
-            QCoreApplication.translate("Messages", "This chat is as long as this Mac's memory allows."),
-            QCoreApplication.translate("Messages", "Start a new chat, or choose a smaller model."),
-            NoticeAction.NEW_CHAT,
-        ),
-        ReplyStatus.CONTEXT: Notice(
-            QCoreApplication.translate("Messages", "The context is full"),
-            QCoreApplication.translate("Messages", "This chat has reached the model's limit."),
-            QCoreApplication.translate("Messages", "Start a new chat, or choose a longer-context model."),
-            NoticeAction.NEW_CHAT,
-        ),
-        ReplyStatus.LENGTH: Notice(
-            QCoreApplication.translate("Messages", "The reply reached its length limit"),
-            QCoreApplication.translate("Messages", "It stops at the reply limit."),
-            QCoreApplication.translate("Messages", "Continue it, or raise the limit in Settings."),
-            NoticeAction.CONTINUE,
-        ),
-    }
 
 
 def status_text(status: ReplyStatus) -> str:

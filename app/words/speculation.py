@@ -10,6 +10,7 @@ import math
 from PySide6.QtCore import QCoreApplication
 
 from app.words import formats
+from app.words.notice_rows import QT_TRANSLATE_NOOP
 from app.words.replies import (
     Tone,
     against_text,
@@ -203,47 +204,47 @@ def question() -> str:
     return QCoreApplication.translate("Inspector", "What do these mean?")
 
 
+_MEANINGS = (
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Pass"),
+        QT_TRANSLATE_NOOP(
+            "Inspector",
+            "The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.",
+        ),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Accept rate"),
+        QT_TRANSLATE_NOOP("Inspector", "Share of guessed tokens that the main model kept."),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Tokens per pass"),
+        QT_TRANSLATE_NOOP("Inspector", "Average tokens per pass. Without a draft: 1."),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Break-even"),
+        QT_TRANSLATE_NOOP(
+            "Inspector",
+            "How much longer a pass takes with drafting. More tokens per pass than this make replies faster.",
+        ),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Faster, slower"),
+        QT_TRANSLATE_NOOP(
+            "Inspector",
+            "Tokens per pass divided by the break-even: speed with the draft against speed without, measured "
+            "on this Mac.",
+        ),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Inspector", "Accepted by position"),
+        QT_TRANSLATE_NOOP(
+            "Inspector", "How often each guess was kept. A guess counts only if all before it were right."
+        ),
+    ),
+)
+
+
 def meanings() -> list[tuple[str, str]]:
     """Each figure's name and what it means."""
-    return [
-        (
-            QCoreApplication.translate("Inspector", "Pass"),
-            QCoreApplication.translate(
-                "Inspector",
-                "The main model checks all guesses at once, keeps those before the first mismatch, and adds one token.",
-            ),
-        ),
-        (
-            QCoreApplication.translate("Inspector", "Accept rate"),
-            QCoreApplication.translate("Inspector", "Share of guessed tokens that the main model kept."),
-        ),
-        (
-            per_pass_name(),
-            QCoreApplication.translate(
-                "Inspector",
-                "Average tokens per pass. Without a draft: 1.",
-            ),
-        ),
-        (
-            QCoreApplication.translate("Inspector", "Break-even"),
-            QCoreApplication.translate(
-                "Inspector",
-                "How much longer a pass takes with drafting. More tokens per pass than this make replies faster.",
-            ),
-        ),
-        (
-            QCoreApplication.translate("Inspector", "Faster, slower"),
-            QCoreApplication.translate(
-                "Inspector",
-                "Tokens per pass divided by the break-even: speed with the draft against speed without, measured "
-                "on this Mac.",
-            ),
-        ),
-        (
-            positions_name(),
-            QCoreApplication.translate(
-                "Inspector",
-                "How often each guess was kept. A guess counts only if all before it were right.",
-            ),
-        ),
-    ]
+    translate = QCoreApplication.translate
+    return [(translate("Inspector", name), translate("Inspector", meaning)) for name, meaning in _MEANINGS]

@@ -420,7 +420,94 @@ def fill_move_menu(
         menu.addAction(QCoreApplication.translate("ChatMenu", "New Folder…")).triggered.connect(move_to_new)
 
 
-class ChatList(RowRing, QListView):
+class DraggedRows(RowRing, QListView):
+    """Rows that can be dragged onto folders, and out of them. A drag of another program is not taken."""
+
+    move_requested = Signal(int, object)  # chat, folder or None
+    folder_move_requested = Signal(int, object)  # folder, the one to be in or None
+
+    def __init__(self, theme: Theme, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.dropped_on = QRect()  # the row that a drop would go to
+        self._drag_edge = 0  # at which edge a drag is: above -1, below 1
+        set_up_row_list(self, theme)
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDropIndicatorShown(False)
+
+    def _chats(self) -> ConversationListModel:
+        model = self.model()
+        assert isinstance(model, ConversationListModel)
+        return model
+
+    @property
+    def _tree(self) -> FolderTree:
+        return self._chats().tree
+
+    def _is_item(self, index: Index) -> bool:
+        return index.isValid() and not row_of(index).is_heading
+
+    def startDrag(self, _actions: Qt.DropAction) -> None:  # noqa: N802 - Qt's name
+        index = self.currentIndex()
+        if not self._is_item(index):
+            return
+        drag = QDrag(self)
+        drag.setMimeData(carried(row_of(index)))
+        picture = self.viewport().grab(self.visualRect(index))
+        drag.setPixmap(picture)
+        # A row's height below the pointer: over the pointer the picture would hide the row that is dropped on.
+        drag.setHotSpot(QPoint(self.theme.px(24), -round(picture.deviceIndependentSize().height())))
+        drag.exec(Qt.DropAction.MoveAction)
+        self._show_target(QRect())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self._drag_edge = 0
+        event.setAccepted(dragged(event) is not None)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        self._scroll_at_edge(event)
+        what, index = dragged(event), self.indexAt(event.position().toPoint())
+        folder_id = target(row_of(index) if index.isValid() else None)
+        welcome = what is not None and is_welcome(what, folder_id, self._tree)
+        self._show_target(self._place_of(folder_id) if welcome else QRect())
+        event.setAccepted(welcome)
+
+    def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
+        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call begins anew: a hand that
+        trembles would hold it up."""
+        y, margin = event.position().y(), self.autoScrollMargin()
+        edge = -1 if y < margin else 1 if y >= self.viewport().height() - margin else 0
+        if edge and edge != self._drag_edge:
+            super().dragMoveEvent(event)
+        self._drag_edge = edge
+
+    def _place_of(self, folder_id: int | None) -> QRect:
+        row = self._chats().row_of_folder(folder_id or 0)
+        return QRect() if row is None else self.visualRect(self._chats().index(row))
+
+    def _show_target(self, place: QRect) -> None:
+        self.dropped_on = place
+        self.viewport().update()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._show_target(QRect())
+        super().dragLeaveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        what, index = dragged(event), self.indexAt(event.position().toPoint())
+        folder_id = target(row_of(index) if index.isValid() else None)
+        self._show_target(QRect())
+        if what is None or not is_welcome(what, folder_id, self._tree):
+            event.ignore()
+            return
+        event.accept()
+        if what[0]:
+            self.move_requested.emit(what[0], folder_id)
+        else:
+            self.folder_move_requested.emit(what[1], folder_id)
+
+
+class ChatList(DraggedRows):
     chat_opened = Signal(int)
     chat_clicked = Signal()  # after that: one writes there now
     match_opened = Signal(int, Match)  # chat
@@ -429,29 +516,18 @@ class ChatList(RowRing, QListView):
     duplicate_requested = Signal(int)
     export_requested = Signal(int, str)  # chat, title
     delete_requested = Signal(int)
-    move_requested = Signal(int, object)  # chat, folder or None
     folder_renamed = Signal(int, str)
     folder_opened = Signal(int, bool)
     folder_delete_requested = Signal(int)
-    folder_move_requested = Signal(int, object)  # folder, the one to be in or None
     folder_requested = Signal(object, int)  # a new one: in which one or None, with which chat or 0
     left_upwards = Signal()  # Up in the first row
     search_left = Signal()  # Escape, while what a search found is listed
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.theme = theme
+        super().__init__(theme, parent)
         self.open_chat_id = 0
-        self.dropped_on = QRect()  # the row that a drop would go to
         self._pressed: Identity | None = None
-        self._drag_edge = 0  # at which edge a drag is: above -1, below 1
-        set_up_row_list(self, theme)
-        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
-        self.setDropIndicatorShown(False)
         self.setItemDelegate(ChatRowDelegate(self, self))
-
-    def set_chats(self, model: ConversationListModel) -> None:
-        self.setModel(model)
 
     def set_open_chat(self, chat_id: int) -> None:
         self.open_chat_id = chat_id
@@ -466,15 +542,6 @@ class ChatList(RowRing, QListView):
     def words(self) -> Sequence[str]:
         """What is searched for."""
         return self._chats().query.split() if self.model() is not None else ()
-
-    def _chats(self) -> ConversationListModel:
-        model = self.model()
-        assert isinstance(model, ConversationListModel)
-        return model
-
-    @property
-    def _tree(self) -> FolderTree:
-        return self._chats().tree
 
     # Keys
 
@@ -675,9 +742,7 @@ class ChatList(RowRing, QListView):
             return
         row = row_of(index)
         renamed, number = (self.folder_renamed, row.folder_id) if row.folder_id else (self.renamed, row.chat_id)
-        field = RenameField(
-            self, self.theme, lambda: self.index_of(row), row.title, lambda text: renamed.emit(number, text)
-        )
+        field = RenameField(self, self.theme, lambda: self.index_of(row), row.title, partial(renamed.emit, number))
         field.setAccessibleName(self.tr("Folder name") if row.folder_id else self.tr("Chat title"))
 
     def index_of(self, row: ConversationRow) -> QModelIndex:
@@ -686,72 +751,8 @@ class ChatList(RowRing, QListView):
         number = chats.row_of_folder(row.folder_id) if row.folder_id else chats.row_of(row.chat_id)
         return QModelIndex() if number is None else chats.index(number)
 
-    def _is_item(self, index: Index) -> bool:
-        return index.isValid() and not row_of(index).is_heading
-
-    # Dragging
-
-    def startDrag(self, _actions: Qt.DropAction) -> None:  # noqa: N802 - Qt's name
-        index = self.currentIndex()
-        if not self._is_item(index):
-            return
-        drag = QDrag(self)
-        drag.setMimeData(carried(row_of(index)))
-        picture = self.viewport().grab(self.visualRect(index))
-        drag.setPixmap(picture)
-        # A row's height below the pointer: over the pointer the picture would hide the row that is dropped on.
-        drag.setHotSpot(QPoint(self.theme.px(24), -round(picture.deviceIndependentSize().height())))
-        drag.exec(Qt.DropAction.MoveAction)
-        self._show_target(QRect())
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        self._drag_edge = 0
-        event.setAccepted(dragged(event) is not None)
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        self._scroll_at_edge(event)
-        what, index = dragged(event), self.indexAt(event.position().toPoint())
-        folder_id = target(row_of(index) if index.isValid() else None)
-        welcome = what is not None and is_welcome(what, folder_id, self._tree)
-        self._show_target(self._place_of(folder_id) if welcome else QRect())
-        event.setAccepted(welcome)
-
-    def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
-        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call begins anew: a hand that
-        trembles would hold it up."""
-        y, margin = event.position().y(), self.autoScrollMargin()
-        edge = -1 if y < margin else 1 if y >= self.viewport().height() - margin else 0
-        if edge and edge != self._drag_edge:
-            super().dragMoveEvent(event)
-        self._drag_edge = edge
-
     def rowsAboutToBeRemoved(self, parent: Index, first: int, last: int) -> None:  # noqa: N802 - Qt's name
         """Where the current row goes, its neighbour becomes current, which Qt would bring into sight: nobody asked."""
         value = self.verticalScrollBar().value()
         super().rowsAboutToBeRemoved(parent, first, last)
         self.verticalScrollBar().setValue(value)
-
-    def _place_of(self, folder_id: int | None) -> QRect:
-        row = self._chats().row_of_folder(folder_id or 0)
-        return QRect() if row is None else self.visualRect(self._chats().index(row))
-
-    def _show_target(self, place: QRect) -> None:
-        self.dropped_on = place
-        self.viewport().update()
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self._show_target(QRect())
-        super().dragLeaveEvent(event)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        what, index = dragged(event), self.indexAt(event.position().toPoint())
-        folder_id = target(row_of(index) if index.isValid() else None)
-        self._show_target(QRect())
-        if what is None or not is_welcome(what, folder_id, self._tree):
-            event.ignore()
-            return
-        event.accept()
-        if what[0]:
-            self.move_requested.emit(what[0], folder_id)
-        else:
-            self.folder_move_requested.emit(what[1], folder_id)

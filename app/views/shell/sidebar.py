@@ -93,7 +93,7 @@ class Sidebar(Translated, QWidget):
         self.models_button.set_emphasis(Emphasis.PLAIN if shown else Emphasis.QUIET)
 
     def set_model(self, model: ConversationListModel) -> None:
-        self.chats.set_chats(model)
+        self.chats.setModel(model)
         for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset):
             signal.connect(self._show_nothing)
         model.refreshed.connect(self._on_found)
