@@ -416,6 +416,7 @@ def test_what_is_typed_stays_however_the_field_grows(harness: AppHarness, qtbot:
         QTest.keyClick(field.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         QTest.keyClicks(field.field, words)
     assert field.field.text() == "one\ntwo\nthree"
-    edits, number = harness.application.storage.read.edits, id_of(harness, 0)
-    qtbot.waitUntil(lambda: number in edits.of_chat(harness.chats.chat_id))
-    assert edits.of_chat(harness.chats.chat_id)[number].text == "one\ntwo\nthree"
+    edits = harness.application.storage.read.edits
+    qtbot.waitUntil(
+        lambda: [edit.text for edit in edits.of_chat(harness.chats.chat_id).values()] == ["one\ntwo\nthree"]
+    )
