@@ -28,6 +28,8 @@ _THREAD_END_S = 60.0
 _PATIENCE_MS = 60_000
 _LOOK_MS = 1
 _FULL_COLLECTION_EVERY = 100  # tests
+_MEMORY = Path("/dev/shm")  # of Linux
+_ROOM_BYTES = 4 << 30  # tests take a tenth of that
 
 # Set while this file is imported: libraries read the environment when they are.
 _HOME = Path(tempfile.mkdtemp(prefix="hunch-tests-"))
@@ -50,7 +52,14 @@ def _isolate_environment() -> None:
         os.environ[f"XDG_{name}_{suffix}"] = str(folder)
 
 
+def _put_folders_in_memory() -> None:
+    """Most tests save a chat or a setting, and a disk takes longer for that than the app."""
+    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM_BYTES:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
+
+
 _isolate_environment()
+_put_folders_in_memory()
 QLocale.setDefault(QLocale("en_US"))  # as the app does when it is told its language
 
 # Machines under test are busy, so time says nothing; a failure prints what reproduces it. Drills look for new examples.
