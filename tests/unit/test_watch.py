@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import sys
-from types import FrameType
+from collections.abc import Callable
+from functools import partial
+from types import FrameType, ModuleType
 from typing import Any
 
 import pytest
@@ -18,13 +21,21 @@ def test_copying_is_ended_too() -> None:
         copy.deepcopy({number: {number: [number]} for number in range(1_000_000)})
 
 
-def test_copying_is_looked_at_from_call_to_call(monkeypatch: pytest.MonkeyPatch) -> None:
+WORK: dict[str, tuple[ModuleType, Callable[[], object]]] = {
+    "copy": (copy, partial(copy.deepcopy, {number: {"content": str(number)} for number in range(100)})),
+    "inspect": (inspect, partial(inspect.signature, watched)),
+}
+
+
+@pytest.mark.parametrize("library", WORK)
+def test_some_libraries_are_looked_at_from_call_to_call(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tokenizer with many added tokens is loaded by copying each of them several times."""
     seen: list[str] = []
     whole = watch._Watch.__call__
+    module, work = WORK[library]
 
     def noted(self: Any, frame: FrameType, event: str, argument: Any) -> Any:
-        if frame.f_code.co_filename == copy.__file__:
+        if frame.f_code.co_filename == module.__file__:
             seen.append(event)
         return whole(self, frame, event, argument)
 
@@ -35,11 +46,10 @@ def test_copying_is_looked_at_from_call_to_call(monkeypatch: pytest.MonkeyPatch)
         nonlocal calls
         calls += event == "call"
 
-    many = {number: {"content": str(number)} for number in range(100)}
     sys.setprofile(count)
-    copy.deepcopy(many)
+    work()
     sys.setprofile(None)
     with watched(60):
-        copy.deepcopy(many)
+        work()
     assert set(seen) == {"call"}
     assert len(seen) <= calls
