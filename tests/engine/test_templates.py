@@ -133,6 +133,12 @@ def test_a_step_that_would_hold_up_other_threads_is_refused(name: str) -> None:
         ChatTemplate(BAD_TEMPLATES[name], {}, limit_s=600.0).render(TURNS[:2])
 
 
+def test_values_that_a_template_keeps_count_together() -> None:
+    """None of a hundred variables of 16 million letters is too large by itself."""
+    with pytest.raises(TemplateTooCostly):
+        ChatTemplate(BAD_TEMPLATES["many variables"], {}, limit_s=600.0).render(TURNS[:2])
+
+
 def test_a_width_that_is_too_large_is_seen_wherever_it_stands() -> None:
     wide = (
         "{:11111}",

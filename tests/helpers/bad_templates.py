@@ -78,6 +78,7 @@ BAD_TEMPLATES = {
     "a map of itself": _PAIR + "{% set ns.l = {'a': ns.l, 'b': ns.l} %}{% endfor %}{{ ns.l | tojson }}",
     "a dict of itself": _PAIR + "{% set ns.l = dict(a=ns.l, b=ns.l) %}{% endfor %}{{ ns.l | string }}",
     "keeps all": _LIST + _MANY + "{% set ns.l = ns.l + [('a' * 1000000) ~ i] %}{% endfor %}",
+    "many variables": "{% set v = 'a' * 1000000 %}" + "".join(f"{{% set v{n} = v * 16 %}}" for n in range(100)),
     "a long program": "{% macro m() %}{% endmacro %}" * 2500,
     "braces left open": "{{ '" + "{" * 4000 + "'.format(1) }}",
     "deep": "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
