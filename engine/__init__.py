@@ -87,6 +87,7 @@ from engine.api.events import (
     TemplateRead,
     TextDelta,
     TokensCounted,
+    ToolCalled,
     UpdateChecked,
     VerifyProgress,
 )
@@ -139,6 +140,7 @@ from engine.api.types import (
     SpanKind,
     Speculation,
     SpeculationMode,
+    ToolCall,
 )
 from engine.hub.catalog import (
     RECOMMENDED_SHARE,
@@ -161,6 +163,8 @@ from engine.models.names import is_drafter_folder
 from engine.models.openblas import has_openblas
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
+from engine.server.options import ServerOptions, ServerPhase, ServerState
+from engine.server.service import Server
 
 __all__ = [
     "HUB_FAMILIES",
@@ -291,6 +295,10 @@ __all__ = [
     "SearchFailed",
     "SearchId",
     "SearchResults",
+    "Server",
+    "ServerOptions",
+    "ServerPhase",
+    "ServerState",
     "Sink",
     "SpanKind",
     "Speculation",
@@ -304,6 +312,8 @@ __all__ = [
     "TokenInClear",
     "TokenizerBroken",
     "TokensCounted",
+    "ToolCall",
+    "ToolCalled",
     "UpdateChecked",
     "VerifyProgress",
     "Vocabularies",

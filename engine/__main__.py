@@ -1,4 +1,5 @@
-"""A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its statistics.
+"""A command line for developers: `python -m engine generate --model DIR … --json` writes one reply and its statistics,
+`python -m engine serve --model DIR …` serves other programs until it is stopped.
 
 Errors are one line on stderr. Exit codes: 0 written, 1 refused, failed or output not writable, 2 wrong usage, 130
 stopped by Ctrl-C, 141 the reader of the output has closed it.
@@ -31,10 +32,13 @@ from engine import (
     Request,
     RequestStats,
     Sampling,
+    Server,
+    ServerPhase,
     SpanKind,
     Speculation,
     TextDelta,
 )
+from engine.server.command import Ending, add_arguments, options_of
 
 _STOPPED = 130
 _OUTPUT_CLOSED = 141
@@ -45,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parser().parse_args(arguments)
         _prepare_output(options.log)
-        return _generate(options)
+        return int(options.run(options))
     except KeyboardInterrupt:
         return _STOPPED
     except OSError as error:  # of stdout: the engine handles its own
@@ -64,6 +68,32 @@ def _generate(options: argparse.Namespace) -> int:
         for _ in range(1 if options.draft is None else 2):
             _await_model(events)
         return _write(engine, _request(options), events, options.json)
+    except EngineError as error:
+        return _refuse(error)
+    finally:
+        if not engine.close():
+            _abandon(sys.stdout)
+
+
+def _serve(options: argparse.Namespace) -> int:
+    engine = Engine()
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    try:
+        with Ending() as ending:
+            server = Server(engine, options_of(options), ending.on_change)
+            engine.load(options.model, events.put, draft=options.draft)
+            for _ in range(1 if options.draft is None else 2):
+                _await_model(events, ending)
+            if not ending.asked:
+                server.start()
+                begun = ending.wait_for_begin()
+                if begun.phase is ServerPhase.FAILED:
+                    _say(json.dumps({"error": begun.error, "detail": begun.detail}))
+                    return 1
+                print(json.dumps({"serving": begun.addresses}), flush=True)
+                ending.wait()
+            server.stop()
+            return 0
     except EngineError as error:
         return _refuse(error)
     finally:
@@ -121,8 +151,15 @@ def _write(engine: Engine, request: Request, events: queue.SimpleQueue[Event], a
     return 0
 
 
-def _await_model(events: queue.SimpleQueue[Event]) -> None:
-    while not isinstance(event := events.get(), ModelReady):
+def _await_model(events: queue.SimpleQueue[Event], ending: Ending | None = None) -> None:
+    """Returns early once the process is asked to end."""
+    while ending is None or not ending.asked:
+        try:
+            event = events.get(timeout=None if ending is None else 0.2)
+        except queue.Empty:
+            continue
+        if isinstance(event, ModelReady):
+            return
         if isinstance(event, ModelFailed):
             raise event.error
 
@@ -172,7 +209,12 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m engine", description=__doc__)
-    generate = parser.add_subparsers(required=True, metavar="generate").add_parser("generate", help="write one reply")
+    commands = parser.add_subparsers(required=True, metavar="generate|serve")
+    serve = commands.add_parser("serve", help="serve other programs on this machine")
+    add_arguments(serve)
+    serve.set_defaults(run=_serve)
+    generate = commands.add_parser("generate", help="write one reply")
+    generate.set_defaults(run=_generate)
     generate.add_argument("--model", type=Path, required=True, metavar="DIR")
     generate.add_argument("--draft", type=Path, metavar="DIR")
     prompt = generate.add_mutually_exclusive_group(required=True)

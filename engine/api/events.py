@@ -1,11 +1,11 @@
 """The engine's events: small frozen values, safe to pass to any thread.
 
-A request's events: Queued, then PromptProgress and TextDelta in any number, then exactly one of Finished or Failed. A
-model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed (ModelFailed
-alone, `began` being false, when loading cannot begin). ModelChecking may come between them. ModelUnloaded comes
-whenever a loaded model is dropped: by a command, replaced, or because the engine closes. DrafterExamined may follow the
-ModelReady of a drafter, and ModelMeasured that of a main model. A download's: DownloadProgress in any number, then
-exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
+A request's events: Queued, then PromptProgress, TextDelta and ToolCalled in any number, then exactly one of Finished
+or Failed. A model's: ModelLoading, ModelLoadProgress in any number, then exactly one of ModelReady or ModelFailed
+(ModelFailed alone, `began` being false, when loading cannot begin). ModelChecking may come between them.
+ModelUnloaded comes whenever a loaded model is dropped: by a command, replaced, or because the engine closes.
+DrafterExamined may follow the ModelReady of a drafter, and ModelMeasured that of a main model. A download's:
+DownloadProgress in any number, then exactly one of DownloadFinished, DownloadStopped or DownloadFailed.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from engine.api.types import (
     RequestId,
     RoundTrace,
     SpanKind,
+    ToolCall,
 )
 
 _POOR_PER_PASS = 1.2
@@ -107,6 +108,7 @@ class ModelMeasured:
 class Queued:
     request: RequestId
     background: bool = False
+    guest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,14 @@ class TextDelta:
     text: str
     stats: RequestStats
     marks: tuple[DraftMark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled:
+    """A tool call in a reply of a request with tools. Its text is in no TextDelta; what cannot be parsed is."""
+
+    request: RequestId
+    call: ToolCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +327,7 @@ ModelEvent = (
     | DrafterExamined
     | ModelMeasured
 )
-RequestEvent = Queued | PromptProgress | TextDelta | Finished | Failed | TokensCounted
+RequestEvent = Queued | PromptProgress | TextDelta | ToolCalled | Finished | Failed | TokensCounted
 StoreEvent = (
     LibraryScanned
     | ModelDeleted

@@ -30,8 +30,8 @@ class ChatEngine(Protocol):
 
         The loaded pair is dropped, with ModelUnloaded, right before weights are read. A failure before that (files,
         tokenizer, memory) changes nothing; the draft then fails with LoadAborted. While replies run it is refused with
-        RepliesUnderWay and changes nothing, unless `end_replies`: then they end with MODEL_CHANGED, as a background one
-        does in any case. Queued requests run with the new model.
+        RepliesUnderWay and changes nothing, unless `end_replies`: then they end with MODEL_CHANGED, as background ones
+        and guests do in any case. Queued requests run with the new model.
         """
 
     def set_draft(self, folder: Path | str | None, sink: Sink) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NewType
+from typing import Any, NewType
 
 RequestId = NewType("RequestId", int)
 DownloadId = NewType("DownloadId", int)
@@ -12,6 +13,7 @@ CountId = NewType("CountId", int)
 
 MAX_SEED = 2**64 - 1
 MAX_DRAFT_TOKENS = 32
+BACKGROUND_RANK = 2
 
 
 class ModelRole(StrEnum):
@@ -23,6 +25,7 @@ class MessageRole(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
+    TOOL = "tool"  # what a tool answered
 
 
 class SpeculationMode(StrEnum):
@@ -85,9 +88,20 @@ class ModelSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    id: str
+    name: str
+    arguments: str  # a JSON object
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     role: MessageRole
     content: str
+    reasoning: str = ""  # of a reply; templates drop it from all turns but the latest
+    tool_calls: tuple[ToolCall, ...] = ()  # of a reply
+    tool_call_id: str = ""  # of a tool's answer: the call's
+    name: str = ""  # of the tool that answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +143,30 @@ class Speculation:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One reply to write. Give `messages` (rendered with the model's chat template) or raw `tokens`, not both."""
+    """One reply to write. Give one of `messages` (rendered with the model's chat template), `tokens` and `text`."""
 
     messages: tuple[Message, ...] = ()
     tokens: tuple[int, ...] = ()
+    text: str = ""  # continued as it is, without a template
     sampling: Sampling = field(default_factory=Sampling)
     speculation: Speculation = field(default_factory=Speculation)
     max_tokens: int | None = None  # None: as far as the context goes
     context_tokens: int | None = None  # of prompt and reply, at most; None: the model's
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
+    tools: tuple[Mapping[str, Any], ...] = ()  # JSON objects, given to the template as they are
+    several_calls: bool = True  # False: the first tool call ends the reply
+    template_variables: Mapping[str, Any] = field(default_factory=dict)  # further ones, for the template
     trace: bool = False  # Finished lists the rounds
     transient: bool = False  # of no chat: uses no kept cache, leaves none, and drafts nothing
     background: bool = False  # runs only while no other request is queued or running
+    guest: bool = False  # another program's: pauses while a request of the user's is queued or running
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
+
+    @property
+    def rank(self) -> int:
+        """Requests of a lower rank go first, and pause those of a higher one."""
+        return BACKGROUND_RANK if self.background else int(self.guest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +307,11 @@ class EngineState:
     queued: tuple[RequestId, ...] = ()
     running: tuple[RequestId, ...] = ()
     background: tuple[RequestId, ...] = ()  # of these two, those that yield to the others
+    guests: tuple[RequestId, ...] = ()  # of these two, other programs'; they yield to the user's
     drafting: DraftingState = DraftingState.NO_DRAFT  # of the latest reply with an event
 
     @property
     def foreground(self) -> tuple[RequestId, ...]:
         """The requests that a user waits for: running ones, then queued ones."""
-        return tuple(each for each in (*self.running, *self.queued) if each not in self.background)
+        others = {*self.background, *self.guests}
+        return tuple(each for each in (*self.running, *self.queued) if each not in others)

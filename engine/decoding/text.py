@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
-from engine.api.types import Message, MessageRole, Request, SpanKind
+from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
+from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
 from engine.models.watch import Aborted, Question, TooLong, never
 
@@ -33,8 +34,12 @@ class Prompt:
 
 def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = never) -> list[int]:
     """The tokens that the reply continues. Raises Aborted soon after `aborted` returns True."""
+    if request.tools:
+        ToolSyntax(model, request.tools)
     if request.tokens:
         return list(request.tokens)
+    if request.text:
+        return encode(request.text, model, aborted)
     if not request.messages or request.messages[-1].role is MessageRole.SYSTEM:
         raise EmptyConversation
     try:
@@ -62,12 +67,12 @@ def turn_end(
     whole = len(prompt) - 1
     if not asked or not model.tokenizer.has_chat_template:
         return whole
-    if not exact:
+    if not exact and not request.template_variables:
         return (
             whole if goes_on(request) else max(0, len(prompt) - _announcement_tokens(model, request.thinking, aborted))
         )
     try:
-        before = _with_template(asked, model, request.thinking, aborted, announced=False, unfinished=False)
+        before = _with_template(replace(request, messages=asked), model, aborted, announced=False)
     except (Exception, TooLong):  # noqa: BLE001  some templates require an answer after the question
         return whole
     return min(common_prefix(before, prompt), whole)
@@ -122,23 +127,17 @@ def _render(request: Request, model: LoadedModel, aborted: Question) -> list[int
     if not model.tokenizer.has_chat_template:
         return encode("\n\n".join(message.content for message in request.messages), model, aborted)
     unfinished = goes_on(request)
-    return _with_template(
-        request.messages, model, request.thinking, aborted, announced=not unfinished, unfinished=unfinished
-    )
+    return _with_template(request, model, aborted, announced=not unfinished, unfinished=unfinished)
 
 
 def _with_template(
-    messages: Sequence[Message],
-    model: LoadedModel,
-    thinking: bool,
-    aborted: Question,
-    *,
-    announced: bool,
-    unfinished: bool,
+    request: Request, model: LoadedModel, aborted: Question, *, announced: bool, unfinished: bool = False
 ) -> list[int]:
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
-    turns = [_as_dict(message) for message in messages]
-    variables = {"add_generation_prompt": announced, "enable_thinking": thinking}
+    turns = [_as_dict(message) for message in request.messages]
+    variables = {**request.template_variables, "enable_thinking": request.thinking, "add_generation_prompt": announced}
+    if request.tools:
+        variables["tools"] = [dict(tool) for tool in request.tools]
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
         render = partial(model.tokenizer.apply_chat_template, turns, continue_final_message=unfinished, **variables)
         return list(encoding.apart(render, aborted))
@@ -147,12 +146,21 @@ def _with_template(
 
 
 def goes_on(request: Request) -> bool:
-    """Whether an unfinished reply is continued."""
-    return bool(request.messages) and request.messages[-1].role is MessageRole.ASSISTANT
+    """Whether an unfinished reply or text is continued."""
+    if request.text:
+        return True
+    last = request.messages[-1] if request.messages else None
+    return last is not None and last.role is MessageRole.ASSISTANT and not last.tool_calls
 
 
-def _as_dict(message: Message) -> dict[str, str]:
-    return {"role": message.role.value, "content": message.content}
+def _as_dict(message: Message) -> dict[str, Any]:
+    """With further keys only where there is something to say: some templates look whether a key is there."""
+    turn: dict[str, Any] = {"role": message.role.value, "content": message.content}
+    given = {"reasoning_content": message.reasoning, "tool_call_id": message.tool_call_id, "name": message.name}
+    turn |= {name: value for name, value in given.items() if value}
+    if message.tool_calls:
+        turn["tool_calls"] = [call_as_dict(call) for call in message.tool_calls]
+    return turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +168,14 @@ class Span:
     kind: SpanKind
     text: str
     runs: tuple[Run, ...] = field(default=(), compare=False)  # the tokens of its characters
+    call: ToolCall | None = None  # set: it has no text
 
 
 class ReplyText:
-    """Turns committed tokens into spans of text; holds back text that may still become a stop string or a marker."""
+    """Turns committed tokens into spans of text; holds back text that may still become a stop string or a marker.
+
+    With `tools`, a call is held back until its end.
+    """
 
     def __init__(
         self,
@@ -173,6 +185,8 @@ class ReplyText:
         *,
         within: bool = False,
         begin: int = 0,
+        tools: ToolSyntax | None = None,
+        several_calls: bool = True,
     ) -> None:
         """`within`: the prompt ends in the middle of a text, so leading spaces and line breaks are kept.
 
@@ -188,6 +202,9 @@ class ReplyText:
         self._held = ""
         self._sources = Sources()  # of the held text
         self._fresh = not within  # nothing of this span was returned yet: leading blank lines are dropped
+        self._tools = tools
+        self._several_calls = several_calls
+        self._calling = False  # the held text begins with the marker of a call
         self.stopped = False  # a stop string was found; all later text is dropped
 
     def push(self, token: int) -> list[Span]:
@@ -200,7 +217,7 @@ class ReplyText:
         self._detokenizer.finalize()
         spans = self._take(self._detokenizer.last_segment)
         if not self.stopped and self._held:
-            spans.extend(self._span(len(self._held)))
+            spans.extend(self._end_of_call(len(self._held)) if self._calling else self._span(len(self._held)))
         return spans
 
     def _take(self, text: str) -> list[Span]:
@@ -211,23 +228,52 @@ class ReplyText:
         spans: list[Span] = []
         while (found := self._first_marker()) is not None:
             at, marker = found
+            if self._calling:
+                spans.extend(self._end_of_call(at + len(marker)))
+                if self.stopped:
+                    return spans
+                continue
             spans.extend(self._span(at))
+            if self._tools is not None and marker == self._tools.start:
+                self._calling = True
+                continue
             self._drop(len(marker))
             if marker in self._stops:
                 self.stopped, self._held = True, ""
                 return spans
             self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
             self._fresh = True
+        if self._calling:
+            return spans
         certain = len(self._held) - _possible_start(self._held, self._markers())
         spans.extend(self._span(certain))
         return spans
 
+    def _end_of_call(self, chars: int) -> list[Span]:
+        """What the first `chars` characters of the held text are, which begin with the marker of a call."""
+        self._calling = False
+        tools = self._tools
+        if tools is None:
+            raise RuntimeError("a call without tools")
+        calls = tools.calls_in(self._held[len(tools.start) : chars].removesuffix(tools.end))
+        if not calls:
+            return self._span(chars)
+        self._drop(chars)
+        self._fresh = True
+        if not self._several_calls:
+            self.stopped, self._held, calls = True, "", calls[:1]
+        return [Span(SpanKind.ANSWER, "", call=call) for call in calls]
+
     def _markers(self) -> tuple[str, ...]:
+        if self._tools is not None and self._calling:
+            return (self._tools.end,) if self._tools.end else ()
         marker = self._closes if self._kind is SpanKind.THINKING else self._opens
-        return (*self._stops, marker) if marker else self._stops
+        call = self._tools.start if self._tools is not None and self._kind is SpanKind.ANSWER else ""
+        return (*self._stops, *(each for each in (marker, call) if each))
 
     def _first_marker(self) -> tuple[int, str] | None:
-        found = [(at, marker) for marker in self._markers() if (at := self._held.find(marker)) >= 0]
+        begin = len(self._tools.start) if self._tools is not None and self._calling else 0
+        found = [(at, marker) for marker in self._markers() if (at := self._held.find(marker, begin)) >= 0]
         return min(found, key=lambda pair: (pair[0], -len(pair[1]))) if found else None
 
     def _span(self, chars: int) -> list[Span]:

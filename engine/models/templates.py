@@ -58,7 +58,7 @@ _BY_TEXT = {"translate", "rfind", "rindex", "rsplit", "rpartition"}
 _UNUSED_FILTERS = ("pprint", "urlize", "wordwrap", "xmlattr")  # for web pages
 _UNFINISHED = "CONTINUE_FINAL_MESSAGE_TAG "
 
-Turn = dict[str, str]
+Turn = dict[str, Any]
 
 
 class TemplateTooCostly(jinja2.TemplateError):
@@ -91,7 +91,7 @@ class ChatTemplate:
             turns[-1]["content"] += _UNFINISHED
         self._environment.spent.characters = 0
         with watched(self._limit_s, aborted):
-            text = self._render(messages=turns, tools=None, documents=None, **{**self._variables, **variables})
+            text = self._render(**{"tools": None, "documents": None, **self._variables, **variables, "messages": turns})
         return _cut(text, turns[-1]["content"]) if unfinished else text
 
     def _render(self, **variables: Any) -> str:

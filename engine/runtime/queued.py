@@ -101,7 +101,7 @@ class QueuedReply:
 
 
 class RequestQueue:
-    """Requests in the queue, background ones last. The next to start is the first whose prompt is made."""
+    """Requests in the queue, by rank. The next to start is the first whose prompt is made."""
 
     def __init__(self) -> None:
         self._waiting: list[QueuedReply] = []
@@ -110,21 +110,22 @@ class RequestQueue:
         return len(self._waiting)
 
     @property
-    def foreground(self) -> int:
-        """Number of requests that are not background ones: the first ones."""
-        return sum(not queued.request.background for queued in self._waiting)
+    def first_rank(self) -> int | None:
+        return self._waiting[0].request.rank if self._waiting else None
+
+    def up_to(self, rank: int) -> int:
+        """Number of requests of this rank or a lower one: the first ones."""
+        return sum(queued.request.rank <= rank for queued in self._waiting)
 
     def add(self, queued: QueuedReply) -> None:
-        self._waiting.insert(len(self._waiting) if queued.request.background else self.foreground, queued)
+        self._waiting.insert(self.up_to(queued.request.rank), queued)
 
-    def ready(self, model: LoadedModel | None, *, patient: bool, background: bool) -> QueuedReply | None:
-        """The request to start next, if any; without a model the first, to fail.
+    def ready(self, model: LoadedModel | None, rank: int, *, patient: bool) -> QueuedReply | None:
+        """The request of at most this rank to start next, if any; without a model the first, to fail.
 
-        `patient`: the engine is idle, so wait a little for the first prompt. `background`: no reply has started, so a
-        background request may, if no other is in the queue.
+        `patient`: the engine is idle, so wait a little for the first prompt.
         """
-        may_start = self.foreground or (len(self._waiting) if background else 0)
-        first = self._waiting[: min(may_start, _AHEAD)]
+        first = self._waiting[: min(self.up_to(rank), _AHEAD)]
         if model is None or not first:
             return first[0] if first else None
         ready = [queued for queued in first if queued.is_ready(model)]

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta
+from engine.api.events import Event, Failed, Finished, PromptProgress, TextDelta, ToolCalled
 from engine.api.stats import RequestStats, StatsRecorder
 from engine.api.types import MAX_DRAFT_TOKENS, DraftingState, FinishReason, RoundTrace, SpeculationMode
 from engine.decoding.accept import NO_DRAFT, Draft, integers
@@ -22,6 +22,7 @@ from engine.decoding.round import Round, Times, cut_at_end, plain_round, timed_r
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import Prompt, ReplyText, Span, goes_on, spared_tokens
+from engine.decoding.tool_calls import ToolSyntax
 from engine.drafting.controller import Controller, History
 from engine.drafting.costs import Account
 from engine.drafting.planner import Drafting
@@ -69,7 +70,15 @@ class Reply:
         self._sequence, model = sequence, sequence.model
         self._sequence.padded_width = history.costs.padded
         self._sequence.turn_end, tokens = prompt.turn_end, prompt.tokens
-        self._text = ReplyText(model, tokens, request.stop, within=goes_on(request), begin=prompt.begin)
+        self._text = ReplyText(
+            model,
+            tokens,
+            request.stop,
+            within=goes_on(request),
+            begin=prompt.begin,
+            tools=ToolSyntax(model, request.tools) if request.tools else None,
+            several_calls=request.several_calls,
+        )
         self._marks = DraftMarks(model)
         self._ends = model.ends
         limit = context_limit(request, model.info.context_tokens)
@@ -423,7 +432,10 @@ class Reply:
         spans, self._spans = self._spans, []
         if spans:
             stats = self._stats.freeze()
-            for kind, same in groupby(spans, key=lambda span: span.kind):
+            for (kind, call), same in groupby(spans, key=lambda span: (span.kind, span.call)):
+                if call is not None:
+                    self._post(ToolCalled(self.id, call))
+                    continue
                 spans_of_kind = list(same)
                 text, marks = "".join(span.text for span in spans_of_kind), self._marks.place(kind, spans_of_kind)
                 self._post(TextDelta(self.id, kind, text, stats, marks))

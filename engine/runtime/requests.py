@@ -16,9 +16,11 @@ from engine.api.types import (
     Sampling,
     Speculation,
     SpeculationMode,
+    ToolCall,
 )
 
 _LARGEST_SHOWN = 10**40
+_DEEPEST = 100
 
 
 def check_request(request: Request) -> None:
@@ -32,20 +34,27 @@ def check_request(request: Request) -> None:
     _check_type("trace", request.trace, bool)
     _check_type("transient", request.transient, bool)
     _check_type("background", request.background, bool)
+    _check_type("guest", request.guest, bool)
     _check_type("conversation", request.conversation, str)
     _check_sampling(request.sampling)
     _check_logit_bias(request.sampling.logit_bias)
     check_speculation(request.speculation)
     _check_messages(request.messages)
+    _check_type("several_calls", request.several_calls, bool)
+    _check_all("tools", request.tools, dict)
+    _check_json("tools", list(request.tools))
+    _check_json("template_variables", request.template_variables)
     _check_token_ids("tokens", request.tokens)
+    check_text(request.text)
     _check_all("stop", request.stop, str)
     if request.max_tokens is not None:
         _check_integer("max_tokens", request.max_tokens, "1..", lambda value: value >= 1)
     if request.context_tokens is not None:
         _check_integer("context_tokens", request.context_tokens, "1..", lambda value: value >= 1)
-    if request.messages and request.tokens:
-        raise InvalidRequest("tokens", str(len(request.tokens)), "messages | tokens")
-    if not request.messages and not request.tokens:
+    given = [name for name in ("messages", "tokens", "text") if getattr(request, name)]
+    if len(given) > 1:
+        raise InvalidRequest(given[1], str(len(getattr(request, given[1]))), "messages | tokens | text")
+    if not given:
         raise EmptyConversation
 
 
@@ -102,8 +111,34 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
     _check_all("messages", messages, Message)
     for message in messages:
         _check_type("messages", message.role, MessageRole)
-        _check_type("messages", message.content, str)
-        _check_characters("messages", message.content)
+        for text in (message.content, message.reasoning, message.tool_call_id, message.name):
+            _check_type("messages", text, str)
+            _check_characters("messages", text)
+        _check_all("messages", message.tool_calls, ToolCall)
+        for call in message.tool_calls:
+            for text in (call.id, call.name, call.arguments):
+                _check_type("messages", text, str)
+                _check_characters("messages", text)
+
+
+def _check_json(field: str, value: object) -> None:
+    """Templates get plain values only."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        for each in level:
+            if isinstance(each, str):
+                _check_characters(field, each)
+            elif not (each is None or type(each) in (bool, int, float, dict, list)):
+                raise InvalidRequest(field, type(each).__name__, "JSON")
+        level = [
+            part
+            for each in level
+            if isinstance(each, dict | list)
+            for part in ([*each, *each.values()] if isinstance(each, dict) else each)
+        ]
+        if not level:
+            return
+    raise InvalidRequest(field, f"more than {_DEEPEST} levels", "JSON")
 
 
 def _check_characters(field: str, text: str) -> None:

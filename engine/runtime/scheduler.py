@@ -2,8 +2,8 @@
 
 Prefill and decoding alternate: a chunk's worth of prompt tokens, then one step of the replies past their prompts. A
 single reply speculates. Several share a batch, or take turns: if that is faster, if the model cannot run a batch
-(`batch.can_batch`), or if a fixed draft cannot be verified in one (`batch.can_draft`). Background requests run one at a
-time, while there is no other request.
+(`batch.can_batch`), or if a fixed draft cannot be verified in one (`batch.can_draft`). Requests of other programs run
+while there is none of the user's, and background requests, one at a time, while there is no other.
 
 Owns the loaded pair, and what outlives a reply: kept caches, costs of rounds. Has the pair measured while idle.
 """
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded
 from engine.api.events import DrafterExamined, ModelMeasured
-from engine.api.types import FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
+from engine.api.types import BACKGROUND_RANK, FinishReason, ModelRole, RequestId, Speculation, SpeculationMode
 from engine.decoding.sequence import PREFILL_CHUNK_TOKENS
 from engine.drafting.calibration import Tuner
 from engine.drafting.controller import History, make_controller
@@ -56,7 +56,7 @@ class Scheduler:
         self._reading: deque[Reply] = deque()  # in prefill
         self._writing: deque[Reply] = deque()  # past prefill, in no batch
         self._batch = Batch()
-        self._paused: deque[Reply] = deque()  # the background reply, while there are other requests
+        self._paused: deque[Reply] = deque()  # while there are requests of a lower rank
         self._read_tokens = 0  # prompt tokens prefilled since the last decoding step
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
@@ -70,8 +70,8 @@ class Scheduler:
 
     @property
     def under_way(self) -> bool:
-        """Whether replies run that are neither background ones nor interrupted."""
-        return any(not (reply.interrupted or reply.request.background) for reply in self._running)
+        """Whether replies run that the user waits for."""
+        return any(not (reply.interrupted or reply.request.rank) for reply in self._running)
 
     @property
     def has_idle_work(self) -> bool:
@@ -216,16 +216,23 @@ class Scheduler:
     def _started(self) -> list[Reply]:
         return [*self._running, *self._paused]
 
+    @property
+    def _rank(self) -> int:
+        """The lowest rank of all requests: those of higher ones neither start nor run."""
+        waiting = self._queue.first_rank
+        ranks = [reply.request.rank for reply in self._started]
+        return min(ranks if waiting is None else [waiting, *ranks], default=BACKGROUND_RANK)
+
     def _pause_or_resume(self) -> None:
-        """The background reply runs only while no other request is in the queue or running."""
-        if not self._queue.foreground and all(reply.request.background for reply in self._running):
-            if self._paused:
-                reply = self._paused.popleft()
-                reply.resume()
-                self._enqueue(reply)
-            return
+        """Other programs' replies pause for the user's, and the background reply for both."""
+        rank = self._rank
+        for reply in [reply for reply in self._paused if reply.request.rank == rank]:
+            self._paused.remove(reply)
+            reply.resume()
+            self._enqueue(reply)
+        self._leave_batch([reply for reply in self._batch.replies if reply.request.rank > rank])
         for replies in (self._reading, self._writing):
-            for reply in [reply for reply in replies if reply.request.background]:
+            for reply in [reply for reply in replies if reply.request.rank > rank]:
                 replies.remove(reply)
                 self._pause(reply)
 
@@ -242,8 +249,10 @@ class Scheduler:
 
     def _ready(self, *, patient: bool) -> QueuedReply | None:
         """The request to start next; `patient`: the engine is idle."""
-        may_start = not self._loads_main and len(self._running) < MAX_REPLIES
-        return self._queue.ready(self.main, patient=patient, background=not self._started) if may_start else None
+        if self._loads_main or len(self._running) >= MAX_REPLIES:
+            return None
+        rank = self._rank if not self._started else min(self._rank, BACKGROUND_RANK - 1)  # of those, one at a time
+        return self._queue.ready(self.main, rank, patient=patient)
 
     def _start(self, queued: QueuedReply) -> None:
         self._queue.remove(queued)
@@ -333,8 +342,9 @@ class Scheduler:
 
     def _step(self, reply: Reply) -> bool:
         """A step of one reply by itself; whether it goes on."""
+        alone = not (self._running or self._queue.up_to(reply.request.rank))
         try:
-            return not reply.step(alone=not (self._queue.foreground or self._running))
+            return not reply.step(alone=alone)
         except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
             reply.fail(error)
             return False
@@ -376,12 +386,12 @@ class Scheduler:
                 self._step(reply)
 
     def _check_memory(self) -> None:
-        """Near the limit drop kept caches first, then end the background reply, then the longest of the others."""
+        """Near the limit drop kept caches first, then end the longest reply of the highest rank."""
         while is_short() and self._store.evict_oldest():
             pass
         started = [reply for reply in self._started if not reply.interrupted]
         if started and is_short():
-            first = max(started, key=lambda reply: (reply.request.background, len(reply.sequence.tokens)))
+            first = max(started, key=lambda reply: (reply.request.rank, len(reply.sequence.tokens)))
             first.interrupt(FinishReason.MEMORY)
 
     def _set_limits(self) -> None:

@@ -98,9 +98,8 @@ class Engine:
         with self._lock:
             self._arriving[command.id] = []
         try:
-            self._send_events(
-                sink, Queued(command.id, getattr(request, "background", False) is True)
-            )  # not checked yet
+            flags = (getattr(request, name, False) is True for name in ("background", "guest"))  # not checked yet
+            self._send_events(sink, Queued(command.id, *flags))
         except KeyboardInterrupt:
             self.cancel(command.id)
             raise

@@ -24,9 +24,10 @@ def state_after(state: EngineState, event: Event) -> EngineState:
     match event:
         case ModelLoading() | ModelReady() | ModelFailed() | ModelUnloaded():
             return _after_model_event(state, event)
-        case Queued(request=request, background=background):
+        case Queued(request=request, background=background, guest=guest):
             background_ids = (*state.background, request) if background else state.background
-            return replace(state, queued=(*state.queued, request), background=background_ids)
+            guests = (*state.guests, request) if guest else state.guests
+            return replace(state, queued=(*state.queued, request), background=background_ids, guests=guests)
         case PromptProgress(request=request) if request not in state.running:
             queued = tuple(each for each in state.queued if each != request)
             return replace(state, queued=queued, running=(*state.running, request))
@@ -59,4 +60,5 @@ def _without(state: EngineState, request: RequestId) -> EngineState:
         queued=tuple(each for each in state.queued if each != request),
         running=tuple(each for each in state.running if each != request),
         background=tuple(each for each in state.background if each != request),
+        guests=tuple(each for each in state.guests if each != request),
     )

@@ -10,13 +10,14 @@ import pytest
 from tests.architecture.project import ROOT
 
 _MODEL_LIBRARIES = ["mlx", "mlx_lm", "transformers", "huggingface_hub", "tokenizers", "numpy"]
+_SERVER_LIBRARIES = ["starlette", "uvicorn", "prometheus_client"]
 
 
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("engine", [*_MODEL_LIBRARIES, "PySide6"]),
-        ("app.application", _MODEL_LIBRARIES),
+        ("engine", [*_MODEL_LIBRARIES, *_SERVER_LIBRARIES, "PySide6"]),
+        ("app.application", [*_MODEL_LIBRARIES, *_SERVER_LIBRARIES]),
         ("app.system.platform_check", [*_MODEL_LIBRARIES, "PySide6"]),
     ],
 )

@@ -1,0 +1,1 @@
+"""A server for other programs on this machine; `service.py` begins it."""

@@ -1,0 +1,115 @@
+"""The routes, and how a request becomes an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from engine.api.protocols import ChatEngine
+from engine.server import listings
+from engine.server.fields import Fields, fields_of
+from engine.server.guard import Guard
+from engine.server.openai_chat import ChatCompletion, Completion
+from engine.server.options import ServerOptions
+from engine.server.problems import Dialect, Problem
+from engine.server.replies import Client, ClientLeft, Desk, Replies
+from engine.server.shapes import House, Shape
+
+_log = logging.getLogger(__name__)
+
+_SHAPES: dict[str, Callable[[Fields, House], Shape]] = {
+    "/v1/chat/completions": ChatCompletion,
+    "/api/v0/chat/completions": ChatCompletion,
+    "/v1/completions": Completion,
+}
+
+
+def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk) -> Starlette:
+    listing = listings.Listings(engine, desk)
+    routes = [
+        *(Route(path, _Writing(shape, options, desk), methods=["POST"]) for path, shape in _SHAPES.items()),
+        Route("/health", listing.health),
+        Route("/v1/models", listing.models),
+        Route("/v1/models/{model:path}", listing.model),
+    ]
+    handlers: dict[Any, Any] = {Problem: _refuse, HTTPException: _refuse_route, Exception: _fail}
+    return Starlette(routes=routes, middleware=[Middleware(Guard, options=options)], exception_handlers=handlers)
+
+
+class _Writing:
+    """An endpoint that has the engine write."""
+
+    def __init__(self, shape: Callable[[Fields, House], Shape], options: ServerOptions, desk: Desk) -> None:
+        self._shape = shape
+        self._options = options
+        self._desk = desk
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._answer(scope, receive, send)
+        except (ClientLeft, ClientDisconnect):
+            _log.debug("a client has left before its answer was complete")
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = HttpRequest(scope, receive)
+        fields = await fields_of(request)
+        shape = self._shape(fields, House(self._options, self._desk.engine.state()))
+        headers = {"x-hunch-ignored": ", ".join(fields.ignored)[:500]} if fields.ignored else {}
+        async with Client(receive) as client, self._desk.replies(shape.requests, client) as replies:
+            await replies.begin()
+            if shape.stream:
+                await self._stream(shape, replies, headers, scope, send)
+            else:
+                answer = JSONResponse(shape.whole(await replies.whole()), headers=headers)
+                await answer(scope, receive, send)
+
+    async def _stream(self, shape: Shape, replies: Replies, headers: dict[str, str], scope: Scope, send: Send) -> None:
+        """The head at once, then pieces; a failure is the last of them."""
+        told = {"cache-control": "no-store", "x-accel-buffering": "no", **headers}
+        head = Response(media_type=shape.media_type, headers=told)
+        del head.headers["content-length"]
+        await send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
+
+        async def write(pieces: Iterable[bytes], *, more: bool = True) -> None:
+            body = b"".join(pieces)
+            if body or not more:
+                try:
+                    async with asyncio.timeout(self._options.send_s):
+                        await send({"type": "http.response.body", "body": body, "more_body": more})
+                except TimeoutError:
+                    raise ClientLeft from None
+
+        try:
+            await write(shape.opening())
+            async for heard in replies.events(self._options.silence_s):
+                await write([shape.alive(*replies.progress)] if heard is None else shape.pieces(*heard))
+            await write(shape.closing(replies.outcomes), more=False)
+        except Problem as problem:
+            await write([shape.failure(problem, scope["request_id"])], more=False)
+
+
+async def _refuse(request: HttpRequest, problem: Problem) -> Response:
+    dialect = Dialect.of(request.url.path)
+    return JSONResponse(problem.body(dialect, request.scope["request_id"]), problem.status, problem.headers)
+
+
+async def _refuse_route(request: HttpRequest, error: HTTPException) -> Response:
+    message = "There is no such endpoint." if error.status_code == 404 else error.detail
+    problem = Problem(error.status_code, message, code="not_found" if error.status_code == 404 else None)
+    return await _refuse(request, problem)
+
+
+async def _fail(request: HttpRequest, error: Exception) -> Response:
+    _log.error("a request of another program failed", exc_info=error)
+    return await _refuse(request, Problem(500, "The server failed.", "server_error", "internal", retry=False))

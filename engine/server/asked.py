@@ -1,0 +1,120 @@
+"""What a request asks of the engine, field by field: sampling, limits and drafting, under each dialect's names."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import replace
+
+from engine.api.limits import SAMPLING_LIMITS
+from engine.api.types import MAX_DRAFT_TOKENS, EngineState, Request, Sampling, Speculation
+from engine.server.fields import Fields
+from engine.server.problems import Problem, invalid, unknown_model
+
+_MOST_CHOICES = 8
+_MOST_STOPS = 16
+
+
+def sampling_of(fields: Fields, defaults: Sampling) -> Sampling:
+    """Values out of range are refused by name, as the engine would."""
+    sampling = defaults
+    for name, limits in SAMPLING_LIMITS.items():
+        value = fields.integer(name) if limits.whole else fields.number(name)
+        if name == "top_k" and value == -1:
+            value = 0
+        if value is None or (name == "seed" and value == -1):
+            continue
+        if name == "seed":
+            value = int(value) % (1 << 64)  # some clients send negative ones
+        if limits.or_zero and 0 < value < limits.low:
+            value = 0
+        if not limits.allow(value):
+            raise invalid(f"'{name}' is {value}; allowed: {limits}.", name)
+        sampling = replace(sampling, **{name: value})
+    return replace(sampling, logit_bias=_logit_bias(fields))
+
+
+def _logit_bias(fields: Fields) -> tuple[tuple[int, float], ...]:
+    pairs = []
+    for token, bias in fields.raw("logit_bias").items():
+        if not token.isdecimal() or len(token) > 9 or isinstance(bias, bool) or not isinstance(bias, int | float):
+            raise fields.wrong("logit_bias", "an object of token ids and numbers")
+        if not abs(bias) <= 100:
+            raise invalid(f"'logit_bias' is {bias}; allowed: -100..100.", "logit_bias")
+        pairs.append((int(token), float(bias)))
+    return tuple(pairs)
+
+
+def stops_of(fields: Fields, name: str = "stop") -> tuple[str, ...]:
+    value = fields.any(name)
+    stops = [value] if isinstance(value, str) else fields.items(name)
+    if not all(isinstance(stop, str) for stop in stops) or len(stops) > _MOST_STOPS:
+        raise fields.wrong(name, f"a string or an array of at most {_MOST_STOPS} strings")
+    return tuple(stop for stop in stops if stop)
+
+
+def most_tokens_of(fields: Fields, *names: str) -> int | None:
+    most = fields.integer(*names)
+    if most is not None and most < 1:
+        raise invalid(f"'{names[0]}' is {most}; allowed: 1...", names[0])
+    return most
+
+
+def speculation_of(fields: Fields, state: EngineState) -> Speculation:
+    """By `speculation` ("off", "auto" or a number), `num_draft_tokens`, and `draft_model` (null: none)."""
+    length = fields.any("speculation")
+    tokens = fields.integer("num_draft_tokens")
+    if fields.has("draft_model"):
+        name = fields.text("draft_model")
+        if name is None:
+            return Speculation.off()
+        _check_draft(name, state)
+    if length is None:
+        length = "auto" if tokens is None else tokens
+    if length in ("off", "auto"):
+        return Speculation.off() if length == "off" else Speculation.auto()
+    if isinstance(length, bool) or not isinstance(length, int) or not 0 <= length <= MAX_DRAFT_TOKENS:
+        raise fields.wrong("speculation", f'"off", "auto" or a number from 0 to {MAX_DRAFT_TOKENS}')
+    return Speculation.fixed(length) if length else Speculation.off()
+
+
+def _check_draft(name: str, state: EngineState) -> None:
+    if state.draft is None or name not in names_of(state.draft.name):
+        message = f"'{name}' is not the loaded draft model."
+        raise Problem(409, message, code="model_busy", param="draft_model", retry=False)
+
+
+def model_of(fields: Fields, state: EngineState, any_name: bool) -> str:
+    """The name that the answer repeats. Raises Problem for a model that is not loaded."""
+    name = fields.text("model") or ""
+    loaded = identifier(state.main.name) if state.main is not None else ""
+    if name in {"", "default"}:
+        return loaded
+    if not any_name and loaded and state.main is not None and name not in names_of(state.main.name):
+        raise unknown_model(name)
+    return name
+
+
+def identifier(name: str) -> str:
+    """A model's name as clients give it: without spaces."""
+    return "-".join(name.split())
+
+
+def names_of(name: str) -> set[str]:
+    return {name, identifier(name), f"{identifier(name)}:latest"}
+
+
+def several(request: Request, count: int) -> list[Request]:
+    """`count` requests that differ in their seeds; the first has the one that was asked for."""
+    seed = request.sampling.seed
+    first = secrets.randbits(53) if seed is None and count > 1 else seed
+    if first is None:
+        return [request]
+    seeds = [(first + at) % (1 << 64) for at in range(count)]
+    return [replace(request, sampling=replace(request.sampling, seed=seed)) for seed in seeds]
+
+
+def choices_of(fields: Fields) -> int:
+    count = fields.integer("n")
+    if count is not None and not 1 <= count <= _MOST_CHOICES:
+        raise invalid(f"'n' is {count}; allowed: 1..{_MOST_CHOICES}.", "n")
+    return count or 1

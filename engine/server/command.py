@@ -1,0 +1,96 @@
+"""`python -m engine serve`: a pair, served until a signal ends it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import stat
+import threading
+from pathlib import Path
+from types import FrameType
+
+from engine.api.errors import InvalidRequest
+from engine.server.options import DEFAULT_PORT, ServerOptions, ServerPhase, ServerState
+
+_LONGEST_KEY = 4096
+
+
+def add_arguments(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("--model", type=Path, required=True, metavar="DIR")
+    serve.add_argument("--draft", type=Path, metavar="DIR")
+    serve.add_argument("--host", default="", help="an address to listen at; without it 127.0.0.1 and ::1")
+    serve.add_argument("--port", type=int, default=DEFAULT_PORT)
+    serve.add_argument("--api-key-file", type=Path, metavar="FILE", help="with a key that clients must send")
+    serve.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="a further name of this server"
+    )
+    serve.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN", help="of pages that may use it")
+    serve.add_argument("--any-name", action="store_true", help="answer to any model's name with the loaded one")
+    serve.add_argument("--log", action="store_true", help="the engine's warnings and errors on stderr")
+
+
+def options_of(arguments: argparse.Namespace) -> ServerOptions:
+    """Raises InvalidRequest for a key's file that others may read, or that has none in it."""
+    if not 0 <= arguments.port <= 65535:
+        raise InvalidRequest("port", str(arguments.port), "0..65535")
+    return ServerOptions(
+        host=arguments.host,
+        port=arguments.port,
+        key=None if arguments.api_key_file is None else _key_in(arguments.api_key_file),
+        hosts=tuple(arguments.allow_host),
+        origins=tuple(arguments.allow_origin),
+        any_name=arguments.any_name,
+    )
+
+
+def _key_in(file: Path) -> str:
+    try:
+        if os.name == "posix" and stat.S_IMODE(file.stat().st_mode) & 0o077:
+            raise InvalidRequest("api_key_file", "readable by others", "0600")
+        key = file.read_bytes()[: _LONGEST_KEY + 1].decode().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRequest("api_key_file", type(error).__name__, "a file with a key") from error
+    if not key or len(key) > _LONGEST_KEY:
+        raise InvalidRequest("api_key_file", f"{len(key)} characters", f"1..{_LONGEST_KEY}")
+    return key
+
+
+class Ending:
+    """Waits for SIGINT or SIGTERM, or for a server that has ended by itself."""
+
+    def __init__(self) -> None:
+        self._ended = threading.Event()
+        self._changed = threading.Event()
+        self.state = ServerState()
+
+    def __enter__(self) -> Ending:
+        self._former = {each: signal.signal(each, self._on_signal) for each in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
+
+    def on_change(self, state: ServerState) -> None:
+        self.state = state
+        if state.phase is not ServerPhase.STARTING:
+            self._changed.set()
+        if state.phase in {ServerPhase.FAILED, ServerPhase.OFF}:
+            self._ended.set()
+
+    def wait_for_begin(self) -> ServerState:
+        while not self._changed.wait(0.2) and not self._ended.is_set():
+            pass
+        return self.state
+
+    def wait(self) -> None:
+        while not self._ended.wait(0.5):  # a wait without end would not let a signal's handler run everywhere
+            pass
+
+    @property
+    def asked(self) -> bool:
+        return self._ended.is_set()
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._ended.set()

@@ -1,0 +1,25 @@
+"""A message's content: a string or parts, in one form whichever it comes in, so that the next turn is found again."""
+
+from __future__ import annotations
+
+from engine.server.fields import Fields
+from engine.server.problems import invalid
+
+_TEXTS = {"text", "input_text", "output_text", "refusal"}
+
+
+def text_of(fields: Fields, name: str = "content") -> str:
+    """The text of a string, or of parts, joined."""
+    value = fields.any(name)
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return "".join(_part(part) for part in fields.objects(name))
+
+
+def _part(part: Fields) -> str:
+    kind = part.text("type") or "text"
+    if kind not in _TEXTS:
+        raise invalid(f"Parts of type '{kind}' are not supported.", "messages", "unsupported_parameter")
+    return part.text("refusal" if kind == "refusal" else "text") or ""

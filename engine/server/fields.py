@@ -1,0 +1,157 @@
+"""Reads a JSON body field by field: wrong types are refused by name, and fields that no handler has read are known."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from anyio import to_thread
+from starlette.requests import Request as HttpRequest
+
+from engine.server.problems import Problem, invalid
+
+_LONG = 1 << 18  # bytes; a longer body is read on another thread
+_MOST_DEPTH = 64
+
+
+async def fields_of(request: HttpRequest) -> Fields:
+    body = await request.body()
+    value = await to_thread.run_sync(_parse, body) if len(body) > _LONG else _parse(body)
+    if not isinstance(value, dict):
+        raise invalid("The body must be a JSON object.")
+    return Fields(value)
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        value = json.loads(body, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise invalid("The body is not JSON.", code="invalid_json") from error
+    _check(value)
+    return value
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)
+
+
+def _check(value: Any) -> None:
+    """Raise for a value nested too deeply, or text with half of a surrogate pair, which no answer could repeat."""
+    level: list[Any] = [value]
+    for _ in range(_MOST_DEPTH):
+        for each in level:
+            if isinstance(each, str) and not each.isascii():
+                _check_characters(each)
+        level = [part for each in level if isinstance(each, dict | list) for part in _parts(each)]
+        if not level:
+            return
+    raise invalid("The body is nested too deeply.", code="invalid_json")
+
+
+def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
+    return [*value, *value.values()] if isinstance(value, dict) else value
+
+
+def _check_characters(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise invalid("The body holds half of a surrogate pair.", code="invalid_json") from error
+
+
+class Fields:
+    """One JSON object. `at`: its place in the body, for messages."""
+
+    def __init__(self, values: Mapping[str, Any], at: str = "") -> None:
+        self._values = values
+        self._at = at
+        self._read: set[str] = set()
+
+    def __contains__(self, name: str) -> bool:
+        return self._values.get(name) is not None
+
+    @property
+    def ignored(self) -> list[str]:
+        """Names with a value that no call has asked for."""
+        return sorted(name for name in self._values if name not in self._read and name in self)
+
+    def has(self, name: str) -> bool:
+        """Whether it is there, null included."""
+        self._read.add(name)
+        return name in self._values
+
+    def any(self, *names: str) -> Any:
+        """The first of these that is neither missing nor null."""
+        self._read.update(names)
+        return next((self._values[name] for name in names if name in self), None)
+
+    def text(self, name: str) -> str | None:
+        value = self.any(name)
+        if value is not None and not isinstance(value, str):
+            raise self.wrong(name, "a string")
+        return value
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        value = self.any(name)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.wrong(name, "true or false")
+        return value
+
+    def number(self, name: str) -> float | None:
+        value = self.any(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or math.isnan(value):
+            raise self.wrong(name, "a number")
+        return value
+
+    def integer(self, *names: str) -> int | None:
+        value = self.any(*names)
+        if value is None:
+            return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 64:
+            raise self.wrong(next(name for name in names if name in self), "an integer")
+        return value
+
+    def items(self, name: str) -> list[Any]:
+        value = self.any(name)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self.wrong(name, "an array")
+        return value
+
+    def objects(self, name: str) -> list[Fields]:
+        items = self.items(name)
+        return [self._object(item, f"{name}[{at}]") for at, item in enumerate(items)]
+
+    def object(self, name: str) -> Fields | None:
+        value = self.any(name)
+        return None if value is None else self._object(value, name)
+
+    def raw(self, name: str) -> dict[str, Any]:
+        """A JSON object as it is."""
+        value = self.any(name)
+        if value is not None and not isinstance(value, dict):
+            raise self.wrong(name, "an object")
+        return value or {}
+
+    def wrong(self, name: str, wanted: str) -> Problem:
+        return invalid(f"'{self._at}{name}' must be {wanted}.", f"{self._at}{name}")
+
+    def refuse(self, *names: str) -> None:
+        """Refuse fields that would change the answer, and are not supported."""
+        for name in names:
+            if self.any(name) not in (None, False, [], {}):
+                raise invalid(f"'{self._at}{name}' is not supported.", name, "unsupported_parameter")
+
+    def _object(self, value: Any, place: str) -> Fields:
+        if not isinstance(value, dict):
+            raise self.wrong(place, "an object")
+        return Fields(value, f"{self._at}{place}.")

@@ -1,0 +1,169 @@
+"""Who may ask, before a route is looked at: hosts, origins, keys, types, sizes and times. An ASGI middleware.
+
+A page in a browser must not reach the server, not even by a request whose answer it cannot read, nor by a name that it
+points at this machine (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+from collections.abc import Mapping
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engine.server.options import ServerOptions
+from engine.server.problems import Dialect, Problem
+
+_LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1", "host.docker.internal"}
+_OPEN_PATHS = {"/health"}
+_ALLOWED_HEADERS = (
+    "authorization, content-type, x-api-key, x-request-id, anthropic-version, anthropic-beta, "
+    "anthropic-dangerous-direct-browser-access, openai-organization, openai-project, x-stainless-arch, "
+    "x-stainless-helper-method, x-stainless-lang, x-stainless-os, x-stainless-package-version, "
+    "x-stainless-retry-count, x-stainless-runtime, x-stainless-runtime-version, x-stainless-timeout"
+)
+
+
+class Guard:
+    def __init__(self, app: ASGIApp, options: ServerOptions) -> None:
+        self._app = app
+        self._options = options
+        self._hosts = _LOCAL_HOSTS | {host.casefold() for host in (*options.hosts, options.host) if host}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        scope["request_id"] = request_id = f"req_{secrets.token_hex(12)}"
+        origin = headers.get("origin")
+        answers = {"x-request-id": request_id, "x-content-type-options": "nosniff", "vary": "Origin"}
+        try:
+            self._check_origin(headers)
+            if origin is not None:
+                answers |= {
+                    "access-control-allow-origin": origin,
+                    "access-control-expose-headers": "x-request-id, retry-after",
+                }
+            if scope["method"] == "OPTIONS":
+                await _preflight()(scope, receive, _with(send, answers))
+                return
+            self._check_key(headers, scope["path"])
+            self._check_body(headers, scope["method"])
+        except Problem as problem:
+            body = problem.body(Dialect.of(scope["path"]), request_id)
+            refusal = JSONResponse(body, problem.status, {**problem.headers, "connection": "close"})
+            await refusal(scope, receive, _with(send, answers))
+            return
+        await self._app(scope, _Limited(receive, self._options), _with(send, answers))
+
+    def _check_origin(self, headers: Headers) -> None:
+        host = headers.get("host", "")
+        if not self._is_ours(host):
+            raise _forbidden("This server does not answer to that host name.", "host_not_allowed")
+        origin = headers.get("origin")
+        if origin is not None and not self._may_ask(origin, host):
+            raise _forbidden("Pages of that origin may not use this server.", "origin_not_allowed")
+        if origin is None and headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}:
+            raise _forbidden("Pages of other sites may not use this server.", "origin_not_allowed")
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname
+        except ValueError:
+            return False
+        if not name or "@" in host or "/" in host:
+            return False
+        return name in self._hosts or (self._options.beyond_loopback and _is_address(name))
+
+    def _may_ask(self, origin: str, host: str) -> bool:
+        if origin == f"http://{host}":
+            return True
+        return any(
+            origin == allowed or (allowed.endswith("://") and origin.startswith(allowed))
+            for allowed in self._options.origins
+        )
+
+    def _check_key(self, headers: Headers, path: str) -> None:
+        key = self._options.key
+        if key is None or path in _OPEN_PATHS:
+            return
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        given = bearer.strip() if scheme.casefold() == "bearer" else headers.get("x-api-key", "")
+        if not hmac.compare_digest(given.encode(), key.encode()):
+            raise Problem(401, "The key is missing or wrong.", "authentication_error", "invalid_api_key")
+
+    def _check_body(self, headers: Headers, method: str) -> None:
+        if method in {"GET", "HEAD"}:
+            return
+        length = headers.get("content-length", "0")
+        if length.isdecimal() and int(length[:20]) > self._options.largest_body:
+            raise _too_large(self._options.largest_body)
+        kind = headers.get("content-type", "").partition(";")[0].strip().casefold()
+        if kind != "application/json":
+            raise Problem(415, "The body must be application/json.", code="unsupported_media_type")
+
+
+class _Limited:
+    """Receives a body of at most so many bytes, in at most so many seconds."""
+
+    def __init__(self, receive: Receive, options: ServerOptions) -> None:
+        self._receive = receive
+        self._left = options.largest_body
+        self._most = options.largest_body
+        self._until = asyncio.get_running_loop().time() + options.body_s
+        self._whole = False
+
+    async def __call__(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise Problem(408, "The body did not come in time.", code="timeout") from None
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise _too_large(self._most)
+        self._whole = not message.get("more_body", False)
+        return message
+
+
+def _with(send: Send, headers: Mapping[str, str]) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(headers)
+        await send(message)
+
+    return sending
+
+
+def _preflight() -> Response:
+    allowed = {
+        "access-control-allow-methods": "GET, POST, OPTIONS",
+        "access-control-allow-headers": _ALLOWED_HEADERS,
+        "access-control-max-age": "600",
+    }
+    return Response(status_code=204, headers=allowed)
+
+
+def _forbidden(message: str, code: str) -> Problem:
+    return Problem(403, message, "permission_error", code)
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(413, f"The body is larger than {most} bytes.", code="request_too_large")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

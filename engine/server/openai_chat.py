@@ -1,0 +1,212 @@
+"""OpenAI's chat completions and completions."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from engine.api.events import Event, Finished, PromptProgress, TextDelta
+from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind
+from engine.server.asked import (
+    choices_of,
+    identifier,
+    model_of,
+    most_tokens_of,
+    sampling_of,
+    several,
+    speculation_of,
+    stops_of,
+)
+from engine.server.contents import text_of
+from engine.server.fields import Fields
+from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.figures import speculation_of as measured_speculation
+from engine.server.problems import invalid
+from engine.server.replies import Outcome
+from engine.server.shapes import House, Shape, sse
+
+_ROLES = {
+    "system": MessageRole.SYSTEM,
+    "developer": MessageRole.SYSTEM,
+    "user": MessageRole.USER,
+    "assistant": MessageRole.ASSISTANT,
+}
+_LENGTHS = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
+# Of other services, without effect on the text.
+_WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier")
+
+
+class OpenAIShape(Shape):
+    """What both endpoints share: one id, choices, usage at the end."""
+
+    id_prefix = ""
+    whole_object = piece_object = ""
+
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        self.model = model_of(fields, house.state, house.options.any_name)
+        options = fields.object("stream_options")
+        self._usage = options is not None and options.flag("include_usage")
+        self._progress = fields.flag("return_progress")
+        self._id = f"{self.id_prefix}-{secrets.token_hex(12)}"
+        self._created = int(time.time())
+
+    def finish_of(self, finished: Finished) -> str:
+        return "length" if finished.reason in _LENGTHS else "stop"
+
+    def envelope(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"id": self._id, "object": kind, "created": self._created, "model": self.model, "choices": choices}
+
+    def piece(self, *choices: dict[str, Any]) -> dict[str, Any]:
+        return self.envelope(self.piece_object, list(choices))
+
+    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+        if self._usage:
+            yield sse(self.piece() | self.figures(outcomes))
+        yield b"data: [DONE]\n\n"
+
+    def progress(self, event: PromptProgress) -> Iterable[bytes]:
+        if self._progress:
+            read = {"total": event.total_tokens, "processed": event.done_tokens}
+            yield sse(self.piece() | {"prompt_progress": read})
+
+    def figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        """Of one reply in detail; of several, what they used."""
+        ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
+        usage = {"usage": usage_of([end.stats for end in ends])}
+        if len(ends) != 1:
+            return usage
+        draft = self.house.state.draft
+        name = identifier(draft.name) if draft is not None else None
+        (end,) = ends
+        return usage | {
+            "timings": timings_of(end.stats),
+            "metrics": measured_speculation(end.stats),
+            "hunch": hunch_of(end, name),
+        }
+
+
+class ChatCompletion(OpenAIShape):
+    id_prefix = "chatcmpl"
+    whole_object, piece_object = "chat.completion", "chat.completion.chunk"
+
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        fields.refuse("logprobs", "top_logprobs", "audio", "functions", "function_call", "tools", "response_format")
+        for name in _WITHOUT_EFFECT:
+            fields.has(name)
+        if not fields.items("messages"):
+            raise invalid("'messages' must have at least one message.", "messages")
+        request = Request(
+            messages=tuple(_message(each) for each in fields.objects("messages")),
+            sampling=sampling_of(fields, house.options.sampling),
+            speculation=speculation_of(fields, house.state),
+            max_tokens=most_tokens_of(fields, "max_completion_tokens", "max_tokens"),
+            stop=stops_of(fields),
+            thinking=thinks(fields),
+        )
+        self.requests = several(request, choices_of(fields))
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        choices = [self._choice(index, outcome) for index, outcome in enumerate(outcomes)]
+        return self.envelope(self.whole_object, choices) | self.figures(outcomes)
+
+    def _choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(outcome.text), "refusal": None}
+        if outcome.thinking:
+            message["reasoning_content"] = "".join(outcome.thinking)
+        finish = self.finish_of(outcome.finished) if outcome.finished is not None else None
+        return {"index": index, "message": message, "logprobs": None, "finish_reason": finish}
+
+    def opening(self) -> Iterable[bytes]:
+        for index in range(len(self.requests)):
+            yield sse(self.piece(_delta(index, {"role": "assistant", "content": ""})))
+
+    def pieces(self, index: int, event: Event) -> Iterable[bytes]:
+        match event:
+            case TextDelta(kind=kind, text=text):
+                name = "reasoning_content" if kind is SpanKind.THINKING else "content"
+                yield sse(self.piece(_delta(index, {name: text})))
+            case Finished():
+                yield sse(self.piece(_delta(index, {}, self.finish_of(event))))
+            case PromptProgress():
+                yield from self.progress(event)
+
+
+class Completion(OpenAIShape):
+    id_prefix = "cmpl"
+    whole_object = piece_object = "text_completion"
+
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        fields.refuse("logprobs", "echo", "suffix")
+        if (fields.integer("best_of") or 1) > 1:
+            fields.refuse("best_of")
+        request = Request(
+            sampling=sampling_of(fields, house.options.sampling),
+            speculation=speculation_of(fields, house.state),
+            max_tokens=most_tokens_of(fields, "max_tokens") or 16,
+            stop=stops_of(fields),
+            **_prompt(fields),
+        )
+        self.requests = several(request, choices_of(fields))
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        choices = [
+            _text_choice(
+                index,
+                "".join([*outcome.thinking, *outcome.text]),
+                None if outcome.finished is None else self.finish_of(outcome.finished),
+            )
+            for index, outcome in enumerate(outcomes)
+        ]
+        return self.envelope(self.whole_object, choices) | self.figures(outcomes)
+
+    def pieces(self, index: int, event: Event) -> Iterable[bytes]:
+        match event:
+            case TextDelta(text=text):
+                yield sse(self.piece(_text_choice(index, text)))
+            case Finished():
+                yield sse(self.piece(_text_choice(index, "", self.finish_of(event))))
+            case PromptProgress():
+                yield from self.progress(event)
+
+
+def thinks(fields: Fields) -> bool:
+    """Whether the template is asked to let the model think first."""
+    template = fields.object("chat_template_kwargs")
+    thinking = fields.object("thinking")
+    effort = fields.text("reasoning_effort")
+    if template is not None and template.any("enable_thinking") is not None:
+        return template.flag("enable_thinking")
+    if thinking is not None:
+        return thinking.text("type") in {"enabled", "adaptive"}
+    return effort is not None and effort not in {"none", "minimal"}
+
+
+def _message(fields: Fields) -> Message:
+    role = fields.text("role") or ""
+    if role not in _ROLES:
+        raise fields.wrong("role", f"one of {', '.join(_ROLES)}")
+    return Message(_ROLES[role], text_of(fields))
+
+
+def _prompt(fields: Fields) -> dict[str, Any]:
+    prompt = fields.any("prompt")
+    if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str | list):
+        prompt = prompt[0]
+    if isinstance(prompt, str):
+        return {"text": prompt}
+    if isinstance(prompt, list) and prompt and all(type(token) is int and token >= 0 for token in prompt):
+        return {"tokens": tuple(prompt)}
+    raise fields.wrong("prompt", "a string or an array of token ids")
+
+
+def _delta(index: int, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
+
+
+def _text_choice(index: int, text: str, finish: str | None = None) -> dict[str, Any]:
+    return {"index": index, "text": text, "logprobs": None, "finish_reason": finish}

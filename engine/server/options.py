@@ -1,0 +1,58 @@
+"""What a server is started with, and what it says about itself: values only, nothing of the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from ipaddress import ip_address
+
+from engine.api.types import Sampling
+
+DEFAULT_PORT = 4862
+MEGABYTE = 1 << 20
+
+
+class ServerPhase(StrEnum):
+    OFF = "off"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    host: str = ""  # "": 127.0.0.1 and ::1
+    port: int = DEFAULT_PORT  # 0: a free one
+    key: str | None = field(default=None, repr=False)  # mandatory beyond loopback
+    hosts: tuple[str, ...] = ()  # further names by which clients may address it
+    origins: tuple[str, ...] = ()  # web pages that may use it, as "app://obsidian.md"
+    any_name: bool = False  # answer to any model name with the loaded model
+    sampling: Sampling = field(default_factory=Sampling)  # where a request does not say
+    guests: bool = False  # its requests pause while others of the engine are queued or running
+    most_requests: int = 64  # queued and running; further ones are refused with Retry-After
+    largest_body: int = 64 * MEGABYTE
+    body_s: float = 60.0  # to receive a request's body
+    header_s: float = 20.0  # to receive its header
+    silence_s: float = 10.0  # without output, until a stream says that it is alive
+    send_s: float = 300.0  # for a client to take what it is sent
+
+    @property
+    def beyond_loopback(self) -> bool:
+        return self.host not in {"", "localhost"} and not _is_loopback(self.host)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    phase: ServerPhase = ServerPhase.OFF
+    addresses: tuple[str, ...] = ()  # "http://127.0.0.1:4862"
+    requests: int = 0  # of other programs, queued and running
+    error: str = ""  # why it FAILED: "KeyMissing", "AddressInUse" or "AddressUnusable"
+    detail: str = ""
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

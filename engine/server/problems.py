@@ -1,0 +1,167 @@
+"""Refusals and failures, in the shape of each dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from engine.api.errors import (
+    ContextTooLong,
+    DraftError,
+    EmptyConversation,
+    EngineClosed,
+    EngineError,
+    InvalidRequest,
+    ModelTooLarge,
+    NoModelLoaded,
+    OutOfMemory,
+    RepliesUnderWay,
+    TemplateFailed,
+)
+from engine.api.types import FinishReason
+
+
+class Dialect(StrEnum):
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+    OLLAMA = "ollama"
+
+    @classmethod
+    def of(cls, path: str) -> Dialect:
+        if path.startswith("/v1/messages"):
+            return cls.ANTHROPIC
+        ollama = path.startswith("/api/") and not path.startswith(("/api/v0", "/api/v1"))
+        return cls.OLLAMA if ollama else cls.OPENAI
+
+
+@dataclass(eq=False)
+class Problem(Exception):
+    """`anthropic`: its message and type there, where they differ."""
+
+    status: int
+    message: str
+    kind: str = "invalid_request_error"
+    code: str | None = None
+    param: str | None = None
+    anthropic: tuple[str, str] | None = None
+    retry_after_s: int | None = None
+    retry: bool = True  # False: clients that would try again by themselves must not
+
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def headers(self) -> dict[str, str]:
+        headers = {} if self.retry else {"x-should-retry": "false"}
+        if self.retry_after_s is not None:
+            headers["retry-after"] = str(self.retry_after_s)
+        return headers
+
+    def body(self, dialect: Dialect, request_id: str = "") -> dict[str, Any]:
+        match dialect:
+            case Dialect.ANTHROPIC:
+                message, kind = self.anthropic or (self.message, _ANTHROPIC_KINDS.get(self.status, self.kind))
+                return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
+            case Dialect.OLLAMA:
+                return {"error": self.message}
+        error = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
+        return {"error": error}
+
+
+_ANTHROPIC_KINDS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "invalid_request_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    503: "overloaded_error",
+}
+
+
+def invalid(message: str, param: str | None = None, code: str = "invalid_value") -> Problem:
+    return Problem(400, message, code=code, param=param)
+
+
+def unsupported(param: str, why: str = "") -> Problem:
+    return invalid(f"'{param}' is not supported{why}.", param, "unsupported_parameter")
+
+
+def unknown_model(name: str) -> Problem:
+    return Problem(404, f"The model '{name}' does not exist here.", code="model_not_found", param="model")
+
+
+def overloaded(most: int) -> Problem:
+    message = f"{most} requests are queued or running already."
+    return Problem(429, message, "rate_limit_error", "queue_full", retry_after_s=5)
+
+
+def shutting_down() -> Problem:
+    return Problem(503, "The server is shutting down.", "server_error", "shutting_down", retry_after_s=5)
+
+
+def problem_of(error: EngineError) -> Problem:
+    """An error of the engine as a client gets it: no folder of this machine in it."""
+    match error:
+        case ContextTooLong(limit_tokens=limit, actual_tokens=actual):
+            return Problem(
+                400,
+                f"This model's maximum context length is {limit} tokens. However, your messages resulted in "
+                f"{actual} tokens.",
+                code="context_length_exceeded",
+                param="messages",
+                anthropic=(f"prompt is too long: {actual} tokens > {limit} maximum", "invalid_request_error"),
+            )
+        case InvalidRequest(field=field, value=value, allowed=allowed):
+            return invalid(f"'{field}' is {value}; allowed: {allowed}.", field)
+        case TemplateFailed(detail=detail):
+            return invalid(f"The model's chat template refused these messages: {detail}", "messages")
+        case DraftError():
+            why = type(error).__name__
+            return invalid(f"This model cannot draft for the loaded one: {why}.", "draft_model", "draft_misfit")
+    known = next((say for kind, say in _FIXED.items() if isinstance(error, kind)), None)
+    if known is not None:
+        return known()
+    return Problem(500, f"The engine failed: {type(error).__name__}.", "server_error", "internal", retry=False)
+
+
+def _nothing_to_answer() -> Problem:
+    return invalid("There is nothing to answer: the last message must have content.", "messages")
+
+
+def _busy() -> Problem:
+    return Problem(409, "Another request is running with the loaded model.", code="model_busy", retry=False)
+
+
+def _no_model() -> Problem:
+    return Problem(503, "No model is loaded.", "server_error", "model_not_loaded", retry_after_s=10)
+
+
+def _no_memory() -> Problem:
+    message = "There is not enough memory for this request."
+    return Problem(503, message, "server_error", "out_of_memory", anthropic=(message, "api_error"), retry=False)
+
+
+_FIXED: dict[type[EngineError], Callable[[], Problem]] = {
+    EmptyConversation: _nothing_to_answer,
+    EngineClosed: shutting_down,
+    RepliesUnderWay: _busy,
+    NoModelLoaded: _no_model,
+    OutOfMemory: _no_memory,
+    ModelTooLarge: _no_memory,
+}
+
+
+def problem_of_end(reason: FinishReason) -> Problem | None:
+    """Why a reply that has finished is no answer; None: it is one."""
+    match reason:
+        case FinishReason.MODEL_CHANGED:
+            message = "The model was replaced while the reply was written."
+            return Problem(503, message, "server_error", "model_changed", retry_after_s=5)
+        case FinishReason.CANCELLED:
+            return Problem(503, "The reply was stopped.", "server_error", "cancelled", retry=False)
+    return None

@@ -1,0 +1,227 @@
+"""Requests of one client in the engine, as the event loop gets them. Nothing here waits for the engine's thread."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import NoReturn
+
+from starlette.types import Receive
+
+from engine.api.events import Event, Failed, Finished, PromptProgress, Queued, TextDelta
+from engine.api.protocols import ChatEngine
+from engine.api.stats import RequestStats
+from engine.api.types import Request, RequestId, SpanKind
+from engine.server.options import ServerOptions
+from engine.server.problems import overloaded, problem_of, problem_of_end, shutting_down
+
+_BEGIN_S = 10.0  # until a stream begins though its request still waits for its turn
+
+Indexed = tuple[int, Event]  # which of the client's requests, from 0
+
+
+class ClientLeft(Exception):
+    """Nobody waits for the answer."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one request has brought so far."""
+
+    text: list[str] = field(default_factory=list)
+    thinking: list[str] = field(default_factory=list)
+    finished: Finished | None = None
+
+
+class Client:
+    """The other end of a connection, once its body has come."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Client:
+        self._task = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    @property
+    def left(self) -> asyncio.Task[None]:
+        """Done once the connection is closed."""
+        if self._task is None:
+            raise RuntimeError("the client is not watched")
+        return self._task
+
+    async def _watch(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+class Desk:
+    """All requests that clients have in the engine."""
+
+    def __init__(self, engine: ChatEngine, options: ServerOptions, on_change: Callable[[int], None]) -> None:
+        self.engine = engine
+        self._options = options
+        self._on_change = on_change
+        self._open: set[Replies] = set()
+        self.requests = 0  # that the engine has not ended yet
+        self.is_closed = False
+
+    def replies(self, requests: Sequence[Request], client: Client) -> Replies:
+        """Raises Problem when there are too many. The requests begin with `async with`."""
+        if self.is_closed:
+            raise shutting_down()
+        if self.requests + len(requests) > self._options.most_requests:
+            raise overloaded(self._options.most_requests)
+        if self._options.guests:
+            requests = [replace(request, guest=True) for request in requests]
+        return Replies(self, requests, client)
+
+    def opened(self, replies: Replies) -> None:
+        self._open.add(replies)
+
+    def closed(self, replies: Replies) -> None:
+        self._open.discard(replies)
+
+    def count(self, change: int) -> None:
+        self.requests += change
+        self._on_change(self.requests)
+
+    def close(self) -> None:
+        """End every request; later ones are refused."""
+        self.is_closed = True
+        for replies in self._open:
+            replies.cancel()
+
+
+class Replies(AbstractAsyncContextManager["Replies"]):
+    """The replies to one client's request: one, or `n`. Whatever ends the block cancels those that have not ended."""
+
+    def __init__(self, desk: Desk, requests: Sequence[Request], client: Client) -> None:
+        self._desk = desk
+        self._requests = requests
+        self._client = client
+        self._events: asyncio.Queue[Indexed | None] = asyncio.Queue()  # None: the client has left
+        self._early: list[Indexed] = []  # came before the answer began
+        self._ended: set[int] = set()  # in the engine
+        self._unheard = set(range(len(requests)))  # whose end `events` has not given yet
+        self.ids: list[RequestId] = []
+        self.outcomes = [Outcome() for _ in requests]
+        self.progress = (0, 0)  # prompt tokens read, and all of them
+
+    async def __aenter__(self) -> Replies:
+        loop = asyncio.get_running_loop()
+        self._client.left.add_done_callback(self._on_left)
+        self._desk.opened(self)
+        try:
+            for index, request in enumerate(self._requests):
+                self._desk.count(1)
+                self.ids.append(self._desk.engine.submit(request, self._sink(loop, index)))
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def cancel(self) -> None:
+        for index, request in enumerate(self.ids):
+            if index not in self._ended:
+                self._desk.engine.cancel(request)
+
+    def _close(self) -> None:
+        self._client.left.remove_done_callback(self._on_left)
+        self.cancel()
+        self._desk.closed(self)
+
+    def _on_left(self, _: asyncio.Task[None]) -> None:
+        self._events.put_nowait(None)
+
+    def _sink(self, loop: asyncio.AbstractEventLoop, index: int) -> Callable[[Event], None]:
+        def hear(event: Event) -> None:
+            with suppress(RuntimeError):  # the loop has ended; the request is being cancelled
+                loop.call_soon_threadsafe(self._arrive, index, event)
+
+        return hear
+
+    def _arrive(self, index: int, event: Event) -> None:
+        if isinstance(event, Finished | Failed):
+            self._ended.add(index)
+            self._desk.count(-1)
+        self._events.put_nowait((index, event))
+
+    async def begin(self) -> None:
+        """Wait until every prompt is made and fits, so that a refusal can be a status. Raises Problem, ClientLeft."""
+        waiting = set(range(len(self._requests)))
+        until = asyncio.get_running_loop().time() + _BEGIN_S
+        while waiting:
+            patience_s = until - asyncio.get_running_loop().time()
+            found = await self._next(patience_s)
+            if found is None:
+                return
+            index, event = found
+            self._early.append(found)
+            if isinstance(event, Failed):
+                raise problem_of(event.error)
+            if not isinstance(event, Queued):
+                waiting.discard(index)
+
+    async def events(self, silence_s: float) -> AsyncIterator[Indexed | None]:
+        """Every event to the last; None after each `silence_s` without one. Raises Problem, ClientLeft."""
+        for early in self._early:
+            yield self._heard(*early)
+        self._early.clear()
+        while self._unheard:
+            found = await self._next(silence_s)
+            yield None if found is None else self._heard(*found)
+
+    async def whole(self) -> list[Outcome]:
+        async for _ in self.events(3600.0):
+            pass
+        return self.outcomes
+
+    async def _next(self, patience_s: float) -> Indexed | None:
+        if self._client.left.done():
+            raise ClientLeft
+        if not self._events.empty():
+            return self._events.get_nowait() or self._leave()
+        try:
+            async with asyncio.timeout(max(0.0, patience_s)):
+                return await self._events.get() or self._leave()
+        except TimeoutError:
+            return None
+
+    def _leave(self) -> NoReturn:
+        raise ClientLeft
+
+    def _heard(self, index: int, event: Event) -> Indexed:
+        outcome = self.outcomes[index]
+        match event:
+            case PromptProgress(done_tokens=done, total_tokens=total):
+                self.progress = (done, total)
+            case TextDelta(kind=kind, text=text):
+                (outcome.thinking if kind is SpanKind.THINKING else outcome.text).append(text)
+            case Finished(reason=reason):
+                self._unheard.discard(index)
+                outcome.finished = event
+                if (problem := problem_of_end(reason)) is not None:
+                    raise shutting_down() if self._desk.is_closed else problem
+            case Failed(error=error):
+                raise problem_of(error)
+        return index, event
+
+    @property
+    def stats(self) -> list[RequestStats]:
+        return [outcome.finished.stats for outcome in self.outcomes if outcome.finished is not None]

@@ -1,0 +1,190 @@
+"""The server as its owner sees it: started, stopped, and its state. The app and the command line run this same code.
+
+One event loop on one thread. The libraries of the network are imported on that thread, when the server starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.api.protocols import ChatEngine
+from engine.server.options import ServerOptions, ServerPhase, ServerState
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from engine.server.replies import Desk
+
+_log = logging.getLogger(__name__)
+
+_GRACE_S = 5  # for connections to close, once every reply was ended
+_BACKLOG = 128
+_TRIES = 20  # for a port that is free at both addresses
+_MOST_CONNECTIONS = 512
+
+
+class Server:
+    """Serves one engine; started at most once at a time.
+
+    `on_change` gets each new state, on the server's thread or the caller's. It must be quick.
+    """
+
+    def __init__(
+        self, engine: ChatEngine, options: ServerOptions, on_change: Callable[[ServerState], None] = lambda _: None
+    ) -> None:
+        self._engine = engine
+        self._options = options
+        self._on_change = on_change
+        self._lock = threading.Lock()  # of the attributes below; `on_change` is not called under it
+        self._state = ServerState()
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping = False
+        self._uvicorn: uvicorn.Server | None = None
+        self._desk: Desk | None = None
+
+    @property
+    def state(self) -> ServerState:
+        with self._lock:
+            return self._state
+
+    def start(self) -> None:
+        """Returns at once: RUNNING or FAILED follows. Nothing while it is running."""
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return
+            self._stopping = False
+            self._thread = threading.Thread(target=self._run, name="server", daemon=True)
+        self._change(ServerState(ServerPhase.STARTING))
+        self._thread.start()
+
+    def stop(self, timeout_s: float = 15.0) -> bool:
+        """End every request of a client, then the server; True if all of it is done in time."""
+        with self._lock:
+            thread, loop, self._stopping = self._thread, self._loop, True
+        if thread is None:
+            return True
+        if loop is not None:
+            try:
+                loop.call_soon_threadsafe(self._end)
+            except RuntimeError:  # it has ended by itself
+                _log.debug("the server has ended already")
+        thread.join(timeout_s)
+        return not thread.is_alive()
+
+    # On the server's thread
+
+    def _run(self) -> None:
+        sockets: list[socket.socket] = []
+        last = ServerState()
+        try:
+            if self._options.beyond_loopback and not self._options.key:
+                last = ServerState(ServerPhase.FAILED, error="KeyMissing")
+                return
+            sockets = _listening(self._options.host, self._options.port)
+            asyncio.run(self._serve(sockets))
+        except OSError as error:
+            name = "AddressInUse" if error.errno == errno.EADDRINUSE else "AddressUnusable"
+            last = ServerState(ServerPhase.FAILED, error=name, detail=error.strerror or "")
+        except Exception as error:  # noqa: BLE001  said in the state, whatever it is
+            _log.exception("the server failed")
+            last = ServerState(ServerPhase.FAILED, error="InternalError", detail=type(error).__name__)
+        finally:
+            for each in sockets:
+                each.close()
+            with self._lock:
+                self._loop = self._uvicorn = self._desk = None
+            self._change(last)
+
+    async def _serve(self, sockets: list[socket.socket]) -> None:
+        import uvicorn
+
+        from engine.server.app import make_app
+        from engine.server.connections import MOST_HEADER_BYTES, patient_protocol
+        from engine.server.replies import Desk
+
+        desk = Desk(self._engine, self._options, self._count)
+        config = uvicorn.Config(
+            make_app(self._engine, self._options, desk),
+            http=patient_protocol(self._options.header_s),
+            loop="asyncio",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_GRACE_S,
+            h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+        )
+        server = uvicorn.Server(config)
+        with self._lock:
+            self._desk, self._uvicorn, self._loop = desk, server, asyncio.get_running_loop()
+            stopping = self._stopping
+        if not stopping:
+            addresses = tuple(_address(each) for each in sockets)
+            self._change(ServerState(ServerPhase.RUNNING, addresses))
+            await server.serve(sockets)
+
+    def _end(self) -> None:
+        self._change(replace(self.state, phase=ServerPhase.STOPPING))
+        if self._desk is not None:
+            self._desk.close()
+        if self._uvicorn is not None:
+            self._uvicorn.should_exit = True
+
+    def _count(self, requests: int) -> None:
+        self._change(replace(self.state, requests=requests))
+
+    def _change(self, state: ServerState) -> None:
+        with self._lock:
+            self._state = state
+        try:
+            self._on_change(state)
+        except Exception:  # noqa: BLE001  as with any sink
+            _log.exception("the server's state could not be reported")
+
+
+def _listening(host: str, port: int) -> list[socket.socket]:
+    """Both loopback addresses where no host is given; the second where the machine has it."""
+    if host not in {"", "localhost"}:
+        return [_bound(host, port)]
+    for _ in range(_TRIES if port == 0 else 1):
+        first = _bound("127.0.0.1", port)
+        try:
+            return [first, _bound("::1", first.getsockname()[1])]
+        except OSError as error:
+            if error.errno in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
+                return [first]
+            first.close()
+            taken = error
+    raise taken
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+        listener.setblocking(False)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,68 @@
+"""What a dialect does with a request and its replies. Each endpoint that writes text is one `Shape`."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.api.events import Event
+from engine.api.types import EngineState, Request
+from engine.server.fields import Fields
+from engine.server.options import ServerOptions
+from engine.server.problems import Dialect, Problem
+from engine.server.replies import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What a request is read against."""
+
+    options: ServerOptions
+    state: EngineState
+
+
+class Shape(ABC):
+    """One client's request, read; raises Problem in its constructor. `stream`: its answer comes piece by piece."""
+
+    dialect = Dialect.OPENAI
+    media_type = "text/event-stream"
+
+    def __init__(self, fields: Fields, house: House) -> None:
+        self.fields = fields
+        self.house = house
+        self.requests: list[Request] = []
+        self.stream = fields.flag("stream")
+
+    @abstractmethod
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        """The answer in one piece."""
+
+    def opening(self) -> Iterable[bytes]:
+        return ()
+
+    @abstractmethod
+    def pieces(self, index: int, event: Event) -> Iterable[bytes]:
+        """What an event of a request adds to the stream."""
+
+    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+        return ()
+
+    def alive(self, done_tokens: int, total_tokens: int) -> bytes:
+        """Sent where nothing else was for a while."""
+        return b": prefill %d/%d\n\n" % (done_tokens, total_tokens)
+
+    def failure(self, problem: Problem, request_id: str) -> bytes:
+        """The end of a stream that has begun."""
+        return sse(problem.body(self.dialect, request_id))
+
+
+def sse(data: Any, event: str = "") -> bytes:
+    begin = f"event: {event}\n".encode() if event else b""
+    return begin + b"data: " + packed(data) + b"\n\n"
+
+
+def packed(data: Any) -> bytes:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()

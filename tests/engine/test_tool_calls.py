@@ -1,0 +1,155 @@
+"""Tools: given to the template as they are, and calls found in the text by mlx-lm's own parsers; nothing is dropped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import AddedToken
+
+from engine import (
+    InvalidRequest,
+    Message,
+    MessageRole,
+    ModelReady,
+    Request,
+    Sampling,
+    SpanKind,
+    ToolCall,
+    ToolCalled,
+)
+from engine.decoding.text import ReplyText, encode, prompt_tokens
+from engine.decoding.tool_calls import ToolSyntax
+from engine.models.loading import LoadedModel, load_model
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.tiny_models import build, byte_tokenizer, qwen3_config, save
+
+TEMPLATE = (
+    "{% if tools %}<|im_start|>system\n{% for tool in tools %}{{ tool | tojson }}\n{% endfor %}<|im_end|>\n{% endif %}"
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}"
+    "{% for tool_call in message.tool_calls or [] %}<tool_call>\n{% set tool_call = tool_call.function %}"
+    '{"name": "{{ tool_call.name }}", "arguments": {{ tool_call.arguments | tojson }}}\n</tool_call>{% endfor %}'
+    "<|im_end|>\n{% endfor %}{% if shout %}LOUD{% endif %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+TOOL: dict[str, Any] = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+SAID = '<tool_call>\n{"name": "look", "arguments": {"at": "the sky"}}\n</tool_call>'
+USER = Message(MessageRole.USER, "x")
+
+
+@pytest.fixture(scope="module")
+def caller_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose template takes tools, as Qwen's."""
+    folder = Path(tmp_path_factory.mktemp("caller"))
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
+    config = qwen3_config(num_hidden_layers=1)
+    save(build(config), config, folder, tokenizer)
+    file = folder / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"chat_template": TEMPLATE}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def caller(caller_folder: Path) -> LoadedModel:
+    return load_model(caller_folder)
+
+
+def read(model: LoadedModel, text: str, *, several: bool = True) -> tuple[str, list[tuple[str, str]]]:
+    """The answer's text, and the calls with their places marked by "|" in it."""
+    reply = ReplyText(model, [], (), tools=ToolSyntax(model, [TOOL]), several_calls=several)
+    spans = [span for token in encode(text, model) for span in reply.push(token)] + reply.finish()
+    said = "".join("|" if span.call else span.text for span in spans if span.kind is SpanKind.ANSWER)
+    return said, [(span.call.name, span.call.arguments) for span in spans if span.call]
+
+
+LOOKED = ("look", '{"at": "the sky"}')
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "calls"),
+    [
+        (SAID, "|", [LOOKED]),
+        (f"Well. {SAID}", "Well. |", [LOOKED]),
+        (f"{SAID}\n{SAID} so", "|| so", [LOOKED, LOOKED]),
+        (SAID.removesuffix("\n</tool_call>"), "|", [LOOKED]),
+        (f"<think>{SAID}</think>{SAID}", "|", [LOOKED]),
+        ("<tool_call>no call</tool_call> so", "<tool_call>no call</tool_call> so", []),
+        ('<tool_call>{"name": "look"', '<tool_call>{"name": "look"', []),
+        ('<tool_call>{"name": 1}</tool_call>', '<tool_call>{"name": 1}</tool_call>', []),
+        ('<tool_call>["look"]</tool_call>', '<tool_call>["look"]</tool_call>', []),
+        ("<tool_call>" + "[" * 5000 + "</tool_call>", "<tool_call>" + "[" * 5000 + "</tool_call>", []),
+        ("<tool_cal", "<tool_cal", []),
+    ],
+    ids=["call", "text first", "two", "no end", "thought", "no json", "cut", "no name", "a list", "deep", "half"],
+)
+def test_a_call_is_found_and_what_is_none_stays_text(
+    caller: LoadedModel, text: str, said: str, calls: list[tuple[str, str]]
+) -> None:
+    assert read(caller, text) == (said, calls)
+
+
+def test_one_call_may_be_the_last(caller: LoadedModel) -> None:
+    assert read(caller, f"{SAID}{SAID} so", several=False) == ("|", [LOOKED])
+
+
+def test_without_tools_a_call_is_text(caller: LoadedModel) -> None:
+    reply = ReplyText(caller, [], ())
+    spans = [span for token in encode(SAID, caller) for span in reply.push(token)] + reply.finish()
+    assert "".join(span.text for span in spans) == SAID
+
+
+def rendered(model: LoadedModel, request: Request) -> str:
+    return str(model.tokenizer.decode(prompt_tokens(request, model)))
+
+
+def test_tools_and_variables_reach_the_template_as_they_are(caller: LoadedModel) -> None:
+    text = rendered(caller, Request((USER,), tools=(TOOL,), template_variables={"shout": True}))
+    assert json.dumps(TOOL) in text
+    assert "LOUD" in text
+
+
+def test_calls_and_their_answers_are_part_of_the_chat(caller: LoadedModel) -> None:
+    call = ToolCall("call_1", *LOOKED)
+    asked = Message(MessageRole.ASSISTANT, "Well. ", tool_calls=(call,))
+    answer = Message(MessageRole.TOOL, "blue", tool_call_id="call_1", name="look")
+    text = rendered(caller, Request((USER, asked, answer), tools=(TOOL,)))
+    assert f"assistant\nWell. {SAID}" in text
+    assert text.index("tool\nblue") > text.index(SAID)
+
+
+def test_a_model_without_tools_refuses_them(client: EngineClient) -> None:
+    error = client.run(Request((USER,), tools=(TOOL,))).failed.error
+    assert isinstance(error, InvalidRequest)
+    assert error.field == "tools"
+
+
+@pytest.mark.parametrize("tools", [({"a": object()},), ({"a": "\ud800"},), ("look",)], ids=["object", "half", "text"])
+def test_tools_are_plain_values(client: EngineClient, tools: Any) -> None:
+    assert isinstance(client.run(Request((USER,), tools=tools)).failed.error, InvalidRequest)
+
+
+def test_a_reply_that_calls_sends_the_call(
+    caller: LoadedModel, caller_folder: Path, shared_engine: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tiny model can be made to write nothing but "<", so that is taken for the marker, and for a call."""
+    assert isinstance(shared_engine.load(caller_folder), ModelReady)
+    (token,) = encode("<", caller)
+    sampling = Sampling(0.0, logit_bias=((token, 100.0),))
+    request = Request((USER,), tools=(TOOL,), sampling=sampling, max_tokens=3)
+    assert shared_engine.run(request).text() == "<<<"
+    monkeypatch.setattr("engine.runtime.reply.ToolSyntax", OddSyntax)
+    called = shared_engine.run(request)
+    assert [event.call.name for event in called.events if isinstance(event, ToolCalled)] == ["look"]
+    assert (called.text(), called.stats.generated_tokens) == ("", 3)
+
+
+class OddSyntax(ToolSyntax):
+    def __init__(self, model: LoadedModel, tools: Any) -> None:
+        super().__init__(model, tools)
+        self.start, self.end = "<", ""
+
+    def calls_in(self, text: str) -> tuple[ToolCall, ...]:
+        return (ToolCall("1", "look", json.dumps({"text": text})),)

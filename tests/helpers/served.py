@@ -1,0 +1,82 @@
+"""A server over an engine, and clients of it: httpx2 where HTTP is spoken well, a plain socket where it is not."""
+
+from __future__ import annotations
+
+import json
+import queue
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from engine import ChatEngine, Server, ServerOptions, ServerPhase, ServerState
+
+PATIENCE_S = 120.0
+
+
+@dataclass(frozen=True)
+class Served:
+    server: Server
+    states: queue.SimpleQueue[ServerState]
+    http: httpx2.Client
+
+    @property
+    def port(self) -> int:
+        return int(self.server.state.addresses[0].rpartition(":")[2])
+
+    def post(self, path: str, body: Any, headers: Mapping[str, str] | None = None) -> httpx2.Response:
+        return self.http.post(path, json=body, headers=headers)
+
+    def chat(self, text: str, **fields: Any) -> dict[str, Any]:
+        answer = self.post("/v1/chat/completions", chat_body(text, **fields))
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def stream(self, path: str, body: Any) -> list[dict[str, Any]]:
+        """The data of each event of a stream that ends as OpenAI's do."""
+        answer = self.post(path, body | {"stream": True})
+        assert answer.status_code == 200, answer.text
+        lines = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: ")]
+        assert lines.pop() == "[DONE]"
+        return [json.loads(line) for line in lines]
+
+    def connect(self) -> socket.socket:
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S)
+        connection.settimeout(PATIENCE_S)
+        return connection
+
+    def wait_for_requests(self, number: int) -> None:
+        while self.server.state.requests != number:
+            self.states.get(timeout=PATIENCE_S)
+
+
+def chat_body(text: str, **fields: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text}]} | fields
+
+
+def post_bytes(path: str, body: bytes, **headers: str) -> bytes:
+    """A request as it goes over a connection."""
+    head = {"host": "localhost", "content-type": "application/json", "content-length": str(len(body))}
+    head |= {name.replace("_", "-"): value for name, value in headers.items()}
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+@contextmanager
+def serving(engine: ChatEngine, **options: Any) -> Iterator[Served]:
+    states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
+    server = Server(engine, ServerOptions(port=0, **options), states.put)
+    server.start()
+    while (state := states.get(timeout=PATIENCE_S)).phase is ServerPhase.STARTING:
+        pass
+    assert state.phase is ServerPhase.RUNNING, state
+    try:
+        with httpx2.Client(base_url=state.addresses[0], timeout=PATIENCE_S, trust_env=False) as http:
+            yield Served(server, states, http)
+    finally:
+        assert server.stop(PATIENCE_S)
+    assert server.state.phase is ServerPhase.OFF

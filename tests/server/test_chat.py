@@ -1,0 +1,168 @@
+"""/v1/chat/completions and /v1/completions over the starter pair: the engine's own text, whole and in pieces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine import Engine, Message, MessageRole, Request, Sampling, Speculation
+from tests.helpers.engine_client import EngineClient, Outcome
+from tests.helpers.served import Served, chat_body
+
+ASKED = "What is a draft model?"
+GREEDY: dict[str, Any] = {"temperature": 0, "max_tokens": 40}
+
+
+@pytest.fixture(scope="module")
+def expected(starter: Engine) -> Outcome:
+    """Without HTTP and without a draft."""
+    messages = (Message(MessageRole.USER, ASKED),)
+    request = Request(
+        messages, sampling=Sampling(temperature=0.0), speculation=Speculation.off(), max_tokens=GREEDY["max_tokens"]
+    )
+    return EngineClient(starter).run(request)
+
+
+def pieces_of(chunks: list[dict[str, Any]], name: str = "content") -> str:
+    return "".join(chunk["choices"][0]["delta"].get(name) or "" for chunk in chunks if chunk["choices"])
+
+
+def test_the_text_is_the_engines_own(house: Served, expected: Outcome) -> None:
+    answer = house.chat(ASKED, **GREEDY)
+    (choice,) = answer["choices"]
+    assert choice["message"] == {"role": "assistant", "content": expected.text(), "refusal": None}
+    assert choice["finish_reason"] == "stop" if expected.tokens[-1] == 2 else "length"
+    assert answer["usage"]["completion_tokens"] == len(expected.tokens)
+
+
+def test_a_stream_has_openais_order_and_the_same_text(house: Served, expected: Outcome) -> None:
+    body = chat_body(ASKED, **GREEDY, stream_options={"include_usage": True})
+    chunks = house.stream("/v1/chat/completions", body)
+    first, *_, end, usage = chunks
+    assert first["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert (end["choices"][0]["delta"], end["choices"][0]["finish_reason"]) == ({}, "length")
+    assert (usage["choices"], usage["usage"]["completion_tokens"]) == ([], len(expected.tokens))
+    assert pieces_of(chunks) == expected.text()
+    assert len({(chunk["id"], chunk["created"]) for chunk in chunks}) == 1
+
+
+def test_what_a_draft_brought_is_said(house: Served) -> None:
+    timings = house.chat(ASKED, **GREEDY, num_draft_tokens=4)["timings"]
+    assert 0 < timings["draft_n_accepted"] <= timings["draft_n"]
+    assert timings["predicted_n"] == GREEDY["max_tokens"]
+
+
+@pytest.mark.parametrize("without", [{"draft_model": None}, {"num_draft_tokens": 0}, {"speculation": "off"}], ids=str)
+def test_a_request_may_do_without_a_draft(house: Served, expected: Outcome, without: dict[str, Any]) -> None:
+    answer = house.chat(ASKED, **GREEDY, **without)
+    assert answer["timings"]["draft_n"] == 0
+    assert answer["choices"][0]["message"]["content"] == expected.text()
+
+
+@pytest.mark.parametrize("fixed", [{"num_draft_tokens": 3}, {"speculation": 3}], ids=str)
+def test_a_request_may_fix_the_drafts_length(house: Served, fixed: dict[str, Any]) -> None:
+    answer = house.chat(ASKED, **GREEDY, **fixed, draft_model="Hunch-Starter-Draft")
+    assert len(answer["metrics"]["speculative_decoding"]["acceptance_histogram"]) <= 4
+
+
+def test_the_second_turn_reads_only_what_is_new(house: Served) -> None:
+    turns = [{"role": "user", "content": "How does speculative decoding work, in one sentence?"}]
+    first = house.post("/v1/chat/completions", {"messages": turns, "max_tokens": 30}).json()
+    said = first["choices"][0]["message"]["content"]
+    # The same text in the other shape that clients send.
+    turns = [{"role": "user", "content": [{"type": "text", "text": turns[0]["content"]}]}]
+    turns += [{"role": "assistant", "content": said}, {"role": "user", "content": "And?"}]
+    second = house.post("/v1/chat/completions", {"messages": turns, "max_tokens": 5}).json()
+    read = first["usage"]["prompt_tokens"] + first["usage"]["completion_tokens"]
+    assert second["usage"]["prompt_tokens_details"]["cached_tokens"] >= read - 2
+
+
+def test_the_same_seed_is_the_same_text(house: Served) -> None:
+    texts = {house.chat(ASKED, temperature=1, max_tokens=20, seed=7)["choices"][0]["message"]["content"] for _ in "ab"}
+    assert len(texts) == 1
+
+
+def test_a_stop_string_ends_the_text_before_it(house: Served, expected: Outcome) -> None:
+    stop = expected.text()[10:15]
+    (choice,) = house.chat(ASKED, **GREEDY, stop=stop)["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"]) == (expected.text().partition(stop)[0], "stop")
+
+
+def test_several_choices_differ_by_their_seeds(house: Served) -> None:
+    answer = house.chat(ASKED, temperature=4, max_tokens=16, seed=1, n=3)
+    texts = [choice["message"]["content"] for choice in answer["choices"]]
+    assert [choice["index"] for choice in answer["choices"]] == [0, 1, 2]
+    assert len(set(texts)) == 3
+    alone = house.chat(ASKED, temperature=4, max_tokens=16, seed=2)["choices"][0]["message"]["content"]
+    assert texts[1] == alone
+
+
+def test_a_text_is_continued_as_it_is(house: Served, starter: Engine) -> None:
+    text = "A draft model"
+    answer = house.post("/v1/completions", {"prompt": text, **GREEDY}).json()
+    request = Request(text=text, sampling=Sampling(temperature=0.0), max_tokens=GREEDY["max_tokens"])
+    assert answer["choices"][0]["text"] == EngineClient(starter).run(request).text()
+    chunks = house.stream("/v1/completions", {"prompt": text, **GREEDY})
+    assert "".join(chunk["choices"][0]["text"] for chunk in chunks) == answer["choices"][0]["text"]
+
+
+def test_a_text_may_be_given_as_tokens(house: Served) -> None:
+    answer = house.post("/v1/completions", {"prompt": [5, 6, 7], **GREEDY})
+    assert answer.json()["usage"]["prompt_tokens"] == 3
+
+
+def test_the_loaded_model_is_listed_with_its_context(house: Served) -> None:
+    (entry,) = house.http.get("/v1/models").json()["data"]
+    assert (entry["id"], entry["context_length"], entry["hunch"]["draft"]) == (
+        "Hunch-Starter",
+        4096,
+        "Hunch-Starter-Draft",
+    )
+    assert house.http.get(f"/v1/models/{entry['id']}").json() == entry
+    assert house.http.get("/health").status_code == 200
+
+
+REFUSED: dict[str, tuple[dict[str, Any], int, str, str | None]] = {
+    "no messages": ({"messages": []}, 400, "invalid_value", "messages"),
+    "messages are text": ({"messages": "x"}, 400, "invalid_value", "messages"),
+    "a role that is none": ({"messages": [{"role": "king", "content": "x"}]}, 400, "invalid_value", "messages[0].role"),
+    "temperature": (chat_body("x", temperature=99), 400, "invalid_value", "temperature"),
+    "temperature is text": (chat_body("x", temperature="warm"), 400, "invalid_value", "temperature"),
+    "temperature is true": (chat_body("x", temperature=True), 400, "invalid_value", "temperature"),
+    "a seed without end": (chat_body("x", seed=10**30), 400, "invalid_value", "seed"),
+    "no tokens": (chat_body("x", max_tokens=0), 400, "invalid_value", "max_completion_tokens"),
+    "another model": (chat_body("x", model="gpt-5"), 404, "model_not_found", "model"),
+    "a folder as a model": (chat_body("x", model="/etc"), 404, "model_not_found", "model"),
+    "another draft": (chat_body("x", draft_model="other"), 409, "model_busy", "draft_model"),
+    "too long": (chat_body("long " * 9000), 400, "context_length_exceeded", "messages"),
+    "logprobs": (chat_body("x", logprobs=True), 400, "unsupported_parameter", "logprobs"),
+    "a token outside": (chat_body("x", logit_bias={"99999": 1}), 400, "invalid_value", "logit_bias"),
+    "an image": (
+        {
+            "messages": [
+                {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}]}
+            ]
+        },
+        400,
+        "unsupported_parameter",
+        "messages",
+    ),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize(("body", "status", "code", "param"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_is_a_status_with_openais_error(
+    house: Served, body: dict[str, Any], status: int, code: str, param: str | None, stream: bool
+) -> None:
+    answer = house.post("/v1/chat/completions", body | {"stream": stream})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["param"]) == (status, code, param)
+    assert set(error) == {"message", "type", "param", "code"}
+    assert answer.headers["x-request-id"].startswith("req_")
+
+
+def test_fields_without_effect_are_named(house: Served) -> None:
+    answer = house.post("/v1/chat/completions", chat_body("x", max_tokens=1, verbosity="low"))
+    assert (answer.status_code, answer.headers["x-hunch-ignored"]) == (200, "verbosity")

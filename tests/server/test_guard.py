@@ -1,0 +1,142 @@
+"""What is refused before any route is looked at, whoever asks for it in what way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine import Server, ServerOptions, ServerPhase
+from tests.helpers.fake_engine import FakeEngine
+from tests.helpers.served import PATIENCE_S, Served, chat_body, post_bytes, serving
+
+KEY = "a-key-of-a-test"
+EVIL = "http://evil.example"
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.168.1.5", "localhost@evil.example"],
+)
+def test_another_host_name_is_refused_before_a_route(house: Served, host: str) -> None:
+    for path in ("/health", "/v1/models", "/nowhere"):
+        answer = house.http.get(path, headers={"host": host})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "host_not_allowed")
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:4862", "127.0.0.1", "[::1]:4862", "host.docker.internal"])
+def test_names_of_this_machine_are_answered(house: Served, host: str) -> None:
+    assert house.http.get("/health", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": EVIL},
+        {"origin": "null"},
+        {"origin": "http://localhost.evil.example"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+    ids=str,
+)
+def test_a_page_of_another_site_starts_nothing(scripted: FakeEngine, headers: dict[str, str]) -> None:
+    with serving(scripted) as served:
+        answer = served.post("/v1/chat/completions", chat_body("x"), headers)
+        assert (answer.status_code, answer.json()["error"]["type"]) == (403, "permission_error")
+        assert "access-control-allow-origin" not in answer.headers
+        preflight = served.http.options("/v1/chat/completions", headers=headers | {"host": "evil.example"})
+        assert preflight.status_code == 403
+    assert scripted.requests == []
+
+
+def test_an_origin_may_be_allowed(scripted: FakeEngine) -> None:
+    with serving(scripted, origins=("app://notes", "vscode-webview://")) as served:
+        for origin in ("app://notes", "vscode-webview://a1b2"):
+            preflight = served.http.options("/v1/chat/completions", headers={"origin": origin})
+            assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (204, origin)
+            answer = served.post("/v1/chat/completions", chat_body("x"), {"origin": origin})
+            assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, origin)
+            assert answer.headers["vary"] == "Origin"
+        assert served.http.get("/v1/models", headers={"origin": "app://notes.evil"}).status_code == 403
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_a_form_of_a_page_is_no_request(scripted: FakeEngine, kind: str) -> None:
+    with serving(scripted) as served:
+        body = json.dumps(chat_body("x")).encode()
+        answer = served.http.post("/v1/chat/completions", content=body, headers={"content-type": kind})
+        assert answer.status_code == 415
+    assert scripted.requests == []
+
+
+def test_the_key_is_asked_for_everywhere_but_for_health(scripted: FakeEngine) -> None:
+    with serving(scripted, key=KEY) as served:
+        assert served.http.get("/health").status_code == 200
+        for headers in ({}, {"authorization": "Bearer wrong"}, {"x-api-key": "wrong"}, {"authorization": KEY}):
+            assert served.http.get("/v1/models", headers=headers).status_code == 401
+            assert served.http.get("/nowhere", headers=headers).status_code == 401
+        for headers in ({"authorization": f"Bearer {KEY}"}, {"x-api-key": KEY}):
+            assert served.http.get("/v1/models", headers=headers).status_code == 200
+
+
+def test_beyond_this_machine_a_key_is_needed(scripted: FakeEngine) -> None:
+    server = Server(scripted, ServerOptions(host="0.0.0.0", port=0))
+    server.start()
+    assert server.stop(PATIENCE_S)
+    assert (server.state.phase, server.state.error) == (ServerPhase.FAILED, "KeyMissing")
+
+
+def test_a_port_that_is_taken_is_said(scripted: FakeEngine, house: Served) -> None:
+    server = Server(scripted, ServerOptions(port=house.port))
+    server.start()
+    assert server.stop(PATIENCE_S)
+    assert (server.state.phase, server.state.error) == (ServerPhase.FAILED, "AddressInUse")
+
+
+def test_a_body_beyond_the_limit_is_refused_before_it_has_come(scripted: FakeEngine) -> None:
+    with serving(scripted, largest_body=1000) as served, served.connect() as connection:
+        connection.sendall(post_bytes("/v1/chat/completions", b"{", content_length="1001"))
+        assert b" 413 " in connection.recv(1000)
+
+
+def test_a_body_of_unknown_length_has_the_same_limit(scripted: FakeEngine) -> None:
+    with serving(scripted, largest_body=1000) as served:
+        answer = served.http.post(
+            "/v1/chat/completions", content=iter([b"x" * 600] * 3), headers={"content-type": "application/json"}
+        )
+        assert answer.status_code == 413
+
+
+def test_a_body_that_does_not_come_is_given_up(scripted: FakeEngine) -> None:
+    with serving(scripted, body_s=0.2) as served, served.connect() as connection:
+        connection.sendall(post_bytes("/v1/chat/completions", b'{"a"', content_length="100"))
+        assert b" 408 " in connection.recv(1000)
+
+
+@pytest.mark.parametrize("begun", [b"", b"POST /v1/chat/completions HTTP/1.1\r\nhost: local"], ids=["silent", "slow"])
+def test_a_header_that_does_not_come_ends_the_connection(scripted: FakeEngine, begun: bytes) -> None:
+    with serving(scripted, header_s=0.2) as served, served.connect() as connection:
+        connection.sendall(begun)
+        assert connection.recv(1000) == b""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"1", b'{"a": NaN}', b"[" * 100_000, b'{"a": ' * 200 + b"1" + b"}" * 200, b'{"a": "\\ud800"}'],
+    ids=["empty", "cut", "a list", "a number", "NaN", "deep", "deep objects", "half a character"],
+)
+def test_what_is_no_json_is_refused(house: Served, body: bytes) -> None:
+    answer = house.http.post("/v1/chat/completions", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (400, "invalid_request_error")
+
+
+def test_no_answer_names_a_folder(house: Served) -> None:
+    for answer in (house.http.get("/v1/models"), house.post("/v1/chat/completions", chat_body("x", model="m"))):
+        assert str(Path.cwd()) not in answer.text
+
+
+def test_an_unknown_route_is_an_error_in_the_dialect(house: Served) -> None:
+    assert house.http.get("/v1/nowhere").json()["error"]["code"] == "not_found"
+    assert house.http.get("/v1/chat/completions").status_code == 405

@@ -1,0 +1,123 @@
+"""Clients that leave, servers that stop: every request ends once, and nothing waits for it."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import httpx2
+
+from engine import FinishReason, OutOfMemory
+from tests.helpers.fake_engine import FakeEngine, Script
+from tests.helpers.served import PATIENCE_S, chat_body, post_bytes, serving
+
+CHAT = "/v1/chat/completions"
+
+
+def chat_bytes(*, stream: bool) -> bytes:
+    return post_bytes(CHAT, json.dumps(chat_body("x", stream=stream)).encode())
+
+
+def test_a_client_that_leaves_ends_its_stream(scripted: FakeEngine) -> None:
+    scripted.gate.hold()
+    with serving(scripted) as served:
+        with served.connect() as connection:
+            connection.sendall(chat_bytes(stream=True))
+            scripted.gate.let_through(1)
+            while b"A draft" not in connection.recv(4096):
+                pass
+        served.wait_for_requests(0)
+        assert scripted.state().running == ()
+
+
+def test_a_client_that_leaves_ends_what_it_would_have_got_whole(scripted: FakeEngine) -> None:
+    scripted.gate.hold()
+    with serving(scripted) as served:
+        with served.connect() as connection:
+            connection.sendall(chat_bytes(stream=False))
+            served.wait_for_requests(1)
+        served.wait_for_requests(0)
+        assert scripted.state().running == ()
+
+
+def test_a_client_that_leaves_the_queue_ends_its_request(scripted: FakeEngine) -> None:
+    scripted.gate.hold()
+    with serving(scripted) as served:
+        with served.connect() as first, served.connect() as second:
+            first.sendall(chat_bytes(stream=True))
+            served.wait_for_requests(1)
+            second.sendall(chat_bytes(stream=True))
+            served.wait_for_requests(2)
+        served.wait_for_requests(0)
+
+
+def test_too_many_requests_are_refused_with_a_time_to_come_back(scripted: FakeEngine) -> None:
+    scripted.gate.hold()
+    with serving(scripted, most_requests=1) as served, served.connect() as connection:
+        connection.sendall(chat_bytes(stream=True))
+        served.wait_for_requests(1)
+        answer = served.post(CHAT, chat_body("x"))
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "5")
+
+
+def test_a_server_that_stops_ends_streams_with_an_error(scripted: FakeEngine) -> None:
+    scripted.gate.hold()
+    with serving(scripted) as served, served.connect() as connection:
+        connection.sendall(chat_bytes(stream=True))
+        scripted.gate.let_through(1)
+        while b"A draft" not in connection.recv(4096):
+            pass
+        stopping = threading.Thread(target=served.server.stop)
+        stopping.start()
+        heard = b""
+        while more := connection.recv(4096):
+            heard += more
+        stopping.join(PATIENCE_S)
+        assert b'"code":"shutting_down"' in heard
+        assert b"[DONE]" not in heard
+
+
+def test_an_error_before_the_first_word_is_a_status(scripted: FakeEngine) -> None:
+    with serving(scripted) as served:
+        answer = served.post(CHAT, {"messages": [{"role": "system", "content": "x"}], "stream": True})
+        assert answer.status_code == 400
+
+
+def test_an_error_after_the_first_word_ends_the_stream(scripted: FakeEngine) -> None:
+    scripted.scripts.append(Script(error=OutOfMemory("x")))
+    scripted.scripts.append(Script(finish=FinishReason.MODEL_CHANGED))
+    with serving(scripted) as served:
+        for code in ("out_of_memory", "model_changed"):
+            lines = served.post(CHAT, chat_body("x", stream=True)).text.split("\n\n")
+            assert json.loads(lines[-2].removeprefix("data: "))["error"]["code"] == code
+
+
+def test_a_long_silence_is_broken(scripted: FakeEngine) -> None:
+    scripted.gate.hold()
+    with (
+        serving(scripted, silence_s=0.05) as served,
+        served.http.stream("POST", CHAT, json=chat_body("x", stream=True)) as answer,
+    ):
+        lines = answer.iter_lines()
+        while next(lines) != ": prefill 10/20":
+            pass
+        scripted.gate.open()
+        assert list(lines)[-2] == "data: [DONE]"
+
+
+def test_a_slow_reader_is_given_up(scripted: FakeEngine) -> None:
+    scripted.scripts.append(Script(pieces=("word " * 20_000,) * 400))
+    with serving(scripted, send_s=0.2) as served, served.connect() as connection:
+        connection.sendall(chat_bytes(stream=True))
+        served.wait_for_requests(1)
+        served.wait_for_requests(0)
+
+
+def test_a_server_can_be_started_again(scripted: FakeEngine) -> None:
+    with serving(scripted) as served:
+        assert served.server.stop(PATIENCE_S)
+        served.server.start()
+        while not served.server.state.addresses:
+            served.states.get(timeout=PATIENCE_S)
+        with httpx2.Client(base_url=served.server.state.addresses[0], trust_env=False) as http:
+            assert http.get("/health").status_code == 200
