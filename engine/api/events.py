@@ -148,6 +148,7 @@ class Finished:
     tokens: tuple[int, ...]
     seed: int
     rounds: tuple[RoundTrace, ...] = ()  # of a request with `trace`
+    stop: str = ""  # the stop string that ended it, if one did
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,8 @@ class Failed:
 class TokensCounted:
     """The one answer to `count_tokens`: by the tokenizer of the loaded main model, or why there is none.
 
-    A text is counted in slices, so that nothing waits for it; each cut between two may add one token.
+    A text is counted in slices, so that nothing waits for it; each cut between two may add one token. The prompt of a
+    request is counted exactly.
     """
 
     count: CountId

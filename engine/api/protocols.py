@@ -43,8 +43,8 @@ class ChatEngine(Protocol):
     def submit(self, request: Request, sink: Sink) -> RequestId:
         """Queue a request; `sink` gets its events."""
 
-    def count_tokens(self, text: str, sink: Sink) -> CountId:
-        """Count `text` in the main model's tokens, beside running replies; answered by TokensCounted."""
+    def count_tokens(self, text: str | Request, sink: Sink) -> CountId:
+        """Count `text`, or a request's prompt, in the main model's tokens, beside running replies: TokensCounted."""
 
     def cancel(self, request: RequestId) -> None:
         """Finish a request early. Unknown and finished ones are ignored."""

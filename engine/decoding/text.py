@@ -206,6 +206,7 @@ class ReplyText:
         self._several_calls = several_calls
         self._calling = False  # the held text begins with the marker of a call
         self.stopped = False  # a stop string was found; all later text is dropped
+        self.stop = ""  # that string
 
     def push(self, token: int) -> list[Span]:
         self._detokenizer.add_token(token)
@@ -239,7 +240,7 @@ class ReplyText:
                 continue
             self._drop(len(marker))
             if marker in self._stops:
-                self.stopped, self._held = True, ""
+                self.stopped, self.stop, self._held = True, marker, ""
                 return spans
             self._kind = SpanKind.THINKING if marker == self._opens else SpanKind.ANSWER
             self._fresh = True

@@ -51,10 +51,10 @@ class Submit:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Count the tokens of a text."""
+    """Count the tokens of a text, or of a request's prompt."""
 
     id: CountId
-    text: str = field(repr=False)
+    text: str | Request = field(repr=False)
     sink: Sink = field(repr=False)
 
 

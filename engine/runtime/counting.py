@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from engine.api.errors import EngineError, NoModelLoaded, as_engine_error
 from engine.api.events import Event, Sink, TokensCounted
-from engine.decoding.text import encode
+from engine.api.types import Request
+from engine.decoding.text import encode, prompt_tokens
 from engine.models.encoding import Ahead
 from engine.models.watch import Question
 from engine.runtime.commands import Count
@@ -70,8 +71,10 @@ class Counting:
         self._post(command.sink, TokensCounted(command.id, tokens, error))
 
 
-def _tokens(text: str, model: LoadedModel, aborted: Question) -> int:
-    """In slices, which a tokenizer encodes in less time and memory than the whole text."""
+def _tokens(text: str | Request, model: LoadedModel, aborted: Question) -> int:
+    """A text in slices, which a tokenizer encodes in less time and memory than the whole."""
+    if isinstance(text, Request):
+        return len(prompt_tokens(text, model, aborted))
     tokens = at = 0
     while at < len(text):
         end = slice_end(text, at)

@@ -417,7 +417,13 @@ class Reply:
         if not self.request.transient:
             self._store.put(self._sequence)
         finished = Finished(
-            self.id, self._reason, self._stats.freeze(), tuple(self._emitted), self._seed, tuple(self._trace)
+            self.id,
+            self._reason,
+            self._stats.freeze(),
+            tuple(self._emitted),
+            self._seed,
+            tuple(self._trace),
+            self._text.stop,
         )
         self._state = ReplyState.ENDED
         self._post(finished)

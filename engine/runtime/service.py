@@ -107,10 +107,13 @@ class Engine:
             self._send_submit(command)
         return command.id
 
-    def count_tokens(self, text: str, sink: Sink) -> CountId:
+    def count_tokens(self, text: str | Request, sink: Sink) -> CountId:
         command = Count(CountId(next(self._ids)), text, sink)
         try:
-            check_text(text)
+            if isinstance(text, Request):
+                check_request(text)
+            else:
+                check_text(text)
         except EngineError as error:
             self._refuse(command, error)
         else:

@@ -18,9 +18,11 @@ from starlette.types import Receive, Scope, Send
 
 from engine.api.protocols import ChatEngine
 from engine.server import listings
+from engine.server.anthropic_messages import AnthropicMessage
 from engine.server.fields import Fields, fields_of
 from engine.server.guard import Guard
 from engine.server.openai_chat import ChatCompletion, Completion
+from engine.server.openai_responses import OpenAIResponse
 from engine.server.options import ServerOptions
 from engine.server.problems import Dialect, Problem
 from engine.server.replies import Client, ClientLeft, Desk, Replies
@@ -32,6 +34,8 @@ _SHAPES: dict[str, Callable[[Fields, House], Shape]] = {
     "/v1/chat/completions": ChatCompletion,
     "/api/v0/chat/completions": ChatCompletion,
     "/v1/completions": Completion,
+    "/v1/messages": AnthropicMessage,
+    "/v1/responses": OpenAIResponse,
 }
 
 
@@ -39,7 +43,9 @@ def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk) -> Starlett
     listing = listings.Listings(engine, desk)
     routes = [
         *(Route(path, _Writing(shape, options, desk), methods=["POST"]) for path, shape in _SHAPES.items()),
+        Route("/v1/messages/count_tokens", listing.count_tokens, methods=["POST"]),
         Route("/health", listing.health),
+        Route("/metrics", listing.metrics),
         Route("/v1/models", listing.models),
         Route("/v1/models/{model:path}", listing.model),
     ]
@@ -65,8 +71,9 @@ class _Writing:
         request = HttpRequest(scope, receive)
         fields = await fields_of(request)
         shape = self._shape(fields, House(self._options, self._desk.engine.state()))
-        headers = {"x-hunch-ignored": ", ".join(fields.ignored)[:500]} if fields.ignored else {}
-        async with Client(receive) as client, self._desk.replies(shape.requests, client) as replies:
+        ignored = [*fields.ignored, *(f"tools:{kind}" for kind in shape.dropped_tools)]
+        headers = {"x-hunch-ignored": ", ".join(ignored).encode("ascii", "replace").decode()[:500]} if ignored else {}
+        async with Client(receive) as client, self._desk.replies(scope["path"], shape.requests, client) as replies:
             await replies.begin()
             if shape.stream:
                 await self._stream(shape, replies, headers, scope, send)
@@ -91,7 +98,7 @@ class _Writing:
                     raise ClientLeft from None
 
         try:
-            await write(shape.opening())
+            await write(shape.opening(*replies.progress))
             async for heard in replies.events(self._options.silence_s):
                 await write([shape.alive(*replies.progress)] if heard is None else shape.pieces(*heard))
             await write(shape.closing(replies.outcomes), more=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
+from typing import Any
 
 from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import MAX_DRAFT_TOKENS, EngineState, Request, Sampling, Speculation
@@ -12,6 +13,7 @@ from engine.server.problems import Problem, invalid, unknown_model
 
 _MOST_CHOICES = 8
 _MOST_STOPS = 16
+_OUR_VARIABLES = ("messages", "tools", "add_generation_prompt", "enable_thinking", "documents")
 
 
 def sampling_of(fields: Fields, defaults: Sampling) -> Sampling:
@@ -85,7 +87,9 @@ def _check_draft(name: str, state: EngineState) -> None:
 
 def model_of(fields: Fields, state: EngineState, any_name: bool) -> str:
     """The name that the answer repeats. Raises Problem for a model that is not loaded."""
-    name = fields.text("model") or ""
+    name = fields.text("model")
+    if name is None:
+        raise invalid("'model' is missing; \"default\" is the loaded one.", "model", "missing_required_parameter")
     loaded = identifier(state.main.name) if state.main is not None else ""
     if name in {"", "default"}:
         return loaded
@@ -111,6 +115,16 @@ def several(request: Request, count: int) -> list[Request]:
         return [request]
     seeds = [(first + at) % (1 << 64) for at in range(count)]
     return [replace(request, sampling=replace(request.sampling, seed=seed)) for seed in seeds]
+
+
+def template_variables_of(fields: Fields, effort: str | None) -> dict[str, Any]:
+    """What a client gives the template by name, and how much to think where the template knows that."""
+    variables = dict(fields.raw("chat_template_kwargs"))
+    if effort in {"low", "medium", "high"}:
+        variables.setdefault("reasoning_effort", effort)
+    for name in _OUR_VARIABLES:
+        variables.pop(name, None)
+    return variables
 
 
 def choices_of(fields: Fields) -> int:

@@ -65,27 +65,27 @@ class Fields:
     """One JSON object. `at`: its place in the body, for messages."""
 
     def __init__(self, values: Mapping[str, Any], at: str = "") -> None:
-        self._values = values
+        self.values = dict(values)
         self._at = at
         self._read: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
-        return self._values.get(name) is not None
+        return self.values.get(name) is not None
 
     @property
     def ignored(self) -> list[str]:
         """Names with a value that no call has asked for."""
-        return sorted(name for name in self._values if name not in self._read and name in self)
+        return sorted(name for name in self.values if name not in self._read and name in self)
 
     def has(self, name: str) -> bool:
         """Whether it is there, null included."""
         self._read.add(name)
-        return name in self._values
+        return name in self.values
 
     def any(self, *names: str) -> Any:
         """The first of these that is neither missing nor null."""
         self._read.update(names)
-        return next((self._values[name] for name in names if name in self), None)
+        return next((self.values[name] for name in names if name in self), None)
 
     def text(self, name: str) -> str | None:
         value = self.any(name)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from contextlib import suppress
 from typing import Any
 
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 
+from engine.api.events import Event, TokensCounted
 from engine.api.protocols import ChatEngine
 from engine.api.types import EngineState, ModelInfo
+from engine.server.anthropic_messages import prompt_of
 from engine.server.asked import identifier, names_of
-from engine.server.problems import unknown_model
+from engine.server.fields import fields_of
+from engine.server.metrics import CONTENT_TYPE
+from engine.server.problems import problem_of, unknown_model
 from engine.server.replies import Desk
 
 
@@ -43,6 +49,28 @@ class Listings:
             if name in names_of(info.name):
                 return JSONResponse(self._entry(info, request))
         raise unknown_model(name[:200])
+
+    async def metrics(self, _request: HttpRequest) -> Response:
+        return Response(self._desk.metrics.text(), media_type=CONTENT_TYPE)
+
+    async def count_tokens(self, request: HttpRequest) -> Response:
+        """Anthropic's: of the whole prompt, as the template makes it."""
+        fields = await fields_of(request)
+        fields.has("model")
+        prompt, _ = prompt_of(fields)
+        loop = asyncio.get_running_loop()
+        counted: asyncio.Future[TokensCounted] = loop.create_future()
+
+        def hear(event: Event) -> None:
+            if isinstance(event, TokensCounted):
+                with suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(lambda: counted.done() or counted.set_result(event))
+
+        self._engine.count_tokens(prompt, hear)
+        answer = await counted
+        if answer.error is not None:
+            raise problem_of(answer.error)
+        return JSONResponse({"input_tokens": answer.tokens})
 
     def _chat_models(self) -> list[ModelInfo]:
         main = self._engine.state().main

@@ -7,31 +7,33 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from engine.api.events import Event, Finished, PromptProgress, TextDelta
+from engine.api.events import Event, Finished, PromptProgress, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind
 from engine.server.asked import (
     choices_of,
-    identifier,
     model_of,
     most_tokens_of,
     sampling_of,
     several,
     speculation_of,
     stops_of,
+    template_variables_of,
 )
-from engine.server.contents import text_of
+from engine.server.contents import settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
-from engine.server.problems import invalid
+from engine.server.problems import invalid, unsupported
 from engine.server.replies import Outcome
 from engine.server.shapes import House, Shape, sse
+from engine.server.tools import as_openai, openai_calls, openai_tools
 
 _ROLES = {
     "system": MessageRole.SYSTEM,
     "developer": MessageRole.SYSTEM,
     "user": MessageRole.USER,
     "assistant": MessageRole.ASSISTANT,
+    "tool": MessageRole.TOOL,
 }
 _LENGTHS = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
 # Of other services, without effect on the text.
@@ -53,8 +55,10 @@ class OpenAIShape(Shape):
         self._id = f"{self.id_prefix}-{secrets.token_hex(12)}"
         self._created = int(time.time())
 
-    def finish_of(self, finished: Finished) -> str:
-        return "length" if finished.reason in _LENGTHS else "stop"
+    def finish_of(self, finished: Finished, calls: int = 0) -> str:
+        if finished.reason in _LENGTHS:
+            return "length"
+        return "tool_calls" if calls else "stop"
 
     def envelope(self, kind: str, choices: list[dict[str, Any]]) -> dict[str, Any]:
         return {"id": self._id, "object": kind, "created": self._created, "model": self.model, "choices": choices}
@@ -78,13 +82,11 @@ class OpenAIShape(Shape):
         usage = {"usage": usage_of([end.stats for end in ends])}
         if len(ends) != 1:
             return usage
-        draft = self.house.state.draft
-        name = identifier(draft.name) if draft is not None else None
         (end,) = ends
         return usage | {
             "timings": timings_of(end.stats),
             "metrics": measured_speculation(end.stats),
-            "hunch": hunch_of(end, name),
+            "hunch": hunch_of(end, self.house.draft),
         }
 
 
@@ -94,13 +96,19 @@ class ChatCompletion(OpenAIShape):
 
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
-        fields.refuse("logprobs", "top_logprobs", "audio", "functions", "function_call", "tools", "response_format")
+        fields.refuse("logprobs", "top_logprobs", "audio", "functions", "function_call")
+        refuse_schema(fields.object("response_format"))
         for name in _WITHOUT_EFFECT:
             fields.has(name)
         if not fields.items("messages"):
             raise invalid("'messages' must have at least one message.", "messages")
+        tools = openai_tools(fields)
+        self._calls = [0] * choices_of(fields)
         request = Request(
-            messages=tuple(_message(each) for each in fields.objects("messages")),
+            messages=settled([_message(each) for each in fields.objects("messages")]),
+            tools=tools.given,
+            several_calls=tools.several,
+            template_variables=template_variables_of(fields, fields.text("reasoning_effort")),
             sampling=sampling_of(fields, house.options.sampling),
             speculation=speculation_of(fields, house.state),
             max_tokens=most_tokens_of(fields, "max_completion_tokens", "max_tokens"),
@@ -114,13 +122,21 @@ class ChatCompletion(OpenAIShape):
         return self.envelope(self.whole_object, choices) | self.figures(outcomes)
 
     def _choice(self, index: int, outcome: Outcome) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(outcome.text), "refusal": None}
+        message: dict[str, Any] = {
+            "role": "assistant",
+            "content": "".join(outcome.text),
+            "refusal": None,
+            "annotations": [],
+        }
         if outcome.thinking:
             message["reasoning_content"] = "".join(outcome.thinking)
-        finish = self.finish_of(outcome.finished) if outcome.finished is not None else None
+        if outcome.calls:
+            message["tool_calls"] = as_openai(outcome.calls)
+            message["content"] = message["content"] or None
+        finish = self.finish_of(outcome.finished, len(outcome.calls)) if outcome.finished is not None else None
         return {"index": index, "message": message, "logprobs": None, "finish_reason": finish}
 
-    def opening(self) -> Iterable[bytes]:
+    def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
         for index in range(len(self.requests)):
             yield sse(self.piece(_delta(index, {"role": "assistant", "content": ""})))
 
@@ -129,8 +145,11 @@ class ChatCompletion(OpenAIShape):
             case TextDelta(kind=kind, text=text):
                 name = "reasoning_content" if kind is SpanKind.THINKING else "content"
                 yield sse(self.piece(_delta(index, {name: text})))
+            case ToolCalled(call=call):
+                yield sse(self.piece(_delta(index, {"tool_calls": as_openai([call], self._calls[index])})))
+                self._calls[index] += 1
             case Finished():
-                yield sse(self.piece(_delta(index, {}, self.finish_of(event))))
+                yield sse(self.piece(_delta(index, {}, self.finish_of(event, self._calls[index]))))
             case PromptProgress():
                 yield from self.progress(event)
 
@@ -186,11 +205,26 @@ def thinks(fields: Fields) -> bool:
     return effort is not None and effort not in {"none", "minimal"}
 
 
+def refuse_schema(form: Fields | None) -> None:
+    """What cannot be enforced is refused, never ignored."""
+    if form is not None and form.text("type") not in (None, "text"):
+        raise unsupported("response_format", f" as '{form.text('type')}': schemas cannot be enforced yet")
+
+
 def _message(fields: Fields) -> Message:
-    role = fields.text("role") or ""
-    if role not in _ROLES:
+    name = fields.text("role") or ""
+    if name not in _ROLES:
         raise fields.wrong("role", f"one of {', '.join(_ROLES)}")
-    return Message(_ROLES[role], text_of(fields))
+    role = _ROLES[name]
+    if role is MessageRole.TOOL:
+        call = fields.text("tool_call_id") or ""
+        return Message(role, text_of(fields), tool_call_id=call, name=fields.text("name") or "")
+    if role is not MessageRole.ASSISTANT:
+        return Message(role, text_of(fields))
+    thoughts = fields.any("reasoning_content", "reasoning")
+    if not isinstance(thoughts, str | None):
+        raise fields.wrong("reasoning_content", "a string")
+    return Message(role, text_of(fields), thoughts or "", openai_calls(fields))
 
 
 def _prompt(fields: Fields) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from typing import NoReturn
 
 from starlette.types import Receive
 
-from engine.api.events import Event, Failed, Finished, PromptProgress, Queued, TextDelta
+from engine.api.events import Event, Failed, Finished, PromptProgress, Queued, TextDelta, ToolCalled
 from engine.api.protocols import ChatEngine
 from engine.api.stats import RequestStats
-from engine.api.types import Request, RequestId, SpanKind
+from engine.api.types import Request, RequestId, SpanKind, ToolCall
+from engine.server.metrics import Metrics
 from engine.server.options import ServerOptions
 from engine.server.problems import overloaded, problem_of, problem_of_end, shutting_down
 
@@ -33,6 +34,7 @@ class Outcome:
 
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
     finished: Finished | None = None
 
 
@@ -72,11 +74,12 @@ class Desk:
         self.engine = engine
         self._options = options
         self._on_change = on_change
+        self.metrics = Metrics(engine.state)
         self._open: set[Replies] = set()
         self.requests = 0  # that the engine has not ended yet
         self.is_closed = False
 
-    def replies(self, requests: Sequence[Request], client: Client) -> Replies:
+    def replies(self, endpoint: str, requests: Sequence[Request], client: Client) -> Replies:
         """Raises Problem when there are too many. The requests begin with `async with`."""
         if self.is_closed:
             raise shutting_down()
@@ -84,7 +87,7 @@ class Desk:
             raise overloaded(self._options.most_requests)
         if self._options.guests:
             requests = [replace(request, guest=True) for request in requests]
-        return Replies(self, requests, client)
+        return Replies(self, endpoint, requests, client)
 
     def opened(self, replies: Replies) -> None:
         self._open.add(replies)
@@ -106,8 +109,9 @@ class Desk:
 class Replies(AbstractAsyncContextManager["Replies"]):
     """The replies to one client's request: one, or `n`. Whatever ends the block cancels those that have not ended."""
 
-    def __init__(self, desk: Desk, requests: Sequence[Request], client: Client) -> None:
+    def __init__(self, desk: Desk, endpoint: str, requests: Sequence[Request], client: Client) -> None:
         self._desk = desk
+        self._endpoint = endpoint
         self._requests = requests
         self._client = client
         self._events: asyncio.Queue[Indexed | None] = asyncio.Queue()  # None: the client has left
@@ -147,6 +151,7 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         self._desk.closed(self)
 
     def _on_left(self, _: asyncio.Task[None]) -> None:
+        self._desk.metrics.left()
         self._events.put_nowait(None)
 
     def _sink(self, loop: asyncio.AbstractEventLoop, index: int) -> Callable[[Event], None]:
@@ -159,7 +164,10 @@ class Replies(AbstractAsyncContextManager["Replies"]):
     def _arrive(self, index: int, event: Event) -> None:
         if isinstance(event, Finished | Failed):
             self._ended.add(index)
+            self._desk.metrics.ended(self._endpoint, event)
             self._desk.count(-1)
+        elif isinstance(event, ToolCalled):
+            self._desk.metrics.called()
         self._events.put_nowait((index, event))
 
     async def begin(self) -> None:
@@ -175,6 +183,8 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             self._early.append(found)
             if isinstance(event, Failed):
                 raise problem_of(event.error)
+            if isinstance(event, PromptProgress) and not self.progress[1]:
+                self.progress = (event.done_tokens, event.total_tokens)
             if not isinstance(event, Queued):
                 waiting.discard(index)
 
@@ -213,6 +223,8 @@ class Replies(AbstractAsyncContextManager["Replies"]):
                 self.progress = (done, total)
             case TextDelta(kind=kind, text=text):
                 (outcome.thinking if kind is SpanKind.THINKING else outcome.text).append(text)
+            case ToolCalled(call=call):
+                outcome.calls.append(call)
             case Finished(reason=reason):
                 self._unheard.discard(index)
                 outcome.finished = event

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.api.events import Event
 from engine.api.types import EngineState, Request
+from engine.server.asked import identifier
 from engine.server.fields import Fields
 from engine.server.options import ServerOptions
 from engine.server.problems import Dialect, Problem
@@ -23,6 +24,11 @@ class House:
     options: ServerOptions
     state: EngineState
 
+    @property
+    def draft(self) -> str | None:
+        """The loaded draft's name."""
+        return None if self.state.draft is None else identifier(self.state.draft.name)
+
 
 class Shape(ABC):
     """One client's request, read; raises Problem in its constructor. `stream`: its answer comes piece by piece."""
@@ -34,13 +40,15 @@ class Shape(ABC):
         self.fields = fields
         self.house = house
         self.requests: list[Request] = []
+        self.dropped_tools: tuple[str, ...] = ()
         self.stream = fields.flag("stream")
 
     @abstractmethod
     def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         """The answer in one piece."""
 
-    def opening(self) -> Iterable[bytes]:
+    def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
+        """`done_tokens` of the prompt were cached; both are 0 while the request waits for its turn."""
         return ()
 
     @abstractmethod

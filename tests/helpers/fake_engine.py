@@ -51,6 +51,8 @@ from engine import (
     SpeculationMode,
     TextDelta,
     TokensCounted,
+    ToolCall,
+    ToolCalled,
     draft_problem,
 )
 from engine.runtime.state import state_after
@@ -88,6 +90,7 @@ class Script:
 
     pieces: tuple[str, ...] = ("A draft ", "guesses, ", "the main ", "model checks.")
     thinking: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] = ()  # come after the pieces
     error: EngineError | None = None  # comes after the pieces
     finish: FinishReason = FinishReason.STOP
     drafting: DraftingState = DraftingState.ACTIVE
@@ -182,7 +185,7 @@ class FakeEngine:
         self._state = EngineState()
         self._subscribers: dict[object, Sink] = {}
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._counts: queue.SimpleQueue[tuple[CountId, str, Sink]] = queue.SimpleQueue()
+        self._counts: queue.SimpleQueue[tuple[CountId, str | Request, Sink]] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="fake-engine", daemon=True)
@@ -220,11 +223,11 @@ class FakeEngine:
         job = _Job(RequestId(next(self._ids)), request, sink)
         self.requests.append(request)
         self._jobs[job.id] = job
-        self._tell(sink, Queued(job.id, request.background))
+        self._tell(sink, Queued(job.id, request.background, request.guest))
         self._send(lambda: self._write(job), sink, Failed(job.id, EngineClosed(), RequestStats()))
         return job.id
 
-    def count_tokens(self, text: str, sink: Sink) -> CountId:
+    def count_tokens(self, text: str | Request, sink: Sink) -> CountId:
         """A token a word."""
         number = CountId(next(self._ids))
         self._counts.put((number, text, sink))
@@ -350,10 +353,11 @@ class FakeEngine:
         while not self._counts.empty():
             number, text, sink = self._counts.get()
             problem = self._count_problem(text)
-            self._tell(sink, TokensCounted(number, 0 if problem else len(text.split()), problem))
+            words = text if isinstance(text, str) else " ".join(message.content for message in text.messages)
+            self._tell(sink, TokensCounted(number, 0 if problem else len(words.split()), problem))
 
-    def _count_problem(self, text: str) -> EngineError | None:
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
+    def _count_problem(self, text: str | Request) -> EngineError | None:
+        if isinstance(text, str) and any("\ud800" <= letter <= "\udfff" for letter in text):
             return InvalidRequest("text", "surrogate", "Unicode")
         return NoModelLoaded() if self._main is None else None
 
@@ -393,6 +397,8 @@ class FakeEngine:
                 break
             counters.count_round()
             self._tell(job.sink, TextDelta(job.id, kind, text, counters.freeze(), counters.marks(kind, text)))
+        for call in script.calls if job.interrupted is None else ():
+            self._tell(job.sink, ToolCalled(job.id, call))
         self._end(job, self._ending(job, script, counters, len(spans)))
 
     def _wait(self, job: _Job) -> None:
@@ -425,6 +431,6 @@ class FakeEngine:
         if request.sampling.temperature < 0:
             return InvalidRequest("temperature", str(request.sampling.temperature), "0..10")
         turns: tuple[Message, ...] = request.messages
-        if not request.tokens and (not turns or turns[-1].role is MessageRole.SYSTEM):
+        if not (request.tokens or request.text) and (not turns or turns[-1].role is MessageRole.SYSTEM):
             return EmptyConversation()
         return None

@@ -55,7 +55,7 @@ class Served:
 
 
 def chat_body(text: str, **fields: Any) -> dict[str, Any]:
-    return {"messages": [{"role": "user", "content": text}]} | fields
+    return {"model": "default", "messages": [{"role": "user", "content": text}]} | fields
 
 
 def post_bytes(path: str, body: bytes, **headers: str) -> bytes:

@@ -31,7 +31,7 @@ def pieces_of(chunks: list[dict[str, Any]], name: str = "content") -> str:
 def test_the_text_is_the_engines_own(house: Served, expected: Outcome) -> None:
     answer = house.chat(ASKED, **GREEDY)
     (choice,) = answer["choices"]
-    assert choice["message"] == {"role": "assistant", "content": expected.text(), "refusal": None}
+    assert choice["message"] == {"role": "assistant", "content": expected.text(), "refusal": None, "annotations": []}
     assert choice["finish_reason"] == "stop" if expected.tokens[-1] == 2 else "length"
     assert answer["usage"]["completion_tokens"] == len(expected.tokens)
 
@@ -68,12 +68,12 @@ def test_a_request_may_fix_the_drafts_length(house: Served, fixed: dict[str, Any
 
 def test_the_second_turn_reads_only_what_is_new(house: Served) -> None:
     turns = [{"role": "user", "content": "How does speculative decoding work, in one sentence?"}]
-    first = house.post("/v1/chat/completions", {"messages": turns, "max_tokens": 30}).json()
+    first = house.post("/v1/chat/completions", {"model": "default", "messages": turns, "max_tokens": 30}).json()
     said = first["choices"][0]["message"]["content"]
     # The same text in the other shape that clients send.
     turns = [{"role": "user", "content": [{"type": "text", "text": turns[0]["content"]}]}]
     turns += [{"role": "assistant", "content": said}, {"role": "user", "content": "And?"}]
-    second = house.post("/v1/chat/completions", {"messages": turns, "max_tokens": 5}).json()
+    second = house.post("/v1/chat/completions", {"model": "default", "messages": turns, "max_tokens": 5}).json()
     read = first["usage"]["prompt_tokens"] + first["usage"]["completion_tokens"]
     assert second["usage"]["prompt_tokens_details"]["cached_tokens"] >= read - 2
 
@@ -100,15 +100,15 @@ def test_several_choices_differ_by_their_seeds(house: Served) -> None:
 
 def test_a_text_is_continued_as_it_is(house: Served, starter: Engine) -> None:
     text = "A draft model"
-    answer = house.post("/v1/completions", {"prompt": text, **GREEDY}).json()
+    answer = house.post("/v1/completions", {"model": "default", "prompt": text, **GREEDY}).json()
     request = Request(text=text, sampling=Sampling(temperature=0.0), max_tokens=GREEDY["max_tokens"])
     assert answer["choices"][0]["text"] == EngineClient(starter).run(request).text()
-    chunks = house.stream("/v1/completions", {"prompt": text, **GREEDY})
+    chunks = house.stream("/v1/completions", {"model": "default", "prompt": text, **GREEDY})
     assert "".join(chunk["choices"][0]["text"] for chunk in chunks) == answer["choices"][0]["text"]
 
 
 def test_a_text_may_be_given_as_tokens(house: Served) -> None:
-    answer = house.post("/v1/completions", {"prompt": [5, 6, 7], **GREEDY})
+    answer = house.post("/v1/completions", {"model": "default", "prompt": [5, 6, 7], **GREEDY})
     assert answer.json()["usage"]["prompt_tokens"] == 3
 
 
@@ -124,9 +124,28 @@ def test_the_loaded_model_is_listed_with_its_context(house: Served) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], int, str, str | None]] = {
-    "no messages": ({"messages": []}, 400, "invalid_value", "messages"),
-    "messages are text": ({"messages": "x"}, 400, "invalid_value", "messages"),
-    "a role that is none": ({"messages": [{"role": "king", "content": "x"}]}, 400, "invalid_value", "messages[0].role"),
+    "no model": ({"messages": [{"role": "user", "content": "x"}]}, 400, "missing_required_parameter", "model"),
+    "a schema": (
+        chat_body("x", response_format={"type": "json_object"}),
+        400,
+        "unsupported_parameter",
+        "response_format",
+    ),
+    "a call that must be": (chat_body("x", tool_choice="required"), 400, "unsupported_parameter", "tool_choice"),
+    "tools that the model cannot call": (
+        chat_body("x", tools=[{"type": "function", "function": {"name": "look"}}]),
+        400,
+        "invalid_value",
+        "tools",
+    ),
+    "no messages": ({"model": "", "messages": []}, 400, "invalid_value", "messages"),
+    "messages are text": ({"model": "", "messages": "x"}, 400, "invalid_value", "messages"),
+    "a role that is none": (
+        {"model": "", "messages": [{"role": "king", "content": "x"}]},
+        400,
+        "invalid_value",
+        "messages[0].role",
+    ),
     "temperature": (chat_body("x", temperature=99), 400, "invalid_value", "temperature"),
     "temperature is text": (chat_body("x", temperature="warm"), 400, "invalid_value", "temperature"),
     "temperature is true": (chat_body("x", temperature=True), 400, "invalid_value", "temperature"),

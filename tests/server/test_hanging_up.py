@@ -79,7 +79,7 @@ def test_a_server_that_stops_ends_streams_with_an_error(scripted: FakeEngine) ->
 
 def test_an_error_before_the_first_word_is_a_status(scripted: FakeEngine) -> None:
     with serving(scripted) as served:
-        answer = served.post(CHAT, {"messages": [{"role": "system", "content": "x"}], "stream": True})
+        answer = served.post(CHAT, {"model": "", "messages": [{"role": "system", "content": "x"}], "stream": True})
         assert answer.status_code == 400
 
 

@@ -1,0 +1,259 @@
+"""Anthropic's messages, and the count of their tokens."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from engine.api.events import Event, Finished, TextDelta, ToolCalled
+from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
+from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, stops_of, template_variables_of
+from engine.server.contents import text_of
+from engine.server.fields import Fields
+from engine.server.figures import hunch_of, timings_of
+from engine.server.problems import Dialect, Problem, invalid, unsupported
+from engine.server.replies import Outcome
+from engine.server.shapes import House, Shape, sse
+from engine.server.tools import anthropic_tools, arguments_of
+
+# A line of Claude Code's with a number that differs from turn to turn: what comes after it would be read again.
+_BILLING = re.compile(r"\Ax-anthropic-billing-header[^\n]*\n?")
+_WITHOUT_EFFECT = ("metadata", "service_tier", "cache_control", "context_management", "container", "mcp_servers")
+_ENDS = {
+    FinishReason.LENGTH: "max_tokens",
+    FinishReason.MEMORY: "max_tokens",
+    FinishReason.CONTEXT: "model_context_window_exceeded",
+}
+
+
+class AnthropicMessage(Shape):
+    dialect = Dialect.ANTHROPIC
+
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        self.model = model_of(fields, house.state, house.options.any_name)
+        most = most_tokens_of(fields, "max_tokens")
+        if most is None:
+            raise invalid("max_tokens: Field required", "max_tokens")
+        request, self.dropped_tools = prompt_of(fields)
+        self.requests = [
+            Request(
+                messages=request.messages,
+                tools=request.tools,
+                several_calls=request.several_calls,
+                thinking=request.thinking,
+                template_variables=request.template_variables,
+                sampling=sampling_of(fields, house.options.sampling),
+                speculation=speculation_of(fields, house.state),
+                max_tokens=most,
+                stop=stops_of(fields, "stop_sequences"),
+            )
+        ]
+        self._id = f"msg_{secrets.token_hex(12)}"
+        self._block = -1
+        self._kind = ""  # of the block that is open
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        (outcome,) = outcomes
+        end = outcome.finished
+        if end is None:
+            raise RuntimeError("the reply has not ended")
+        content: list[dict[str, Any]] = []
+        if outcome.thinking:
+            content.append({"type": "thinking", "thinking": "".join(outcome.thinking), "signature": ""})
+        if outcome.text:
+            content.append({"type": "text", "text": "".join(outcome.text), "citations": None})
+        content += [_tool_use(call) | {"input": arguments_of(call)} for call in outcome.calls]
+        read = end.stats.prompt_tokens - end.stats.cached_tokens
+        usage = _usage(read, end.stats.cached_tokens, end.stats.generated_tokens)
+        return self._message(content, usage) | self._end(end, bool(outcome.calls)) | self._figures(end)
+
+    def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
+        start = self._message([], _usage(total_tokens - done_tokens, done_tokens, 0))
+        yield _event("message_start", message=start)
+        yield _event("ping")
+
+    def pieces(self, index: int, event: Event) -> Iterable[bytes]:
+        match event:
+            case TextDelta(kind=SpanKind.THINKING, text=text):
+                yield from self._open("thinking", {"type": "thinking", "thinking": "", "signature": ""})
+                yield self._delta("thinking_delta", thinking=text)
+            case TextDelta(text=text):
+                yield from self._open("text", {"type": "text", "text": "", "citations": None})
+                yield self._delta("text_delta", text=text)
+            case ToolCalled(call=call):
+                yield from self._close()
+                yield from self._open("tool_use", _tool_use(call) | {"input": {}})
+                yield self._delta("input_json_delta", partial_json=call.arguments)
+                yield from self._close()
+
+    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+        yield from self._close()
+        (outcome,) = outcomes
+        if (end := outcome.finished) is not None:
+            stats = end.stats
+            usage = _usage(stats.prompt_tokens - stats.cached_tokens, stats.cached_tokens, stats.generated_tokens)
+            delta = self._end(end, bool(outcome.calls))
+            yield _event("message_delta", delta=delta, usage=usage, **self._figures(end))
+        yield _event("message_stop")
+
+    def alive(self, done_tokens: int, total_tokens: int) -> bytes:
+        """Claude Code's watchdog counts events, not comments."""
+        return _event("ping")
+
+    def failure(self, problem: Problem, request_id: str) -> bytes:
+        return sse(problem.body(self.dialect, request_id), "error")
+
+    def _message(self, content: list[dict[str, Any]], usage: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "id": self._id,
+            "type": "message",
+            "role": "assistant",
+            "model": self.model,
+            "content": content,
+            "stop_reason": None,
+            "stop_sequence": None,
+            "stop_details": None,
+            "container": None,
+            "usage": usage,
+        }
+
+    def _end(self, end: Finished, called: bool) -> dict[str, Any]:
+        reason = _ENDS.get(end.reason) or ("tool_use" if called else "stop_sequence" if end.stop else "end_turn")
+        stop = end.stop if reason == "stop_sequence" else None
+        return {"stop_reason": reason, "stop_sequence": stop, "stop_details": None, "container": None}
+
+    def _figures(self, end: Finished) -> dict[str, Any]:
+        return {"timings": timings_of(end.stats), "hunch": hunch_of(end, self.house.draft)}
+
+    def _open(self, kind: str, block: dict[str, Any]) -> Iterable[bytes]:
+        if self._kind == kind:
+            return
+        yield from self._close()
+        self._block, self._kind = self._block + 1, kind
+        yield _event("content_block_start", index=self._block, content_block=block)
+
+    def _close(self) -> Iterable[bytes]:
+        if self._kind:
+            self._kind = ""
+            yield _event("content_block_stop", index=self._block)
+
+    def _delta(self, kind: str, **delta: str) -> bytes:
+        return _event("content_block_delta", index=self._block, delta={"type": kind, **delta})
+
+
+def prompt_of(fields: Fields) -> tuple[Request, tuple[str, ...]]:
+    """What the prompt is made from, and the kinds of tools that are dropped."""
+    for name in _WITHOUT_EFFECT:
+        fields.has(name)
+    effort = None
+    if (output := fields.object("output_config")) is not None:
+        effort = output.text("effort")
+        output.refuse("format")
+    fields.refuse("output_format")
+    if not fields.items("messages"):
+        raise invalid("messages: at least one message is required", "messages")
+    tools = anthropic_tools(fields)
+    thinking = fields.object("thinking")
+    request = Request(
+        messages=(*_system(fields), *_messages(fields.objects("messages"))),
+        tools=tools.given,
+        several_calls=tools.several,
+        thinking=thinking is not None and thinking.text("type") in {"enabled", "adaptive"},
+        template_variables=template_variables_of(fields, effort),
+    )
+    return request, tools.dropped
+
+
+def _system(fields: Fields) -> list[Message]:
+    blocks = [fields.any("system")] if isinstance(fields.any("system"), str) else None
+    texts = blocks if blocks is not None else [block.text("text") or "" for block in fields.objects("system")]
+    texts = [text for text in (_BILLING.sub("", each) for each in texts) if text]
+    return [Message(MessageRole.SYSTEM, "\n\n".join(texts))] if texts else []
+
+
+def _messages(turns: Iterable[Fields]) -> list[Message]:
+    """Neighbours of the user's are one: many templates want turns to alternate."""
+    messages: list[Message] = []
+    for turn in turns:
+        for message in _turn(turn):
+            last = messages[-1] if messages else None
+            if last is not None and last.role is message.role is MessageRole.USER:
+                messages[-1] = Message(MessageRole.USER, f"{last.content}\n\n{message.content}")
+            else:
+                messages.append(message)
+    return messages
+
+
+def _turn(turn: Fields) -> list[Message]:
+    match turn.text("role"):
+        case "user":
+            return _users(turn)
+        case "assistant":
+            return [_assistants(turn)]
+        case "system":
+            return [Message(MessageRole.USER, f"<system-reminder>\n{text_of(turn)}\n</system-reminder>")]
+    raise turn.wrong("role", "user, assistant or system")
+
+
+def _users(turn: Fields) -> list[Message]:
+    if isinstance(turn.any("content"), str):
+        return [Message(MessageRole.USER, turn.text("content") or "")]
+    messages, texts = [], []
+    for block in turn.objects("content"):
+        match block.text("type"):
+            case "text":
+                texts.append(block.text("text") or "")
+            case "tool_result":
+                failed = "Error: " if block.flag("is_error") else ""
+                call = block.text("tool_use_id") or ""
+                messages.append(Message(MessageRole.TOOL, failed + text_of(block), tool_call_id=call))
+            case kind:
+                raise unsupported("messages", f": blocks of type '{kind}'")
+    return [*messages, *([Message(MessageRole.USER, "\n\n".join(texts))] if texts else [])]
+
+
+def _assistants(turn: Fields) -> Message:
+    if isinstance(turn.any("content"), str):
+        return Message(MessageRole.ASSISTANT, turn.text("content") or "")
+    texts, thoughts, calls = [], [], []
+    for block in turn.objects("content"):
+        match block.text("type"):
+            case "text":
+                texts.append(block.text("text") or "")
+            case "thinking":
+                thoughts.append(block.text("thinking") or "")
+            case "tool_use":
+                arguments = json.dumps(block.raw("input"), ensure_ascii=False)
+                calls.append(ToolCall(block.text("id") or "", block.text("name") or "", arguments))
+            case "redacted_thinking":
+                pass
+            case kind:
+                raise unsupported("messages", f": blocks of type '{kind}'")
+    return Message(MessageRole.ASSISTANT, "".join(texts), "\n".join(thoughts), tuple(calls))
+
+
+def _usage(read: int, cached: int, written: int) -> dict[str, Any]:
+    """All that Anthropic's schema asks for; `read` is without what was cached."""
+    return {
+        "input_tokens": max(0, read),
+        "cache_read_input_tokens": cached,
+        "cache_creation_input_tokens": 0,
+        "cache_creation": None,
+        "output_tokens": written,
+        "output_tokens_details": None,
+        "server_tool_use": None,
+        "service_tier": None,
+        "inference_geo": None,
+    }
+
+
+def _tool_use(call: ToolCall) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call.id, "name": call.name, "caller": {"type": "direct"}}
+
+
+def _event(name: str, **data: Any) -> bytes:
+    return sse({"type": name, **data}, name)

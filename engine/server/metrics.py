@@ -1,0 +1,96 @@
+"""Figures for Prometheus: `hunch_*`, and `spec_decode_*` under the names that benchmarks look for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+
+from engine.api.events import Failed, Finished
+from engine.api.stats import RequestStats
+from engine.api.types import EngineState
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000)
+_TOKEN_SECONDS = (0.003, 0.006, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5, 1)
+_SPEED_UPS = (0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)
+
+
+class Metrics:
+    """Counted from each reply's last statistics. On the loop's thread."""
+
+    def __init__(self, state: Callable[[], EngineState]) -> None:
+        disable_created_metrics()
+        self._registry = registry = CollectorRegistry()
+        self._running = self._gauge("requests_running", "Requests that the engine reads or writes")
+        self._waiting = self._gauge("requests_waiting", "Requests in the engine's queue")
+        self._running.set_function(lambda: len(state().running))
+        self._waiting.set_function(lambda: len(state().queued))
+        self._finished = Counter(
+            "hunch_requests_finished", "Requests that have ended", ["endpoint", "reason"], registry=registry
+        )
+        self._prompt = self._counter("prompt_tokens", "Tokens of prompts")
+        self._cached = self._counter("prompt_cached_tokens", "Tokens of prompts that were read before")
+        self._written = self._counter("generation_tokens", "Tokens written")
+        self._saved = Gauge("hunch_saved_seconds", "Seconds that drafts saved, so far", registry=registry)
+        self._calls = self._counter("tool_calls", "Tool calls found in replies")
+        self._left = self._counter("disconnects", "Clients that left before their answer was complete")
+        self._queue = self._histogram("queue_seconds", "From a request to its turn", _SECONDS)
+        self._prefill = self._histogram("prefill_seconds", "From its turn to the first token", _SECONDS)
+        self._first = self._histogram("time_to_first_token_seconds", "From a request to the first token", _SECONDS)
+        self._between = self._histogram("inter_token_seconds", "Between tokens, one mean a reply", _TOKEN_SECONDS)
+        self._all = self._histogram("e2e_seconds", "From a request to the last token", _SECONDS)
+        self._speed_up = self._histogram("speed_up", "Speed with drafts, as a multiple of that without", _SPEED_UPS)
+        self._drafts = Counter("spec_decode_num_drafts", "Rounds with a draft", registry=registry)
+        self._drafted = Counter("spec_decode_num_draft_tokens", "Drafted tokens verified", registry=registry)
+        self._accepted = Counter("spec_decode_num_accepted_tokens", "Of these, accepted", registry=registry)
+        self._accepted_at = Counter(
+            "spec_decode_num_accepted_tokens_per_pos",
+            "Accepted, by place in the draft",
+            ["position"],
+            registry=registry,
+        )
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+    def ended(self, endpoint: str, event: Finished | Failed) -> None:
+        reason = event.reason.value if isinstance(event, Finished) else type(event.error).__name__
+        self._finished.labels(endpoint, reason).inc()
+        self._count(event.stats)
+
+    def called(self) -> None:
+        self._calls.inc()
+
+    def left(self) -> None:
+        self._left.inc()
+
+    def _count(self, stats: RequestStats) -> None:
+        self._prompt.inc(stats.prompt_tokens)
+        self._cached.inc(stats.cached_tokens)
+        self._written.inc(stats.generated_tokens)
+        self._drafts.inc(stats.draft_rounds)
+        self._drafted.inc(stats.drafted)
+        self._accepted.inc(stats.accepted)
+        for position, accepted in enumerate(stats.accepted_by_position):
+            self._accepted_at.labels(position).inc(accepted)
+        if not stats.generated_tokens:
+            return
+        self._queue.observe(stats.queued_s)
+        self._prefill.observe(stats.prefill_s)
+        self._first.observe(stats.first_token_s)
+        self._all.observe(stats.first_token_s + stats.decode_s)
+        if stats.generated_tokens > 1:
+            self._between.observe(stats.decode_s / (stats.generated_tokens - 1))
+        if stats.speed_up is not None:
+            self._speed_up.observe(stats.speed_up)
+        self._saved.inc(stats.saved_s or 0.0)
+
+    def _counter(self, name: str, help_: str) -> Counter:
+        return Counter(f"hunch_{name}", help_, registry=self._registry)
+
+    def _gauge(self, name: str, help_: str) -> Gauge:
+        return Gauge(f"hunch_{name}", help_, registry=self._registry)
+
+    def _histogram(self, name: str, help_: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(f"hunch_{name}", help_, buckets=buckets, registry=self._registry)

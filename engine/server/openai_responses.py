@@ -1,0 +1,269 @@
+"""OpenAI's responses, without a memory: every request brings the whole conversation."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from engine.api.events import Event, Finished, TextDelta, ToolCalled
+from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
+from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, template_variables_of
+from engine.server.contents import settled, text_of
+from engine.server.fields import Fields
+from engine.server.figures import hunch_of, timings_of, usage_of
+from engine.server.problems import Problem, invalid, unsupported
+from engine.server.replies import Outcome
+from engine.server.shapes import House, Shape, sse
+from engine.server.tools import responses_tools
+
+_ROLES = {
+    "system": MessageRole.SYSTEM,
+    "developer": MessageRole.SYSTEM,
+    "user": MessageRole.USER,
+    "assistant": MessageRole.ASSISTANT,
+}
+_WITHOUT_EFFECT = ("store", "metadata", "user", "service_tier", "prompt_cache_key", "safety_identifier", "include")
+_CUT = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
+
+
+class OpenAIResponse(Shape):
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        self.model = model_of(fields, house.state, house.options.any_name)
+        fields.refuse("previous_response_id", "conversation", "background", "prompt", "top_logprobs")
+        for name in (*_WITHOUT_EFFECT, "truncation", "max_tool_calls", "stream_options"):
+            fields.has(name)
+        self._text = fields.raw("text")
+        if (text := fields.object("text")) is not None and (form := text.object("format")) is not None:
+            kind = form.text("type")
+            if kind not in (None, "text"):
+                raise unsupported("text.format", f" as '{kind}': schemas cannot be enforced yet")
+        reasoning = fields.object("reasoning")
+        self._effort = reasoning.text("effort") if reasoning is not None else None
+        self._tools = responses_tools(fields)
+        self.dropped_tools = self._tools.dropped
+        request = Request(
+            messages=_messages(fields, self._tools.spaces),
+            tools=self._tools.given,
+            several_calls=self._tools.several,
+            thinking=self._effort not in (None, "none", "minimal"),
+            template_variables=template_variables_of(fields, self._effort),
+            sampling=sampling_of(fields, house.options.sampling),
+            speculation=speculation_of(fields, house.state),
+            max_tokens=most_tokens_of(fields, "max_output_tokens"),
+        )
+        self.requests = [request]
+        self._id = f"resp_{secrets.token_hex(12)}"
+        self._created = int(time.time())
+        self._sent = 0  # events
+        self._items: list[dict[str, Any]] = []  # those that are complete
+        self._open: _Item | None = None
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        (outcome,) = outcomes
+        for kind, text in (("reasoning", outcome.thinking), ("message", outcome.text)):
+            if text:
+                self._items.append(_Item(kind, "".join(text)).whole())
+        self._items += [self._call(call, "completed") for call in outcome.calls]
+        return self._response(outcome.finished)
+
+    def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
+        yield self._event("response.created", response=self._response(None))
+        yield self._event("response.in_progress", response=self._response(None))
+
+    def pieces(self, index: int, event: Event) -> Iterable[bytes]:
+        match event:
+            case TextDelta(kind=kind, text=text):
+                wanted = "reasoning" if kind is SpanKind.THINKING else "message"
+                if self._open is None or self._open.kind != wanted:
+                    yield from self._close()
+                    yield from self._begin(_Item(wanted))
+                yield from self._add(text)
+            case ToolCalled(call=call):
+                yield from self._close()
+                yield from self._call_events(call)
+
+    def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
+        yield from self._close()
+        (outcome,) = outcomes
+        response = self._response(outcome.finished)
+        yield self._event(f"response.{response['status']}", response=response)
+
+    def failure(self, problem: Problem, request_id: str) -> bytes:
+        error = {"code": problem.code or "server_error", "message": problem.message}
+        return self._event("response.failed", response=self._response(None) | {"status": "failed", "error": error})
+
+    def _event(self, kind: str, **data: Any) -> bytes:
+        event = {"type": kind, "sequence_number": self._sent, **data}
+        self._sent += 1
+        return sse(event, kind)
+
+    def _begin(self, item: _Item) -> Iterable[bytes]:
+        self._open = item
+        yield self._event("response.output_item.added", output_index=len(self._items), item=item.begun())
+        place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
+        yield self._event("response.content_part.added", **place, part=item.part(""))
+
+    def _add(self, text: str) -> Iterable[bytes]:
+        if (item := self._open) is not None:
+            item.text += text
+            more = {"delta": text} | ({} if item.kind == "reasoning" else {"logprobs": []})
+            place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
+            yield self._event(f"response.{item.part_kind}.delta", **place, **more)
+
+    def _close(self) -> Iterable[bytes]:
+        item, self._open = self._open, None
+        if item is None:
+            return
+        place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
+        more = {"text": item.text} | ({} if item.kind == "reasoning" else {"logprobs": []})
+        yield self._event(f"response.{item.part_kind}.done", **place, **more)
+        yield self._event("response.content_part.done", **place, part=item.part(item.text))
+        yield self._event("response.output_item.done", output_index=len(self._items), item=item.whole())
+        self._items.append(item.whole())
+
+    def _call_events(self, call: ToolCall) -> Iterable[bytes]:
+        at = len(self._items)
+        item = self._call(call, "completed")
+        begun = item | {"arguments": "", "status": "in_progress"}
+        yield self._event("response.output_item.added", output_index=at, item=begun)
+        place = {"item_id": item["id"], "output_index": at}
+        yield self._event("response.function_call_arguments.delta", **place, delta=call.arguments)
+        done = {"arguments": call.arguments, "name": item["name"]}
+        yield self._event("response.function_call_arguments.done", **place, **done)
+        yield self._event("response.output_item.done", output_index=at, item=item)
+        self._items.append(item)
+
+    def _call(self, call: ToolCall, status: str) -> dict[str, Any]:
+        names = {flat: {"name": name, "namespace": space} for flat, space, name in self._tools.spaces}
+        item = {"type": "function_call", "id": f"fc_{secrets.token_hex(12)}", "call_id": call.id, "status": status}
+        return item | {"arguments": call.arguments} | names.get(call.name, {"name": call.name})
+
+    def _response(self, end: Finished | None) -> dict[str, Any]:
+        """All fields that the vendor's schema requires."""
+        asked, sampling = self.fields.values, self.requests[0].sampling
+        cut = end is not None and end.reason in _CUT
+        status = "in_progress" if end is None else "incomplete" if cut else "completed"
+        response: dict[str, Any] = {
+            "id": self._id,
+            "object": "response",
+            "created_at": self._created,
+            "completed_at": int(time.time()) if status == "completed" else None,
+            "status": status,
+            "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+            "error": None,
+            "model": self.model,
+            "output": list(self._items),
+            "previous_response_id": None,
+            "instructions": asked.get("instructions"),
+            "tools": asked.get("tools") or [],
+            "tool_choice": asked.get("tool_choice") or "auto",
+            "parallel_tool_calls": self._tools.several,
+            "max_tool_calls": None,
+            "text": {"format": {"type": "text"}, **self._text},
+            "truncation": "disabled",
+            "reasoning": {"effort": self._effort, "summary": None},
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "presence_penalty": sampling.presence_penalty,
+            "frequency_penalty": sampling.frequency_penalty,
+            "top_logprobs": 0,
+            "max_output_tokens": self.requests[0].max_tokens,
+            "usage": None,
+            "store": False,
+            "background": False,
+            "service_tier": "default",
+            "metadata": asked.get("metadata") or {},
+            "user": None,
+            "safety_identifier": None,
+            "prompt_cache_key": asked.get("prompt_cache_key"),
+        }
+        return response if end is None else response | self._figures(end)
+
+    def _figures(self, end: Finished) -> dict[str, Any]:
+        usage = usage_of([end.stats])
+        return {
+            "usage": {
+                "input_tokens": usage["prompt_tokens"],
+                "input_tokens_details": usage["prompt_tokens_details"],
+                "output_tokens": usage["completion_tokens"],
+                "output_tokens_details": usage["completion_tokens_details"],
+                "total_tokens": usage["total_tokens"],
+            },
+            "timings": timings_of(end.stats),
+            "hunch": hunch_of(end, self.house.draft),
+        }
+
+
+class _Item:
+    """Of the output: the reasoning, or the message."""
+
+    def __init__(self, kind: str, text: str = "") -> None:
+        self.kind = kind
+        self.text = text
+        self.id = f"{'rs' if kind == 'reasoning' else 'msg'}_{secrets.token_hex(12)}"
+        self.part_kind = "reasoning_text" if kind == "reasoning" else "output_text"
+
+    def part(self, text: str) -> dict[str, Any]:
+        part: dict[str, Any] = {"type": self.part_kind, "text": text}
+        return part if self.kind == "reasoning" else part | {"annotations": [], "logprobs": []}
+
+    def begun(self) -> dict[str, Any]:
+        item: dict[str, Any] = {"type": self.kind, "id": self.id, "status": "in_progress", "content": []}
+        return item | ({"summary": []} if self.kind == "reasoning" else {"role": "assistant"})
+
+    def whole(self) -> dict[str, Any]:
+        return self.begun() | {"status": "completed", "content": [self.part(self.text)]}
+
+
+def _messages(fields: Fields, spaces: Sequence[tuple[str, str, str]]) -> tuple[Message, ...]:
+    messages: list[Message] = []
+    if instructions := fields.text("instructions"):
+        messages.append(Message(MessageRole.SYSTEM, instructions))
+    if isinstance(fields.any("input"), str):
+        messages.append(Message(MessageRole.USER, fields.text("input") or ""))
+    else:
+        flat = {(space, name): flat for flat, space, name in spaces}
+        for item in fields.objects("input"):
+            _add_item(messages, item, flat)
+    if not messages:
+        raise invalid("'input' must have something to answer.", "input")
+    return settled(messages)
+
+
+def _add_item(messages: list[Message], item: Fields, flat: dict[tuple[str, str], str]) -> None:
+    """Reasoning, text and calls that follow each other were one turn of the model's."""
+    match item.text("type") or "message":
+        case "message":
+            name = item.text("role") or ""
+            if name not in _ROLES:
+                raise item.wrong("role", f"one of {', '.join(_ROLES)}")
+            if _ROLES[name] is MessageRole.ASSISTANT:
+                turn = _assistants(messages)
+                messages[-1] = replace(turn, content=turn.content + text_of(item))
+            else:
+                messages.append(Message(_ROLES[name], text_of(item)))
+        case "reasoning":
+            thoughts = "".join(part.text("text") or "" for part in item.objects("content"))
+            turn = _assistants(messages)
+            messages[-1] = replace(turn, reasoning=turn.reasoning + thoughts)
+        case "function_call":
+            space, name = item.text("namespace") or "", item.text("name") or ""
+            call = ToolCall(item.text("call_id") or "", flat.get((space, name), name), item.text("arguments") or "{}")
+            turn = _assistants(messages)
+            messages[-1] = replace(turn, tool_calls=(*turn.tool_calls, call))
+        case "function_call_output":
+            call_id = item.text("call_id") or ""
+            messages.append(Message(MessageRole.TOOL, text_of(item, "output"), tool_call_id=call_id))
+        case kind:
+            raise unsupported("input", f": items of type '{kind}'")
+
+
+def _assistants(messages: list[Message]) -> Message:
+    """The last message, where it is the assistant's; else a new one."""
+    if not messages or messages[-1].role is not MessageRole.ASSISTANT:
+        messages.append(Message(MessageRole.ASSISTANT, ""))
+    return messages[-1]

@@ -1,0 +1,121 @@
+"""Tools and their calls in the one form that chat templates know, from the form of each dialect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.api.types import ToolCall
+from engine.server.fields import Fields
+from engine.server.problems import invalid, unsupported
+
+_OBJECT: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    given: tuple[dict[str, Any], ...] = ()
+    dropped: tuple[str, ...] = ()  # kinds that only their own service runs
+    several: bool = True
+    spaces: tuple[tuple[str, str, str], ...] = ()  # (flat name, namespace, name) of the Responses' namespaces
+
+
+def openai_tools(fields: Fields) -> Tools:
+    """Function tools, as they are sent."""
+    tools = []
+    for tool in fields.objects("tools"):
+        function = tool.object("function")
+        if tool.text("type") != "function" or function is None:
+            raise unsupported("tools", ", but for functions")
+        tools.append(_checked(tool, function))
+    several = fields.flag("parallel_tool_calls", True)
+    return Tools(tuple(tools) if _may_call(fields) else (), several=several)
+
+
+def _checked(tool: Fields, function: Fields) -> dict[str, Any]:
+    if not function.text("name"):
+        raise function.wrong("name", "a name")
+    function.raw("parameters")
+    return tool.values
+
+
+def anthropic_tools(fields: Fields) -> Tools:
+    tools, dropped = [], []
+    for tool in fields.objects("tools"):
+        kind = tool.text("type")
+        if kind not in (None, "custom"):
+            dropped.append(kind)
+            continue
+        tools.append(_function(tool, "input_schema"))
+    choice = fields.object("tool_choice")
+    kind = choice.text("type") if choice is not None else None
+    if kind in {"any", "tool"}:
+        raise unsupported("tool_choice", f" as '{kind}': calls cannot be enforced yet")
+    several = choice is None or not choice.flag("disable_parallel_tool_use")
+    return Tools(() if kind == "none" else tuple(tools), tuple(dropped), several)
+
+
+def responses_tools(fields: Fields) -> Tools:
+    """Functions; those of a namespace under flat names, which the answer turns back."""
+    tools, dropped, spaces = [], [], []
+    for tool in fields.objects("tools"):
+        match tool.text("type"):
+            case "function":
+                tools.append(_function(tool, "parameters"))
+            case "namespace":
+                space = tool.text("name") or ""
+                for each in tool.objects("tools"):
+                    function = _function(each, "parameters")
+                    name = function["function"]["name"]
+                    function["function"]["name"] = flat = f"{space}__{name}"
+                    spaces.append((flat, space, name))
+                    tools.append(function)
+            case kind:
+                dropped.append(str(kind))
+    given = tuple(tools) if _may_call(fields) else ()
+    return Tools(given, tuple(dropped), fields.flag("parallel_tool_calls", True), tuple(spaces))
+
+
+def _may_call(fields: Fields) -> bool:
+    choice = fields.any("tool_choice")
+    if choice in (None, "auto", "none"):
+        return choice != "none"
+    raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}: calls cannot be enforced yet")
+
+
+def _function(tool: Fields, schema: str) -> dict[str, Any]:
+    name = tool.text("name")
+    if not name:
+        raise tool.wrong("name", "a name")
+    function: dict[str, Any] = {"name": name}
+    if (description := tool.text("description")) is not None:
+        function["description"] = description
+    function["parameters"] = tool.raw(schema) or _OBJECT
+    return {"type": "function", "function": function}
+
+
+def openai_calls(fields: Fields) -> tuple[ToolCall, ...]:
+    """Those of a message of the assistant's."""
+    calls = []
+    for call in fields.objects("tool_calls"):
+        function = call.object("function")
+        if function is None:
+            raise invalid("Only functions can have been called.", "messages")
+        calls.append(ToolCall(call.text("id") or "", function.text("name") or "", function.text("arguments") or "{}"))
+    return tuple(calls)
+
+
+def as_openai(calls: Sequence[ToolCall], first: int | None = None) -> list[dict[str, Any]]:
+    """`first`: with the index of each, for a stream."""
+    return [
+        ({} if first is None else {"index": first + at})
+        | {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for at, call in enumerate(calls)
+    ]
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    parsed: dict[str, Any] = json.loads(call.arguments)
+    return parsed
