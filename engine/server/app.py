@@ -19,8 +19,10 @@ from starlette.types import Receive, Scope, Send
 from engine.api.protocols import ChatEngine
 from engine.server import listings
 from engine.server.anthropic_messages import AnthropicMessage
+from engine.server.discovery import discovery_routes
 from engine.server.fields import Fields, fields_of
 from engine.server.guard import Guard
+from engine.server.ollama import OllamaChat, OllamaGenerate
 from engine.server.openai_chat import ChatCompletion, Completion
 from engine.server.openai_responses import OpenAIResponse
 from engine.server.options import ServerOptions
@@ -36,6 +38,8 @@ _SHAPES: dict[str, Callable[[Fields, House], Shape]] = {
     "/v1/completions": Completion,
     "/v1/messages": AnthropicMessage,
     "/v1/responses": OpenAIResponse,
+    "/api/chat": OllamaChat,
+    "/api/generate": OllamaGenerate,
 }
 
 
@@ -44,6 +48,7 @@ def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk) -> Starlett
     routes = [
         *(Route(path, _Writing(shape, options, desk), methods=["POST"]) for path, shape in _SHAPES.items()),
         Route("/v1/messages/count_tokens", listing.count_tokens, methods=["POST"]),
+        *discovery_routes(engine, desk),
         Route("/health", listing.health),
         Route("/metrics", listing.metrics),
         Route("/v1/models", listing.models),

@@ -1,0 +1,172 @@
+"""Ollama's chat and generate, for programs that know no other: lines of JSON, a last one with figures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from engine.api.events import Event, Finished, TextDelta, ToolCalled
+from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
+from engine.server.asked import model_of, sampling_of, speculation_of, stops_of, template_variables_of
+from engine.server.contents import settled
+from engine.server.fields import Fields
+from engine.server.problems import Dialect, Problem, invalid, unsupported
+from engine.server.replies import Outcome
+from engine.server.shapes import House, Shape, packed
+from engine.server.tools import arguments_of, openai_tools
+
+_OPTIONS = {"repeat_penalty": "repetition_penalty"}  # its name for ours
+_CUT = {FinishReason.LENGTH, FinishReason.CONTEXT, FinishReason.MEMORY}
+_NANOSECONDS = 1_000_000_000
+
+
+class OllamaShape(Shape):
+    """`stream` is what it does where a request says nothing."""
+
+    dialect = Dialect.OLLAMA
+    media_type = "application/x-ndjson"
+
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        self.stream = fields.flag("stream", True)
+        self.model = model_of(fields, house.state, house.options.any_name)
+        for name in ("keep_alive", "truncate", "shift"):
+            fields.has(name)
+        fields.refuse("format", "images", "logprobs", "suffix", "raw")
+        given = fields.raw("options")
+        self._options = Fields({_OPTIONS.get(name, name): value for name, value in given.items()}, "options.")
+        self._started = time.monotonic()
+
+    def asked(self, **prompt: Any) -> Request:
+        most = self._options.integer("num_predict")
+        context = self._options.integer("num_ctx")
+        think = self.fields.any("think")
+        effort = think if isinstance(think, str) else None
+        return Request(
+            **prompt,
+            sampling=sampling_of(self._options, self.house.options.sampling),
+            speculation=speculation_of(self.fields, self.house.state),
+            max_tokens=most if most is not None and most > 0 else None,
+            context_tokens=context if context is not None and context > 0 else None,
+            stop=stops_of(self._options),
+            thinking=think not in (None, False),
+            template_variables=template_variables_of(self.fields, effort),
+        )
+
+    def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def calls(self, calls: Sequence[ToolCall]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def pieces(self, index: int, event: Event) -> Iterable[bytes]:
+        match event:
+            case TextDelta(kind=kind, text=text):
+                yield _line(self.head() | self.text(kind, text) | {"done": False})
+            case ToolCalled(call=call):
+                yield _line(self.head() | self.calls([call]) | {"done": False})
+            case Finished():
+                yield _line(self.head() | self.text(SpanKind.ANSWER, "") | self.end(event))
+
+    def alive(self, done_tokens: int, total_tokens: int) -> bytes:
+        """An empty piece: a line of JSON has no comments."""
+        return _line(self.head() | self.text(SpanKind.ANSWER, "") | {"done": False})
+
+    def failure(self, problem: Problem, request_id: str) -> bytes:
+        return _line(problem.body(self.dialect))
+
+    def head(self) -> dict[str, Any]:
+        return {"model": self.model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z")}
+
+    def end(self, end: Finished) -> dict[str, Any]:
+        stats = end.stats
+        return {
+            "done": True,
+            "done_reason": "length" if end.reason in _CUT else "stop",
+            "total_duration": int((time.monotonic() - self._started) * _NANOSECONDS),
+            "load_duration": 0,
+            "prompt_eval_count": stats.prompt_tokens,
+            "prompt_eval_duration": int(stats.prefill_s * _NANOSECONDS),
+            "eval_count": stats.generated_tokens,
+            "eval_duration": int(stats.decode_s * _NANOSECONDS),
+        }
+
+
+class OllamaChat(OllamaShape):
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        tools = openai_tools(fields)
+        if not fields.items("messages"):
+            raise invalid("'messages' must have at least one message.", "messages")
+        messages = settled([_message(each) for each in fields.objects("messages")])
+        self.requests = [self.asked(messages=messages, tools=tools.given)]
+
+    def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": text if kind is SpanKind.ANSWER else ""}
+        return {"message": message | ({"thinking": text} if kind is SpanKind.THINKING else {})}
+
+    def calls(self, calls: Sequence[ToolCall]) -> dict[str, Any]:
+        functions = [{"function": {"name": call.name, "arguments": arguments_of(call)}} for call in calls]
+        return {"message": {"role": "assistant", "content": "", "tool_calls": functions}}
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        (outcome,) = outcomes
+        message = {"role": "assistant", "content": "".join(outcome.text)}
+        if outcome.thinking:
+            message["thinking"] = "".join(outcome.thinking)
+        if outcome.calls:
+            message |= self.calls(outcome.calls)["message"] | {"content": message["content"]}
+        end = {} if outcome.finished is None else self.end(outcome.finished)
+        return self.head() | {"message": message} | end
+
+
+class OllamaGenerate(OllamaShape):
+    def __init__(self, fields: Fields, house: House) -> None:
+        super().__init__(fields, house)
+        system = fields.text("system")
+        messages = [Message(MessageRole.SYSTEM, system)] if system else []
+        messages.append(Message(MessageRole.USER, fields.text("prompt") or ""))
+        fields.refuse("template", "context")
+        self.requests = [self.asked(messages=tuple(messages))]
+
+    def text(self, kind: SpanKind, text: str) -> dict[str, Any]:
+        return {"response": "", "thinking": text} if kind is SpanKind.THINKING else {"response": text}
+
+    def whole(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        (outcome,) = outcomes
+        thinking = {"thinking": "".join(outcome.thinking)} if outcome.thinking else {}
+        end = {} if outcome.finished is None else self.end(outcome.finished)
+        return self.head() | {"response": "".join(outcome.text)} | thinking | end
+
+
+def _message(fields: Fields) -> Message:
+    fields.refuse("images")
+    role, content = fields.text("role"), fields.text("content") or ""
+    match role:
+        case "system" | "user":
+            return Message(MessageRole(role), content)
+        case "assistant":
+            return Message(MessageRole.ASSISTANT, content, fields.text("thinking") or "", _calls(fields))
+        case "tool":
+            name = fields.text("tool_name") or fields.text("name") or ""
+            return Message(MessageRole.TOOL, content, tool_call_id=fields.text("tool_call_id") or "", name=name)
+    raise unsupported("messages", f": the role '{role}'")
+
+
+def _calls(fields: Fields) -> tuple[ToolCall, ...]:
+    calls = []
+    for call in fields.objects("tool_calls"):
+        function = call.object("function")
+        if function is not None:
+            arguments = packed(function.raw("arguments")).decode()
+            calls.append(ToolCall(call.text("id") or "", function.text("name") or "", arguments))
+    return tuple(calls)
+
+
+def _line(data: dict[str, Any]) -> bytes:
+    return packed(data) + b"\n"
