@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.attachments import MOST_FILES, AttachmentController
@@ -24,6 +24,7 @@ from app.views.shell.attachment_dialog import AttachmentDialog
 from app.views.transcript.status_parts import AttachmentsPart
 from app.views.widgets.attachment_chip import AttachmentChip
 from app.views.widgets.message_edit import LONG_PASTE
+from app.views.widgets.tooltips import shown_tooltip
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
 from tests.helpers.pdf_files import pdf_bytes
@@ -345,9 +346,9 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
     app.window.composer.set_text("Sum it up")
     assert not app.window.composer.button.isEnabled()
     QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(QToolTip.isVisible)
-    assert QToolTip.text() == "Still reading an attachment."
-    QToolTip.hideText()
+    tooltip = shown_tooltip()
+    assert tooltip is not None
+    assert tooltip.text == "Still reading an attachment."
     qtbot.waitUntil(lambda: rows(app)[0].progress is not None)
     controller(app).remove(rows(app)[0].number)
     removed.set()

@@ -12,7 +12,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
@@ -24,6 +24,7 @@ from app.views.widgets.context_ring import SPEAKS_UP_AT, ContextRing
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.message_edit import MessageEdit
 from app.views.widgets.painting import paint_surface
+from app.views.widgets.tooltips import show_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import count, fill
 
@@ -350,7 +351,7 @@ class Composer(Translated, QWidget):
 
     def _say(self, words: str) -> None:
         """Why nothing is sent."""
-        QToolTip.showText(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
+        show_tooltip(self.button.mapToGlobal(self.button.rect().center()), words, self.button)
 
     def _can_submit(self, text: str) -> bool:
         """Attachments can go alone; while one is read, the message waits for it."""

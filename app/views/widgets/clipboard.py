@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QMimeData, QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QApplication
 
 from app.markup.safe_code import safe_code
+from app.views.widgets.tooltips import show_tooltip
 
 
 def copy(text: str, teller: QObject, *, with_tooltip: bool = True) -> int:
@@ -42,6 +43,6 @@ class _Words(QObject):
 def _tell(left_out: int, teller: QObject, with_tooltip: bool) -> None:
     if not left_out:
         return
-    if with_tooltip:
-        QToolTip.showText(QCursor.pos(), left_out_words(left_out))
+    if with_tooltip and (window := QApplication.activeWindow()) is not None:
+        show_tooltip(QCursor.pos(), left_out_words(left_out), window)
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(teller, left_out_words(left_out)))

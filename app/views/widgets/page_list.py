@@ -23,7 +23,7 @@ from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
-from app.views.widgets.tooltips import set_tooltip
+from app.views.widgets.tooltips import show_item_tooltips
 
 _ENTRY = Qt.ItemDataRole.UserRole
 
@@ -46,6 +46,7 @@ class PageList(RowRing, QListWidget):
         self.setItemDelegate(_EntryDelegate(self))
         self.setResizeMode(QListWidget.ResizeMode.Adjust)
         set_up_row_list(self, theme)
+        show_item_tooltips(self)
 
     def set_entries(self, entries: Sequence[PageEntry]) -> None:
         """The current row stays where the number of entries does."""
@@ -55,7 +56,7 @@ class PageList(RowRing, QListWidget):
         for entry in entries:
             item = QListWidgetItem(entry.text)
             item.setData(_ENTRY, entry)
-            set_tooltip(item, entry.text)  # it may be elided
+            item.setToolTip(entry.text)  # it may be elided
             said = " ".join(filter(None, (entry.text, entry.detail, entry.aside)))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
             self.addItem(item)

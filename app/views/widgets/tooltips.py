@@ -2,15 +2,143 @@
 
 from __future__ import annotations
 
-from html import escape
+from functools import cache
 
-from PySide6.QtWidgets import QListWidgetItem, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
+from PySide6.QtGui import (
+    QFontMetrics,
+    QGuiApplication,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QTextDocument,
+    QTextOption,
+)
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
+
+from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX
+from app.views.widgets.painting import paint_card
+
+_MARGIN_PX = 6
+_WIDEST = 60  # in letters of usual width
+_FROM_POINTER = QPoint(2, 20)
+_EDGE_PX = 4  # of the screen
+_EDGE = 0.14  # of the strength of the words
+_STAYS_MS, _A_LETTER_MS = 10_000, 40
+_WRAPS = QTextOption()
+_WRAPS.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+_ENDS = (
+    QEvent.Type.Leave,
+    QEvent.Type.Hide,
+    QEvent.Type.WindowDeactivate,
+    QEvent.Type.MouseButtonPress,
+    QEvent.Type.KeyPress,
+    QEvent.Type.Wheel,
+    QEvent.Type.Close,
+)
 
 
-def set_tooltip(at: QWidget | QListWidgetItem, text: str) -> None:
-    """Shows `text` as it is, whoever wrote it: the title of a chat is often a model's, the name of a file anybody's."""
-    at.setToolTip(plain_tooltip(text))
+def set_tooltip(at: QWidget, text: str) -> None:
+    """Shows `text` as it is: the title of a chat is often a model's, the name of a file anybody's."""
+    if text and not at.toolTip():
+        at.installEventFilter(_asked())
+    at.setToolTip(text)
 
 
-def plain_tooltip(text: str) -> str:
-    return f'<span style="white-space: pre-wrap">{escape(text, quote=False)}</span>' if "<" in text else text
+def show_item_tooltips(view: QAbstractItemView) -> None:
+    """What its model has for `ToolTipRole`."""
+    view.viewport().installEventFilter(_asked())
+
+
+def show_tooltip(position: QPoint, text: str, at: QWidget, around: QRect | None = None) -> None:
+    """At once, near a place of the screen. It ends where the pointer leaves `around`, or `at`."""
+    if (shown := shown_tooltip()) is not None:
+        if shown.text == text and shown.around == around:
+            return
+        shown.close()
+    Tooltip(text, at, around).open(position)
+
+
+def shown_tooltip() -> Tooltip | None:
+    return next(
+        (each for each in QApplication.topLevelWidgets() if isinstance(each, Tooltip) and each.isVisible()), None
+    )
+
+
+class Tooltip(QWidget):
+    def __init__(self, text: str, at: QWidget, around: QRect | None) -> None:
+        super().__init__(at.window(), Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
+        self.text, self.around, self._at = text, around, at
+        for attribute in (
+            Qt.WidgetAttribute.WA_TranslucentBackground,
+            Qt.WidgetAttribute.WA_ShowWithoutActivating,
+            Qt.WidgetAttribute.WA_TransparentForMouseEvents,
+            Qt.WidgetAttribute.WA_DeleteOnClose,
+        ):
+            self.setAttribute(attribute)
+        font = QApplication.font()
+        font.setPointSizeF(font.pointSizeF() * FOOTER_PX / UI_PX)
+        self.document = QTextDocument(self)
+        self.document.setDefaultFont(font)
+        self.document.setDocumentMargin(_MARGIN_PX)
+        self.document.setDefaultTextOption(_WRAPS)
+        self.document.setPlainText(text)
+
+    def open(self, position: QPoint) -> None:
+        """As wide as its longest line up to a limit, and whole on the screen: above the pointer where it has to be."""
+        screen = (QGuiApplication.screenAt(position) or self.screen()).availableGeometry()
+        screen.adjust(_EDGE_PX, _EDGE_PX, -_EDGE_PX, -_EDGE_PX)
+        letter_px = QFontMetrics(self.document.defaultFont()).averageCharWidth()
+        self.document.setTextWidth(min(_WIDEST * letter_px, screen.width()))
+        self.document.setTextWidth(self.document.idealWidth())
+        self.resize(self.document.size().toSize().boundedTo(screen.size()))
+        place = QRect(position + _FROM_POINTER, self.size())
+        if place.bottom() > screen.bottom():
+            place.moveBottom(position.y() - _EDGE_PX)
+        place.moveLeft(max(screen.left(), min(place.left(), screen.right() - place.width() + 1)))
+        place.moveTop(max(screen.top(), place.top()))
+        self.move(place.topLeft())
+        QApplication.instance().installEventFilter(self)
+        self.show()
+        QTimer.singleShot(_STAYS_MS + _A_LETTER_MS * len(self.text), self, self.close)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Only while it is shown: Python sees each event of the app meanwhile."""
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove and watched is self._at:
+            ends = self.around is not None and not self.around.contains(event.position().toPoint())
+        else:
+            of_it = event.type() not in (QEvent.Type.Leave, QEvent.Type.Hide) or watched is self._at
+            ends = event.type() in _ENDS and of_it
+        if ends and watched is not self:
+            self.close()
+        return False
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        palette = QApplication.palette()
+        edge = palette.toolTipText().color()
+        edge.setAlphaF(_EDGE)
+        painter = QPainter(self)
+        paint_card(painter, self.rect(), RADIUS_ROW, palette.toolTipBase().color(), edge)
+        self.document.drawContents(painter)
+        painter.end()
+
+
+class _Asked(QObject):
+    """Stands before the widgets that have a tooltip, and shows ours where Qt would show its own."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
+            return False
+        text, around, view = watched.toolTip(), None, watched.parent()
+        if isinstance(view, QAbstractItemView):
+            index = view.indexAt(event.pos())
+            text, around = str(index.data(Qt.ItemDataRole.ToolTipRole) or ""), view.visualRect(index)
+        if text:
+            show_tooltip(event.globalPos(), text, watched, around)
+        return bool(text)
+
+
+@cache
+def _asked() -> _Asked:
+    return _Asked()
