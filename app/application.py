@@ -283,11 +283,17 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            parts = self.theme, self.settings, self.chats, self.models, self.speculation, self.paths
+            parts = self.theme, self.settings, self.chats.options, self.models, self.speculation, self.paths
             self._settings_window = SettingsWindow(*parts)
-            self._settings_window.models_requested.connect(self.show_models)
+            self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
             self._steps.insert(0, self._settings_window.close)
         return self._settings_window
+
+    def _show_elsewhere(self, place: str) -> None:
+        if place == "activity":
+            self.window.menu.activity.trigger()
+        else:
+            self.show_models(place)
 
     def _find_draft(self) -> None:
         self.show_models("find")

@@ -21,13 +21,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln models, and more below</source>
-        <translation>
-            <numerusform>%Ln model, and more below</numerusform>
-            <numerusform>%Ln models, and more below</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%Ln models</source>
         <translation>
             <numerusform>%Ln model</numerusform>

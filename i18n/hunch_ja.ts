@@ -21,6 +21,29 @@
     </message>
 </context>
 <context>
+    <name>ActivityWindow</name>
+    <message>
+        <source>Activity</source>
+        <translation>アクティビティ</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>リクエスト</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation>合計</translation>
+    </message>
+    <message>
+        <source>Every word is the main model&apos;s own; only the speed differs.</source>
+        <translation>文章はすべてメインモデルのもので、違うのは速さだけです。</translation>
+    </message>
+    <message>
+        <source>Replies appear here as they are written.</source>
+        <translation>作成中の回答がここに表示されます。</translation>
+    </message>
+</context>
+<context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
@@ -41,6 +64,10 @@
     <message>
         <source>Cancel</source>
         <translation>キャンセル</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投機的デコーディング</translation>
     </message>
     <message>
         <source>Hub</source>
@@ -770,12 +797,6 @@
         <translation>見つかりませんでした。検索語やフィルタを減らしてみてください。</translation>
     </message>
     <message numerus="yes">
-        <source>%Ln models, and more below</source>
-        <translation>
-            <numerusform>%Ln 件のモデル、下にさらにあります</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%Ln models</source>
         <translation>
             <numerusform>%Ln 件のモデル</numerusform>
@@ -866,6 +887,10 @@
         <translation>再試行</translation>
     </message>
     <message>
+        <source>Show more</source>
+        <translation>さらに表示</translation>
+    </message>
+    <message>
         <source>Models found</source>
         <translation>見つかったモデル</translation>
     </message>
@@ -920,8 +945,8 @@
         <translation>キャンセルしてダウンロード済みの分を削除</translation>
     </message>
     <message>
-        <source>Use now</source>
-        <translation>今すぐ使う</translation>
+        <source>Use</source>
+        <translation>使う</translation>
     </message>
     <message>
         <source>Open model page</source>
@@ -1464,6 +1489,14 @@
     <message>
         <source>needs a token</source>
         <translation>トークンが必要</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>インストール済み</translation>
     </message>
     <message>
         <source>not quantized</source>
@@ -2190,6 +2223,10 @@
     <message>
         <source>Show Chat Window</source>
         <translation>チャットウインドウを表示</translation>
+    </message>
+    <message>
+        <source>Activity</source>
+        <translation>アクティビティ</translation>
     </message>
     <message>
         <source>Bring All to Front</source>
@@ -3295,8 +3332,20 @@
         <translation>%1 を削除</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>メインモデルとして使用中</translation>
+    </message>
+    <message>
+        <source>Draft in use</source>
+        <translation>ドラフトとして使用中</translation>
+    </message>
+    <message>
         <source>Updated on disk; the old version is still loaded.</source>
         <translation>ファイルは更新済みですが、読み込まれているのは以前のバージョンです。</translation>
+    </message>
+    <message>
+        <source>can think</source>
+        <translation>思考対応</translation>
     </message>
     <message>
         <source>deleting…</source>
@@ -3305,14 +3354,6 @@
     <message>
         <source>checking…</source>
         <translation>確認しています…</translation>
-    </message>
-    <message>
-        <source>main model now</source>
-        <translation>現在のメインモデル</translation>
-    </message>
-    <message>
-        <source>draft model now</source>
-        <translation>現在のドラフトモデル</translation>
     </message>
     <message>
         <source>damaged</source>
@@ -3570,6 +3611,14 @@
         <translation>アップデートがあります。完了するまで現在のバージョンが残ります。</translation>
     </message>
     <message>
+        <source>Paused</source>
+        <translation>一時停止中</translation>
+    </message>
+    <message>
+        <source>Downloading</source>
+        <translation>ダウンロード中</translation>
+    </message>
+    <message>
         <source>about %1 to download</source>
         <translation>ダウンロード 約 %1</translation>
     </message>
@@ -3657,14 +3706,6 @@
     <message>
         <source>Use %1 and its draft</source>
         <translation>%1 とそのドラフトを使う</translation>
-    </message>
-    <message>
-        <source>Paused</source>
-        <translation>一時停止中</translation>
-    </message>
-    <message>
-        <source>Downloading</source>
-        <translation>ダウンロード中</translation>
     </message>
     <message>
         <source>with the draft %1</source>
@@ -4745,10 +4786,6 @@
         <translation>温度</translation>
     </message>
     <message>
-        <source>0 is predictable; higher is freer. Starter pair: %1.</source>
-        <translation>0 は一定、高いほど自由です。スターターペア：%1。</translation>
-    </message>
-    <message>
         <source>Top-p</source>
         <translation>Top-p</translation>
     </message>
@@ -4807,6 +4844,30 @@
     <message>
         <source>Reply limit</source>
         <translation>回答の長さの上限</translation>
+    </message>
+    <message>
+        <source>Now %1, this chat&apos;s.</source>
+        <translation>現在はこのチャットの値（%1）です。</translation>
+    </message>
+    <message>
+        <source>Now %1, this preset&apos;s.</source>
+        <translation>現在はこのプリセットの値（%1）です。</translation>
+    </message>
+    <message>
+        <source>Now %1, this model&apos;s.</source>
+        <translation>現在はこのモデルの値（%1）です。</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>オン</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>オフ</translation>
+    </message>
+    <message>
+        <source>0 is predictable; higher is freer.</source>
+        <translation>0 は一定、高いほど自由です。</translation>
     </message>
     <message>
         <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
@@ -4874,12 +4935,20 @@
         <translation>Hub の検索、リポジトリのインストール、おすすめ。</translation>
     </message>
     <message>
+        <source>Activity</source>
+        <translation>アクティビティ</translation>
+    </message>
+    <message>
+        <source>Every reply&apos;s speed-up, accept rate and tokens per second; statistics.</source>
+        <translation>回答ごとの速度、受理率、毎秒トークン数。統計。</translation>
+    </message>
+    <message>
         <source>Find models</source>
         <translation>モデルを探す</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投機的デコーディング</translation>
+        <source>Requests and totals</source>
+        <translation>リクエストと合計</translation>
     </message>
     <message>
         <source>Chat</source>
@@ -5072,6 +5141,21 @@
     </message>
 </context>
 <context>
+    <name>SpeculationCards</name>
+    <message>
+        <source>Turn on</source>
+        <translation>オンにする</translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation>このペアではオフ</translation>
+    </message>
+    <message>
+        <source>You turned it off: drafting was slower.</source>
+        <translation>ドラフトで遅くなったため、オフにしました。</translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>Main model only.</source>
@@ -5111,49 +5195,18 @@
     </message>
 </context>
 <context>
-    <name>SpeculationPage</name>
-    <message>
-        <source>Requests</source>
-        <translation>リクエスト</translation>
-    </message>
-    <message>
-        <source>Totals</source>
-        <translation>合計</translation>
-    </message>
-    <message>
-        <source>Race the latest reply…</source>
-        <translation>最新の回答でレース…</translation>
-    </message>
-    <message>
-        <source>Turn on</source>
-        <translation>オンにする</translation>
-    </message>
-    <message>
-        <source>Off for this pair</source>
-        <translation>このペアではオフ</translation>
-    </message>
-    <message>
-        <source>You turned it off: drafting was slower.</source>
-        <translation>ドラフトで遅くなったため、オフにしました。</translation>
-    </message>
-    <message>
-        <source>Every word is the main model&apos;s own; only the speed differs.</source>
-        <translation>文章はすべてメインモデルのもので、違うのは速さだけです。</translation>
-    </message>
-    <message>
-        <source>Replies appear here as they are written.</source>
-        <translation>作成中の回答がここに表示されます。</translation>
-    </message>
-</context>
-<context>
     <name>SpeculationWiring</name>
-    <message>
-        <source>Drafting is off for this pair. Auto or Fixed turns it on.</source>
-        <translation>このペアではドラフトがオフです。「自動」か「固定」を選ぶとオンになります。</translation>
-    </message>
     <message>
         <source>Undo</source>
         <translation>取り消す</translation>
+    </message>
+    <message>
+        <source>Draft length is now fixed.</source>
+        <translation>予測の長さを固定しました。</translation>
+    </message>
+    <message>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>このペアではドラフトがオフです。「自動」を選ぶとオンになります。</translation>
     </message>
     <message>
         <source>Race…</source>

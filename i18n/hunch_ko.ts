@@ -21,6 +21,29 @@
     </message>
 </context>
 <context>
+    <name>ActivityWindow</name>
+    <message>
+        <source>Activity</source>
+        <translation>활동</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>요청</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation>합계</translation>
+    </message>
+    <message>
+        <source>Every word is the main model&apos;s own; only the speed differs.</source>
+        <translation>글은 모두 메인 모델이 쓴 그대로이고, 속도만 달라요.</translation>
+    </message>
+    <message>
+        <source>Replies appear here as they are written.</source>
+        <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
+    </message>
+</context>
+<context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
@@ -41,6 +64,10 @@
     <message>
         <source>Cancel</source>
         <translation>취소</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>추측 디코딩</translation>
     </message>
     <message>
         <source>Hub</source>
@@ -770,12 +797,6 @@
         <translation>검색 결과가 없어요. 검색어나 필터를 줄여 보세요.</translation>
     </message>
     <message numerus="yes">
-        <source>%Ln models, and more below</source>
-        <translation>
-            <numerusform>모델 %Ln개, 아래에 더 있어요</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%Ln models</source>
         <translation>
             <numerusform>모델 %Ln개</numerusform>
@@ -866,6 +887,10 @@
         <translation>다시 시도</translation>
     </message>
     <message>
+        <source>Show more</source>
+        <translation>더 보기</translation>
+    </message>
+    <message>
         <source>Models found</source>
         <translation>찾은 모델</translation>
     </message>
@@ -920,8 +945,8 @@
         <translation>취소하고 받은 파일 삭제</translation>
     </message>
     <message>
-        <source>Use now</source>
-        <translation>지금 사용</translation>
+        <source>Use</source>
+        <translation>사용</translation>
     </message>
     <message>
         <source>Open model page</source>
@@ -1464,6 +1489,14 @@
     <message>
         <source>needs a token</source>
         <translation>토큰 필요</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>설치</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>설치됨</translation>
     </message>
     <message>
         <source>not quantized</source>
@@ -2190,6 +2223,10 @@
     <message>
         <source>Show Chat Window</source>
         <translation>채팅 윈도우 보기</translation>
+    </message>
+    <message>
+        <source>Activity</source>
+        <translation>활동</translation>
     </message>
     <message>
         <source>Bring All to Front</source>
@@ -3295,8 +3332,20 @@
         <translation>%1 삭제</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>메인 모델로 사용 중</translation>
+    </message>
+    <message>
+        <source>Draft in use</source>
+        <translation>초안 모델로 사용 중</translation>
+    </message>
+    <message>
         <source>Updated on disk; the old version is still loaded.</source>
         <translation>파일은 업데이트됐지만 이전 버전을 쓰고 있어요.</translation>
+    </message>
+    <message>
+        <source>can think</source>
+        <translation>생각 가능</translation>
     </message>
     <message>
         <source>deleting…</source>
@@ -3305,14 +3354,6 @@
     <message>
         <source>checking…</source>
         <translation>확인 중…</translation>
-    </message>
-    <message>
-        <source>main model now</source>
-        <translation>현재 메인 모델</translation>
-    </message>
-    <message>
-        <source>draft model now</source>
-        <translation>현재 초안 모델</translation>
     </message>
     <message>
         <source>damaged</source>
@@ -3570,6 +3611,14 @@
         <translation>업데이트가 있어요. 다 받을 때까지 지금 버전이 남아 있어요.</translation>
     </message>
     <message>
+        <source>Paused</source>
+        <translation>일시 정지됨</translation>
+    </message>
+    <message>
+        <source>Downloading</source>
+        <translation>다운로드 중</translation>
+    </message>
+    <message>
         <source>about %1 to download</source>
         <translation>다운로드 약 %1</translation>
     </message>
@@ -3657,14 +3706,6 @@
     <message>
         <source>Use %1 and its draft</source>
         <translation>%1 모델과 초안 모델 사용</translation>
-    </message>
-    <message>
-        <source>Paused</source>
-        <translation>일시 정지됨</translation>
-    </message>
-    <message>
-        <source>Downloading</source>
-        <translation>다운로드 중</translation>
     </message>
     <message>
         <source>with the draft %1</source>
@@ -4745,10 +4786,6 @@
         <translation>온도</translation>
     </message>
     <message>
-        <source>0 is predictable; higher is freer. Starter pair: %1.</source>
-        <translation>0이면 일정하고, 높을수록 자유로워요. 기본 모델: %1.</translation>
-    </message>
-    <message>
         <source>Top-p</source>
         <translation>Top-p</translation>
     </message>
@@ -4807,6 +4844,30 @@
     <message>
         <source>Reply limit</source>
         <translation>답변 길이 제한</translation>
+    </message>
+    <message>
+        <source>Now %1, this chat&apos;s.</source>
+        <translation>지금은 이 채팅의 값인 %1이에요.</translation>
+    </message>
+    <message>
+        <source>Now %1, this preset&apos;s.</source>
+        <translation>지금은 이 프리셋의 값인 %1이에요.</translation>
+    </message>
+    <message>
+        <source>Now %1, this model&apos;s.</source>
+        <translation>지금은 이 모델의 값인 %1이에요.</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>켬</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>끔</translation>
+    </message>
+    <message>
+        <source>0 is predictable; higher is freer.</source>
+        <translation>0이면 일정하고, 높을수록 자유로워요.</translation>
     </message>
     <message>
         <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
@@ -4874,12 +4935,20 @@
         <translation>Hub 검색, 저장소 설치, 추천.</translation>
     </message>
     <message>
+        <source>Activity</source>
+        <translation>활동</translation>
+    </message>
+    <message>
+        <source>Every reply&apos;s speed-up, accept rate and tokens per second; statistics.</source>
+        <translation>답변마다 속도 배율, 수락률, 초당 토큰. 통계.</translation>
+    </message>
+    <message>
         <source>Find models</source>
         <translation>모델 찾기</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>추측 디코딩</translation>
+        <source>Requests and totals</source>
+        <translation>요청과 합계</translation>
     </message>
     <message>
         <source>Chat</source>
@@ -5072,6 +5141,21 @@
     </message>
 </context>
 <context>
+    <name>SpeculationCards</name>
+    <message>
+        <source>Turn on</source>
+        <translation>켜기</translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation>이 조합에서 꺼짐</translation>
+    </message>
+    <message>
+        <source>You turned it off: drafting was slower.</source>
+        <translation>초안 모델을 쓰면 더 느려서 꺼 두었어요.</translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>Main model only.</source>
@@ -5111,49 +5195,18 @@
     </message>
 </context>
 <context>
-    <name>SpeculationPage</name>
-    <message>
-        <source>Requests</source>
-        <translation>요청</translation>
-    </message>
-    <message>
-        <source>Totals</source>
-        <translation>합계</translation>
-    </message>
-    <message>
-        <source>Race the latest reply…</source>
-        <translation>마지막 답변으로 속도 대결…</translation>
-    </message>
-    <message>
-        <source>Turn on</source>
-        <translation>켜기</translation>
-    </message>
-    <message>
-        <source>Off for this pair</source>
-        <translation>이 조합에서 꺼짐</translation>
-    </message>
-    <message>
-        <source>You turned it off: drafting was slower.</source>
-        <translation>초안 모델을 쓰면 더 느려서 꺼 두었어요.</translation>
-    </message>
-    <message>
-        <source>Every word is the main model&apos;s own; only the speed differs.</source>
-        <translation>글은 모두 메인 모델이 쓴 그대로이고, 속도만 달라요.</translation>
-    </message>
-    <message>
-        <source>Replies appear here as they are written.</source>
-        <translation>쓰고 있는 답변이 여기에 나타나요.</translation>
-    </message>
-</context>
-<context>
     <name>SpeculationWiring</name>
-    <message>
-        <source>Drafting is off for this pair. Auto or Fixed turns it on.</source>
-        <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’이나 ‘고정 개수’를 고르면 다시 켜져요.</translation>
-    </message>
     <message>
         <source>Undo</source>
         <translation>실행 취소</translation>
+    </message>
+    <message>
+        <source>Draft length is now fixed.</source>
+        <translation>이제 추측 길이가 고정돼요.</translation>
+    </message>
+    <message>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>이 조합에서는 초안 모델을 쓰지 않아요. ‘자동’을 고르면 다시 켜져요.</translation>
     </message>
     <message>
         <source>Race…</source>

@@ -21,6 +21,29 @@
     </message>
 </context>
 <context>
+    <name>ActivityWindow</name>
+    <message>
+        <source>Activity</source>
+        <translation>活动</translation>
+    </message>
+    <message>
+        <source>Requests</source>
+        <translation>请求</translation>
+    </message>
+    <message>
+        <source>Totals</source>
+        <translation>合计</translation>
+    </message>
+    <message>
+        <source>Every word is the main model&apos;s own; only the speed differs.</source>
+        <translation>文字都出自主模型，不同的只是速度。</translation>
+    </message>
+    <message>
+        <source>Replies appear here as they are written.</source>
+        <translation>正在生成的回复会显示在这里。</translation>
+    </message>
+</context>
+<context>
     <name>AdvancedPage</name>
     <message>
         <source>Reset all settings?</source>
@@ -41,6 +64,10 @@
     <message>
         <source>Cancel</source>
         <translation>取消</translation>
+    </message>
+    <message>
+        <source>Speculation</source>
+        <translation>投机解码</translation>
     </message>
     <message>
         <source>Hub</source>
@@ -770,12 +797,6 @@
         <translation>没有结果。请减少搜索词或筛选条件。</translation>
     </message>
     <message numerus="yes">
-        <source>%Ln models, and more below</source>
-        <translation>
-            <numerusform>%Ln 个模型，下方还有更多</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>%Ln models</source>
         <translation>
             <numerusform>%Ln 个模型</numerusform>
@@ -866,6 +887,10 @@
         <translation>重试</translation>
     </message>
     <message>
+        <source>Show more</source>
+        <translation>显示更多</translation>
+    </message>
+    <message>
         <source>Models found</source>
         <translation>找到的模型</translation>
     </message>
@@ -920,8 +945,8 @@
         <translation>取消并删除已下载的部分</translation>
     </message>
     <message>
-        <source>Use now</source>
-        <translation>立即使用</translation>
+        <source>Use</source>
+        <translation>使用</translation>
     </message>
     <message>
         <source>Open model page</source>
@@ -1464,6 +1489,14 @@
     <message>
         <source>needs a token</source>
         <translation>需要令牌</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Installed</source>
+        <translation>已安装</translation>
     </message>
     <message>
         <source>not quantized</source>
@@ -2190,6 +2223,10 @@
     <message>
         <source>Show Chat Window</source>
         <translation>显示对话窗口</translation>
+    </message>
+    <message>
+        <source>Activity</source>
+        <translation>活动</translation>
     </message>
     <message>
         <source>Bring All to Front</source>
@@ -3295,8 +3332,20 @@
         <translation>删除 %1</translation>
     </message>
     <message>
+        <source>Main model in use</source>
+        <translation>正用作主模型</translation>
+    </message>
+    <message>
+        <source>Draft in use</source>
+        <translation>正用作草稿模型</translation>
+    </message>
+    <message>
         <source>Updated on disk; the old version is still loaded.</source>
         <translation>文件已更新，但加载的仍是旧版本。</translation>
+    </message>
+    <message>
+        <source>can think</source>
+        <translation>支持思考</translation>
     </message>
     <message>
         <source>deleting…</source>
@@ -3305,14 +3354,6 @@
     <message>
         <source>checking…</source>
         <translation>正在检查…</translation>
-    </message>
-    <message>
-        <source>main model now</source>
-        <translation>当前主模型</translation>
-    </message>
-    <message>
-        <source>draft model now</source>
-        <translation>当前草稿模型</translation>
     </message>
     <message>
         <source>damaged</source>
@@ -3570,6 +3611,14 @@
         <translation>有可用更新。完成之前保留当前版本。</translation>
     </message>
     <message>
+        <source>Paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>Downloading</source>
+        <translation>正在下载</translation>
+    </message>
+    <message>
         <source>about %1 to download</source>
         <translation>需下载约 %1</translation>
     </message>
@@ -3657,14 +3706,6 @@
     <message>
         <source>Use %1 and its draft</source>
         <translation>使用 %1 及其草稿模型</translation>
-    </message>
-    <message>
-        <source>Paused</source>
-        <translation>已暂停</translation>
-    </message>
-    <message>
-        <source>Downloading</source>
-        <translation>正在下载</translation>
     </message>
     <message>
         <source>with the draft %1</source>
@@ -4745,10 +4786,6 @@
         <translation>温度</translation>
     </message>
     <message>
-        <source>0 is predictable; higher is freer. Starter pair: %1.</source>
-        <translation>0 最稳定，越高越自由。入门模型：%1。</translation>
-    </message>
-    <message>
         <source>Top-p</source>
         <translation>Top-p</translation>
     </message>
@@ -4807,6 +4844,30 @@
     <message>
         <source>Reply limit</source>
         <translation>回复长度上限</translation>
+    </message>
+    <message>
+        <source>Now %1, this chat&apos;s.</source>
+        <translation>目前为 %1，来自此对话。</translation>
+    </message>
+    <message>
+        <source>Now %1, this preset&apos;s.</source>
+        <translation>目前为 %1，来自此预设。</translation>
+    </message>
+    <message>
+        <source>Now %1, this model&apos;s.</source>
+        <translation>目前为 %1，来自此模型。</translation>
+    </message>
+    <message>
+        <source>on</source>
+        <translation>开</translation>
+    </message>
+    <message>
+        <source>off</source>
+        <translation>关</translation>
+    </message>
+    <message>
+        <source>0 is predictable; higher is freer.</source>
+        <translation>0 最稳定，越高越自由。</translation>
     </message>
     <message>
         <source>Keeps more guesses, but seeds no longer fix the text. No effect at temperature 0.</source>
@@ -4874,12 +4935,20 @@
         <translation>搜索 Hub、安装仓库、推荐。</translation>
     </message>
     <message>
+        <source>Activity</source>
+        <translation>活动</translation>
+    </message>
+    <message>
+        <source>Every reply&apos;s speed-up, accept rate and tokens per second; statistics.</source>
+        <translation>每条回复的加速、接受率、每秒 token 数；统计。</translation>
+    </message>
+    <message>
         <source>Find models</source>
         <translation>查找模型</translation>
     </message>
     <message>
-        <source>Speculation</source>
-        <translation>投机解码</translation>
+        <source>Requests and totals</source>
+        <translation>请求与合计</translation>
     </message>
     <message>
         <source>Chat</source>
@@ -5072,6 +5141,21 @@
     </message>
 </context>
 <context>
+    <name>SpeculationCards</name>
+    <message>
+        <source>Turn on</source>
+        <translation>打开</translation>
+    </message>
+    <message>
+        <source>Off for this pair</source>
+        <translation>已为此组合关闭</translation>
+    </message>
+    <message>
+        <source>You turned it off: drafting was slower.</source>
+        <translation>使用草稿模型更慢，因此你已关闭。</translation>
+    </message>
+</context>
+<context>
     <name>SpeculationControls</name>
     <message>
         <source>Main model only.</source>
@@ -5111,49 +5195,18 @@
     </message>
 </context>
 <context>
-    <name>SpeculationPage</name>
-    <message>
-        <source>Requests</source>
-        <translation>请求</translation>
-    </message>
-    <message>
-        <source>Totals</source>
-        <translation>总计</translation>
-    </message>
-    <message>
-        <source>Race the latest reply…</source>
-        <translation>用最新回复竞速…</translation>
-    </message>
-    <message>
-        <source>Turn on</source>
-        <translation>开启</translation>
-    </message>
-    <message>
-        <source>Off for this pair</source>
-        <translation>已为此组合关闭</translation>
-    </message>
-    <message>
-        <source>You turned it off: drafting was slower.</source>
-        <translation>使用草稿模型更慢，因此你已关闭。</translation>
-    </message>
-    <message>
-        <source>Every word is the main model&apos;s own; only the speed differs.</source>
-        <translation>文字都出自主模型，不同的只是速度。</translation>
-    </message>
-    <message>
-        <source>Replies appear here as they are written.</source>
-        <translation>正在生成的回复会显示在这里。</translation>
-    </message>
-</context>
-<context>
     <name>SpeculationWiring</name>
-    <message>
-        <source>Drafting is off for this pair. Auto or Fixed turns it on.</source>
-        <translation>已为此模型组合关闭草稿模型。选择“自动”或“固定”即可重新开启。</translation>
-    </message>
     <message>
         <source>Undo</source>
         <translation>撤销</translation>
+    </message>
+    <message>
+        <source>Draft length is now fixed.</source>
+        <translation>草稿长度已固定。</translation>
+    </message>
+    <message>
+        <source>Drafting is off for this pair. Auto turns it on.</source>
+        <translation>已为此模型组合关闭草稿模型。选择“自动”即可重新开启。</translation>
     </message>
     <message>
         <source>Race…</source>

@@ -76,7 +76,6 @@ class DiscoverController(QObject):
         self._page_model: HubModel | None = None  # as a list, the catalog or its files tell of it
         self._patience = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._patience.timeout.connect(self._show_known)
-        self.results.more_wanted.connect(self.more)
         bridge.event_arrived.connect(self._on_event)
 
     def search(self, wanted: DiscoverFilter) -> None:

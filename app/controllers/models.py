@@ -50,6 +50,7 @@ class ModelController(QObject):
     models_changed = Signal()
     pair_changed = Signal()
     speculation_chosen = Signal(str)  # mode; by the person, for all chats or for one
+    fixed_chosen = Signal(str)  # in place of this mode, for all chats
     way_chosen = Signal(str, int)  # mode, tokens; by the person, for all chats
     main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
     wait_ended = Signal()  # it waits no more
@@ -184,7 +185,10 @@ class ModelController(QObject):
 
     def choose_speculation(self, mode: str, tokens: int) -> None:
         """As the person wants it, for all chats that do not say otherwise."""
+        before = self._settings.speculation_mode
         self.set_speculation(mode, tokens)
+        if mode == "fixed" != before:
+            self.fixed_chosen.emit(before)
         self.way_chosen.emit(mode, tokens)
         self.speculation_chosen.emit(mode)
 

@@ -21,7 +21,6 @@ _RETRY_INTERVAL_MS = 2000  # of what the disk refused
 
 class SpeculationParts(QObject):
     opened = Signal(int, int)  # chat and message of a request whose row was clicked
-    race_wanted = Signal()  # with the reply that is shown
 
     def __init__(
         self,

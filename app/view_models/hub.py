@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractListModel, QCoreApplication, QModelIndex, QPersistentModelIndex, Qt
 
 from app.words.formats import listed
 from app.words.hub import hub_line
@@ -76,9 +76,7 @@ class Partner:
 
 
 class HubList(QAbstractListModel):
-    """Grows as it is scrolled: `more_wanted` is told when the end comes into sight."""
-
-    more_wanted = Signal()
+    """Grows when somebody asks for more."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,10 +118,3 @@ class HubList(QAbstractListModel):
             draft = [QCoreApplication.translate("Models", "has a draft")] if entry.has_draft else []
             return listed(human_name(entry.model.name), *draft, hub_line(entry.model, entry.fit))
         return None
-
-    def canFetchMore(self, _parent: Index) -> bool:  # noqa: N802 - Qt's name
-        return self.has_more
-
-    def fetchMore(self, _parent: Index) -> None:  # noqa: N802 - Qt's name
-        self.has_more = False
-        self.more_wanted.emit()

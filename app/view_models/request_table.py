@@ -1,4 +1,4 @@
-"""Requests running and recent as a table, for Settings → Speculation. Rows hold codes; `data` words them."""
+"""Requests running and recent as a table, for the window of activity. Rows hold codes; `data` words them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.storage import ReplyStatus
+from app.words.model_names import ARROW, pair_name
 from app.words.replies import footer_line
 from app.words.requests import RequestColumn, cell_text, column_name, deleted_chat, second_line
 from app.words.speculation import time_words
@@ -110,7 +111,7 @@ class RequestTableModel(QAbstractTableModel):
 
 def _text(row: RequestRow, column: RequestColumn) -> str:
     chat = row.chat if row.chat_id or row.chat else deleted_chat()
-    names = {RequestColumn.CHAT: chat, RequestColumn.PAIR: row.pair}
+    names = {RequestColumn.CHAT: chat, RequestColumn.PAIR: pair_name(*row.pair.split(ARROW))}
     return names[column] if column in names else cell_text(column, row.status, row.stats)
 
 

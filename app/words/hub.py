@@ -53,6 +53,14 @@ class _Counts(QObject):
         return self.tr("%Ln download(s)", "", min(number, _MOST_COUNTED))
 
 
+def install_text() -> str:
+    return QCoreApplication.translate("Hub", "Install")
+
+
+def installed_text() -> str:
+    return QCoreApplication.translate("Hub", "Installed")
+
+
 def bits_text(bits: float) -> str:
     if bits >= 16:
         return QCoreApplication.translate("Hub", "not quantized")

@@ -21,6 +21,8 @@ _SPELLED = (
 )
 _WRITTEN = {word.casefold(): word for word in _SPELLED.split(" ")} | {"eagle3": "EAGLE-3"}
 
+ARROW = " ← "  # between a main model and its draft
+
 
 @lru_cache(maxsize=4096)
 def human_name(repository: str) -> str:
@@ -31,6 +33,10 @@ def human_name(repository: str) -> str:
     words = re.sub(r"(\d)[-_ ](bits?)\b", r"\1\2", name, flags=re.IGNORECASE)
     kept = [_word(word) for word in re.split(r"[-_ ]+", words) if word and not _PACKING.fullmatch(word)]
     return " ".join(kept) or name
+
+
+def pair_name(main: str, draft: str = "") -> str:
+    return ARROW.join(human_name(name) for name in (main, draft) if name)
 
 
 def _word(word: str) -> str:

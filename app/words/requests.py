@@ -11,6 +11,7 @@ from PySide6.QtCore import QCoreApplication
 from app.markup.kinds import Content, Language
 from app.storage import Grouping, ReplyStatus, Total
 from app.words import formats, speculation
+from app.words.model_names import pair_name
 from app.words.replies import break_even_text, speed_up_text, status_text
 from engine import DraftingState, RequestStats
 
@@ -154,7 +155,7 @@ def show_more(older: int) -> str:
 
 def group_name(grouping: Grouping, key: tuple[str, str]) -> str:
     if grouping is Grouping.PAIR:
-        return " ← ".join(name for name in key if name)
+        return pair_name(*key)
     names: dict[str, str] = {
         Language.ENGLISH: QCoreApplication.translate("Totals", "English"),
         Language.KOREAN: QCoreApplication.translate("Totals", "Korean"),

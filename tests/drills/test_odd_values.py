@@ -24,6 +24,7 @@ from engine import MessageRole, RequestStats
 from tests.helpers.app_harness import AppHarness
 from tests.helpers.chat_files import SECRET, fill
 from tests.helpers.fake_engine import MAIN
+from tests.helpers.window_pages import activity
 
 pytestmark = pytest.mark.expect_log("the database was damaged", "is not possible", "settings file")
 
@@ -81,7 +82,7 @@ def live(harness: AppHarness, qtbot: QtBot, export: Path) -> None:
     for chat in [row.chat_id for row in harness.chats.conversations.rows if row.chat_id]:
         harness.chats.open_chat(chat)
         QTest.qWait(1)
-    harness.application.show_settings("speculation")
+    activity(harness)
     harness.chats.conversations.set_query(SECRET)
     harness.wait_until_stored(qtbot)
     stores = harness.application.storage.another_reader()

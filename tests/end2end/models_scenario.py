@@ -124,7 +124,7 @@ def resume_and_use(person: Person, hub: TinyHub, name: str) -> None:
 
 
 def chat_and_look_at_rates(person: Person) -> None:
-    """Under the reply, and in Settings → Speculation."""
+    """Under the reply, and in the window of activity."""
     person.ask(QUESTION)
     stats = person.application.chats.transcript.messages[-1].stats
     assert stats is not None
@@ -134,8 +134,10 @@ def chat_and_look_at_rates(person: Person) -> None:
     view = person.application.window.transcript
     assert view is not None
     wait(lambda: any(rate in each.accessibleName() for each in view.findChildren(MessageFooter) if each.isVisible()))
-    window = person.open_settings("Speculation")
-    table = window.speculation.table
+    person.application.window.menu.activity.trigger()
+    window = person.application.window.speculation.activity
+    assert window is not None
+    table = window.table
     wait(table.isVisible)
     assert table.model().index(0, RequestColumn.ACCEPT_RATE).data() == rate
 

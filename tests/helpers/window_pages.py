@@ -111,6 +111,12 @@ def models_tab(tab: str) -> Callable[[AppHarness], QWidget]:
     return show
 
 
+def activity(app: AppHarness) -> QWidget:
+    app.window.menu.activity.trigger()
+    assert app.window.speculation.activity is not None
+    return app.window.speculation.activity
+
+
 PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "chat": lambda app: app.window,
     "empty chat": new_chat,
@@ -131,5 +137,6 @@ PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "race": race,
     "models, yours": models_tab("yours"),
     "models, find": models_tab("find"),
-    **{name: settings_page(name) for name in ("general", "speculation", "chat", "appearance", "advanced")},
+    "activity": activity,
+    **{name: settings_page(name) for name in ("general", "chat", "appearance", "advanced")},
 }

@@ -110,6 +110,14 @@ def models_tab(tab: str, harness: ScreenshotHarness) -> QWidget:
     return harness.application.window
 
 
+def activity(tab: str, harness: ScreenshotHarness) -> QWidget:
+    harness.application.window.menu.activity.trigger()
+    window = harness.application.window.speculation.activity
+    assert window is not None
+    window.show_tab(tab)
+    return window
+
+
 def link_dialog(harness: ScreenshotHarness) -> QWidget:
     chat(harness)
     ask_to_open("https://аpple.example/sign-in?from=hunch", harness.application.theme, harness.application.window)
@@ -148,11 +156,9 @@ PAGES: dict[str, Page] = {
     "chat-settings": chat_settings,
     "trash": trash,
     "trash-reading": trash_reading,
-    **{
-        f"settings-{name}": partial(settings_page, name)
-        for name in ("general", "speculation", "chat", "appearance", "advanced")
-    },
+    **{f"settings-{name}": partial(settings_page, name) for name in ("general", "chat", "appearance", "advanced")},
     **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
+    **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},
     "palette": palette,
     "quick-ask": quick_ask,
     "shortcuts": partial(menu_dialog, "shortcuts"),

@@ -79,7 +79,7 @@ def test_the_chat_window(harness: AppHarness) -> None:
     assert harness.engine.requests == []
 
 
-@pytest.mark.parametrize("page", ["speculation", "chat", "advanced"])
+@pytest.mark.parametrize("page", ["chat", "advanced"])
 def test_settings(harness: AppHarness, qtbot: QtBot, page: str) -> None:
     harness.models.choose_speculation("fixed", 4)
     window = harness.show_settings(page)

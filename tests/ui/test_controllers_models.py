@@ -289,12 +289,12 @@ def test_a_drafter_is_offered_as_a_draft_only(with_drafter: ControllerHarness, q
 
     picker.show_models(models.models, models.drafts_for_main(), models.pair)
 
-    assert [option.text for option in options_of(picker.mains)] == ["Main-8B", "Used as drafts", "Draft-1B"]
-    drafts = ["Main-8B-DFlash", "Chat models", "Draft-1B", "Compatible", "Main2-8B-DFlash"]
-    refused = ["Not compatible", "Drafters", "Other", "Chat models", "Main-8B"]
+    assert [option.text for option in options_of(picker.mains)] == ["Main 8B", "Used as drafts", "Draft 1B"]
+    drafts = ["Main 8B DFlash", "Chat models", "Draft 1B", "Compatible", "Main2 8B DFlash"]
+    refused = ["Not compatible", "Drafters", "Other", "Chat models", "Main 8B"]
     assert [option.text for option in options_of(picker.drafts)][1:] == ["Recommended", "Drafters", *drafts, *refused]
     details = {option.text: option.detail for option in options_of(picker.drafts)}
-    assert details["Main-8B-DFlash"].startswith("DFlash drafter · ")
+    assert details["Main 8B DFlash"].startswith("DFlash drafter · ")
     for name, said in (("Main-8B-DFlash", "Made for this main model"), ("Main2-8B-DFlash", "named after another")):
         folder = f"/models/{name}"
         models.choose_draft(folder)

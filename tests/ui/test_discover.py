@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -79,12 +79,74 @@ def test_the_first_look_shows_what_is_fetched_most(harness: AppHarness, panel: D
     assert "8.2B parameters" in panel.list.model().index(0, 0).data(11)  # what a screen reader says
 
 
-def test_results_grow_while_they_are_scrolled(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
-    assert "more below" in panel.status.text()
-    before = len(harness.models.discover.results.entries)
-    panel.list.scrollToBottom()
-    qtbot.waitUntil(lambda: len(harness.models.discover.results.entries) > before)
-    assert before < 201
+def test_results_grow_when_more_are_asked_for_and_the_page_alone_scrolls(
+    harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot
+) -> None:
+    entries = harness.models.discover.results.entries
+    for shown in range(10, 201, 10):
+        assert len(entries) == shown, "nothing comes unasked"
+        assert panel.list.height() == shown * panel.list.row_px()
+        assert panel.list.verticalScrollBar().maximum() == 0
+        assert panel.more_button.isVisibleTo(panel)
+        panel.more_button.click()
+        wait_for_rest(harness, qtbot)
+    assert len(entries) == 201
+    assert not panel.more_button.isVisibleTo(panel)
+    assert panel.status.text() == "201 models"
+
+
+def test_keys_go_through_the_list_and_the_page_follows(harness: AppHarness, panel: DiscoverPanel) -> None:
+    harness.window.resize(900, 500)
+    QApplication.processEvents()
+    page, listed = panel._found, panel.list
+    listed.setFocus()
+    listed.setCurrentIndex(listed.model().index(0, 0))
+    for key, row in ((Qt.Key.Key_Down, 1), (Qt.Key.Key_End, 9), (Qt.Key.Key_Home, 0)):
+        QTest.keyClick(listed, key)
+        assert listed.currentIndex().row() == row
+        top = listed.mapTo(page.viewport(), listed.visualRect(listed.currentIndex()).topLeft()).y()
+        assert 0 <= top <= page.viewport().height() - listed.row_px()
+    QTest.keyClick(listed, Qt.Key.Key_PageDown)
+    assert 0 < listed.currentIndex().row() < 9
+
+
+def test_the_wheel_over_the_list_scrolls_the_page(harness: AppHarness, panel: DiscoverPanel) -> None:
+    harness.window.resize(900, 500)
+    QApplication.processEvents()
+    viewport, bar = panel.list.viewport(), panel._found.verticalScrollBar()
+    assert bar.maximum() > 0
+    panel._found.ensureWidgetVisible(panel.text, 0, 200)
+    before = bar.value()
+    place = viewport.mapTo(harness.window, QPoint(50, 50))
+    QTest.wheelEvent(harness.window.windowHandle(), place, QPoint(0, -120))
+    QApplication.processEvents()
+    assert bar.value() > before
+
+
+def install_place(panel: DiscoverPanel, row: int) -> QPoint:
+    listed, index = panel.list, panel.list.model().index(row, 0)
+    return listed.delegate().button(listed.visualRect(index), index.data(Qt.ItemDataRole.UserRole)).center()
+
+
+def test_install_in_a_row_installs_and_stays(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:
+    harness.store.gate.hold()
+    place, viewport = install_place(panel, 0), panel.list.viewport()
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: harness.store.asked == [MODEL.repository])
+    assert harness.window.models_view.view.tab == "find"
+    assert harness.models.discover.page_of == ""
+    qtbot.waitUntil(lambda: MODEL.repository in panel.list.coming)
+    assert panel.list.install_at(place) == ""
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)  # "Downloading", as the rest of the row
+    assert (harness.store.asked, harness.models.discover.page_of) == ([MODEL.repository], MODEL.repository)
+    harness.store.gate.open()
+
+
+def test_a_click_that_ends_elsewhere_installs_nothing(harness: AppHarness, panel: DiscoverPanel) -> None:
+    viewport, place = panel.list.viewport(), install_place(panel, 0)
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=QPoint(20, place.y()))
+    assert (harness.store.asked, harness.models.discover.page_of) == ([], "")
 
 
 def test_what_is_typed_is_asked_once(harness: AppHarness, panel: DiscoverPanel, qtbot: QtBot) -> None:

@@ -17,8 +17,9 @@ from app.views.shell.about import show_about
 from app.views.shell.shortcuts import show_shortcuts
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.focus_walk import describe, focusable, reached, unnamed, unreached
+from tests.helpers.window_pages import activity
 
-PAGES = ["general", "speculation", "chat", "appearance", "advanced"]
+PAGES = ["general", "chat", "appearance", "advanced"]
 
 
 def check(window: QWidget, qtbot: QtBot) -> None:
@@ -56,7 +57,7 @@ def test_the_models(tmp_path: Path, qtbot: QtBot, tab: str) -> None:
 
 def test_tab_leaves_the_table_of_requests(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
-    check(harness.show_settings("speculation"), qtbot)
+    check(activity(harness), qtbot)
 
 
 def test_the_empty_chat(tmp_path: Path, qtbot: QtBot) -> None:

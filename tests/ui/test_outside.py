@@ -206,7 +206,7 @@ def test_what_is_composed_is_never_asked_and_not_lost(harness: AppHarness, quick
 
 
 def test_the_icon_says_what_runs(harness: AppHarness, outside: Outside, qtbot: QtBot) -> None:
-    assert outside.tray.lines() == ["Main-8B ← Draft-1B", "Not writing"]
+    assert outside.tray.lines() == ["Main 8B ← Draft 1B", "Not writing"]
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Long")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)

@@ -98,7 +98,7 @@ def test_a_model_is_chosen_but_none_that_usually_drafts(
     draft = next(entry for entry in harness.models.models if entry.name == "Draft-1B")
     assert draft.drafts_for
     QTest.keyClicks(palette.field, "use draft-1b")
-    assert "Use Draft-1B" not in shown(palette)
+    assert "Use Draft 1B" not in shown(palette)
     palette.field.clear()
     harness.models.choose_main(draft.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Draft-1B")

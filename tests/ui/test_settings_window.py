@@ -27,6 +27,7 @@ from app.views.settings.hub_card import HubCard
 from app.views.settings.window import SettingsWindow
 from app.views.widgets.fields import LineField, NumberField, Switch, WholeField
 from app.views.widgets.labels import TextLabel
+from app.words.model_names import human_name
 from engine import ForwardTimes, HubAccess, HubUnreachable, ModelMeasured
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.figures import read
@@ -115,7 +116,7 @@ def test_the_seed_says_how_close_a_tie_is_with_the_loaded_model(
         harness.application.bridge.post(ModelMeasured("/models/another", times, rounding=1.0))
     assert explained().endswith("barring near-ties between tokens.")
     harness.application.bridge.post(ModelMeasured(pair.main_folder, times, rounding=rounding))
-    qtbot.waitUntil(lambda: told.format(main=pair.main_name) in explained())
+    qtbot.waitUntil(lambda: told.format(main=human_name(pair.main_name)) in explained())
 
 
 def _words_of(window: SettingsWindow, beginning: str) -> str:
@@ -339,15 +340,12 @@ def test_what_was_reset_is_not_kept_again_when_its_field_is_left(harness: AppHar
     assert settings.hub_endpoint == hub.endpoint.text() == "https://hub.example"  # as its token stays
 
 
-def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(
-    harness: AppHarness, window: SettingsWindow, qtbot: QtBot
-) -> None:
-    window.show_page("speculation")
+def test_figures_change_while_the_reply_is_written_whatever_the_disk_does(harness: AppHarness, qtbot: QtBot) -> None:
     replies = harness.chats._replies
     harness.engine.gate.hold()
     QTest.keyClicks(harness.window.composer.edit, "Hello")
     QTest.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: window.speculation.table.model().rowCount() == 1)
+    qtbot.waitUntil(lambda: len(rows_of(harness)) == 1)
     replies._timer.stop()  # nothing is saved meanwhile
     seen: list[int] = []
     for _ in range(3):
@@ -394,8 +392,8 @@ def test_escape_closes_the_window(window: SettingsWindow) -> None:
 def test_the_list_of_pages_has_a_ring_once_keys_are_used(harness: AppHarness, window: SettingsWindow) -> None:
     pages = window.list
     QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(1)).center())
-    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("speculation", True, False)
+    assert (window.shown, pages.hasFocus(), pages.has_ring) == ("chat", True, False)
     QTest.keyClick(pages, Qt.Key.Key_Down)
-    assert (window.shown, pages.has_ring) == ("chat", True)
+    assert (window.shown, pages.has_ring) == ("appearance", True)
     QTest.mouseClick(pages.viewport(), Qt.MouseButton.LeftButton, pos=pages.visualItemRect(pages.item(0)).center())
     assert not pages.has_ring

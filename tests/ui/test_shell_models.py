@@ -71,9 +71,9 @@ def test_every_model_is_listed_and_the_loaded_one_is_ticked(harness: AppHarness)
     mains = harness.window.picker.panel.mains
     names = [option.text for option in options(mains)]
     drafts = names[names.index("Used as drafts") :]
-    assert set(names) == {"Main-8B", "Main-4B", "Stranger-1B", "Broken", *drafts}
-    assert "Draft-1B" in drafts
-    assert "Main-8B" not in drafts
+    assert set(names) == {"Main 8B", "Main 4B", "Stranger 1B", "Broken", *drafts}
+    assert "Draft 1B" in drafts
+    assert "Main 8B" not in drafts
     assert mains.checked == MAIN.folder
 
 
@@ -81,10 +81,10 @@ def test_drafts_stand_under_their_headings_with_reasons(harness: AppHarness, qtb
     drafts = harness.window.picker.panel.drafts
     qtbot.waitUntil(lambda: "Comparing…" not in [option.text for option in options(drafts)])
     listed = options(harness.window.picker.panel.drafts)
-    assert [option.text for option in listed[:5]] == ["No draft", "Recommended", "Draft-1B", "Compatible", "Main-4B"]
+    assert [option.text for option in listed[:5]] == ["No draft", "Recommended", "Draft 1B", "Compatible", "Main 4B"]
     assert listed[5].text == "Not compatible"
     reasons = {option.text: option.reason for option in listed[6:]}
-    assert set(reasons) == {"Main-8B", "Stranger-1B", "Broken"}
+    assert set(reasons) == {"Main 8B", "Stranger 1B", "Broken"}
     assert all(reasons.values())
 
 
@@ -213,7 +213,7 @@ def test_a_long_list_of_refused_models_is_read_by_key(harness: AppHarness) -> No
 def test_a_refused_model_is_not_chosen_by_key(harness: AppHarness, qtbot: QtBot) -> None:
     picker = harness.window.picker.panel
     picker.drafts.setFocus()
-    assert press(picker.drafts, Qt.Key.Key_End) in {"Main-8B", "Stranger-1B", "Broken"}
+    assert press(picker.drafts, Qt.Key.Key_End) in {"Main 8B", "Stranger 1B", "Broken"}
     with qtbot.assertNotEmitted(picker.draft_chosen):
         for key in (Qt.Key.Key_Return, Qt.Key.Key_Space):
             QTest.keyClick(picker.drafts, key)
@@ -225,8 +225,8 @@ def test_letters_find_models_and_return_chooses_the_first(harness: AppHarness, q
     panel = harness.window.picker.panel
     assert panel.field.hasFocus()
     QTest.keyClicks(panel.field, "4b")
-    assert [option.text for option in options(panel.mains)] == ["Main-4B"]
-    assert [option.text for option in options(panel.drafts)] == ["Compatible", "Main-4B"]
+    assert [option.text for option in options(panel.mains)] == ["Main 4B"]
+    assert [option.text for option in options(panel.drafts)] == ["Compatible", "Main 4B"]
     QTest.keyClick(panel.field, Qt.Key.Key_Return)
     assert not panel.isVisible()
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B")
@@ -270,11 +270,11 @@ def test_arrow_keys_lead_from_the_field_through_both_lists_and_back(harness: App
 
 def test_what_there_is_to_know_of_an_option_stands_below_the_lists(harness: AppHarness) -> None:
     panel = harness.window.picker.panel
-    go_to(panel.mains, "Main-4B")
-    assert panel.note.text().startswith("Main-4B: ")
+    go_to(panel.mains, "Main 4B")
+    assert panel.note.text().startswith("Main 4B: ")
     assert "Installed by Hunch" in panel.note.text()
-    go_to(panel.drafts, "Stranger-1B")
-    assert panel.note.text() == "Stranger-1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
+    go_to(panel.drafts, "Stranger 1B")
+    assert panel.note.text() == "Stranger 1B: " + options(panel.drafts)[panel.drafts.currentIndex().row()].reason
 
 
 def test_two_hundred_models_have_a_line_each_with_the_latest_first(harness: AppHarness, qtbot: QtBot) -> None:
@@ -286,8 +286,8 @@ def test_two_hundred_models_have_a_line_each_with_the_latest_first(harness: AppH
     harness.models.records.put_gain(MAIN.folder, DRAFT.folder, 1.84)
     harness.models.refresh()
     qtbot.waitUntil(lambda: len(options(panel.mains)) > 200)
-    assert [option.text for option in options(panel.mains)[:4]] == ["Recent", "Other-160B", "Main-8B", "All others"]
-    assert {option.text: option.aside for option in options(panel.mains)}["Main-8B"] == "1.8×"
+    assert [option.text for option in options(panel.mains)[:4]] == ["Recent", "Other 160B", "Main 8B", "All others"]
+    assert {option.text: option.aside for option in options(panel.mains)}["Main 8B"] == "1.8×"
     line = QFontMetrics(harness.application.theme.ui_font()).height()
     assert panel.mains.sizeHintForRow(1) < 2 * line
     panel.close()
@@ -318,9 +318,7 @@ def test_the_keyboard_stays_where_it_is_when_the_list_is_made_anew(harness: AppH
 def test_speculation_applies_to_the_next_request(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.picker.panel.more_button.click()
     controls = harness.window.picker.panel.more.speculation
-    checked = next(button for button in controls.modes.buttons if button.isChecked())
-    checked.setFocus()
-    QTest.keyClick(checked, Qt.Key.Key_Left)
+    harness.models.choose_speculation("fixed", 4)  # as under Settings → Advanced
     assert controls.tokens.isVisible()
     controls.tokens.setValue(6)
     assert harness.window.header.chip.accessibleName().endswith("6 tokens")
@@ -335,8 +333,8 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
         return {option.text: option.detail for option in options(harness.window.picker.panel.mains)}
 
     harness.application.bridge.post(ModelChecking(SMALLER.folder))
-    qtbot.waitUntil(lambda: details()["Main-4B"].endswith("checking…"))
-    assert "checking" not in details()["Main-8B"]
+    qtbot.waitUntil(lambda: details()["Main 4B"].endswith("checking…"))
+    assert "checking" not in details()["Main 8B"]
     refused = ModelFailed(ModelRole.MAIN, SMALLER.folder, RepliesUnderWay(SMALLER.folder), began=False)
     with qtbot.waitSignal(harness.models.library.template_read):
         harness.application.bridge.post(refused)  # one more load of it; the check of the first goes on
@@ -346,12 +344,12 @@ def test_a_model_whose_files_are_tried_first_says_so(harness: AppHarness, qtbot:
     assert checked == [SMALLER.folder]
     click(harness.window.picker.panel.mains, SMALLER.folder)
     qtbot.waitUntil(lambda: harness.models.pair.main_name == "Main-4B" and harness.models.pair.state == "ready")
-    qtbot.waitUntil(lambda: "checking" not in details()["Main-4B"])
+    qtbot.waitUntil(lambda: "checking" not in details()["Main 4B"])
 
 
 def test_the_chip_tells_the_state_of_the_draft(harness: AppHarness, qtbot: QtBot) -> None:
     chip = harness.window.header.chip
-    assert chip.accessibleName() == "Models: Main-8B ← Draft-1B · auto"
+    assert chip.accessibleName() == "Models: Main 8B ← Draft 1B · auto"
     harness.models.choose_speculation("off", 4)
     assert chip.toolTip().endswith("Drafting is off.")
 
@@ -365,23 +363,23 @@ def test_the_chip_tells_how_far_a_draft_is_loaded(
         post(ModelLoadProgress(ModelRole.DRAFT, folder, done, 100))
 
     def said(words: str) -> None:
-        qtbot.waitUntil(lambda: chip.accessibleName() == f"Models: Main-8B ← {words}", timeout=5000)
-        assert chip.toolTip().startswith(f"Main-8B ← {words}")
+        qtbot.waitUntil(lambda: chip.accessibleName() == f"Models: Main 8B ← {words}", timeout=5000)
+        assert chip.toolTip().startswith(f"Main 8B ← {words}")
 
     load(DRAFT.folder, 40)
-    said("Draft-1B · auto")  # it is loaded already
+    said("Draft 1B · auto")  # it is loaded already
     monkeypatch.setattr(harness.engine, "set_draft", lambda _folder, _sink: None)
     harness.models.choose_draft(SMALLER.folder)
-    said("Loading Main-4B…")
+    said("Loading Main 4B…")
     load(SMALLER.folder, 40)
-    said("Loading Main-4B… 40%")
+    said("Loading Main 4B… 40%")
     load(DRAFT.folder, 90)  # of the one that was chosen before
     load(SMALLER.folder, 45)
-    said("Loading Main-4B… 45%")
+    said("Loading Main 4B… 45%")
     harness.models.choose_draft(DRAFT.folder)
-    said("Loading Draft-1B…")
+    said("Loading Draft 1B…")
     post(ModelReady(ModelRole.DRAFT, DRAFT))
-    said("Draft-1B · auto")
+    said("Draft 1B · auto")
 
 
 def test_the_loaded_two_are_compared_behind_a_click(harness: AppHarness, qtbot: QtBot) -> None:
@@ -403,14 +401,14 @@ def test_a_refused_draft_is_compared_as_well(harness: AppHarness, qtbot: QtBot) 
     found = Vocabularies(151_936, 151_936, 900, 151_036, examples=(differs,))
     error = DraftVocabularyDiffers(STRANGER.folder, 151_936, 151_936, 900)
     harness.application.bridge.post(PairChecked(PairCheck(MAIN.folder, STRANGER.folder, error, found)))
-    go_to(picker.drafts, "Stranger-1B")
+    go_to(picker.drafts, "Stranger 1B")
     picker.more_button.click()
     qtbot.waitUntil(lambda: "“sun” to the main model, “moon” to the draft" in picker.more.details.text())
-    assert picker.note.text() == f"Stranger-1B: {notice_for(error).sentence}"
+    assert picker.note.text() == f"Stranger 1B: {notice_for(error).sentence}"
     picker.more_button.click()
     picker.field.setFocus()
     assert "Stranger" not in picker.note.text()  # which is about the chosen draft again
-    go_to(picker.drafts, "Main-4B")
+    go_to(picker.drafts, "Main 4B")
     picker.more_button.click()
     assert picker.more.details.text() == "Comparing…"
     qtbot.waitUntil(lambda: (MAIN.folder, SMALLER.folder) in harness.store.checked)
@@ -453,7 +451,7 @@ def test_drafts_of_one_name_say_where_they_are_and_take_what_the_chosen_context_
 
 def test_main_models_that_can_be_used_come_first_and_others_say_what_to_do(harness: AppHarness) -> None:
     listed = [option for option in options(harness.window.picker.panel.mains) if option.value]
-    usable = [not option.reason for option in listed if option.text != "Draft-1B"]
+    usable = [not option.reason for option in listed if option.text != "Draft 1B"]
     assert usable == sorted(usable, reverse=True)
     notice = notice_for(ModelUnsupported("/models/Broken", "mystery"))
     (reason,) = [option.reason for option in listed if option.text == "Broken"]
@@ -465,7 +463,7 @@ def test_the_pair_is_unloaded_from_the_picker_and_shown_so(harness: AppHarness, 
     harness.window.picker.panel.more.eject_button.click()
     qtbot.waitUntil(lambda: harness.models.pair.state == "unloaded")
     chip = harness.window.header.chip
-    assert "Main-8B" in chip.accessibleName()
+    assert "Main 8B" in chip.accessibleName()
     assert "next message" in chip.toolTip()
     harness.window.picker.open()
     assert not harness.window.picker.panel.more.tune_button.isEnabled()
@@ -500,7 +498,7 @@ def test_the_message_that_a_model_waits_goes_when_it_waits_no_more(harness: AppH
     qtbot.waitUntil(lambda: bool(harness.engine.state().running))
     models.choose_main(SMALLER.folder)
     assert banner.isVisible()
-    assert "Main-4B" in banner.sentence.text()
+    assert "Main 4B" in banner.sentence.text()
     models.delete(SMALLER.folder)
     assert not banner.isVisible()
     harness.engine.gate.open()

@@ -19,7 +19,7 @@ from app.storage import ReplyStatus
 from app.view_models.chat_options import Scope
 from app.view_models.race import Lap, LapState, RaceState, RaceView
 from app.view_models.request_table import RequestRow
-from app.views.settings.speculation import SpeculationPage
+from app.views.activity.window import REQUESTS, TOTALS, ActivityWindow
 from app.views.shell.race_window import lap_text, verdict
 from app.views.transcript.message_footer import RACE, MessageFooter
 from app.views.transcript.parts import as_widget
@@ -30,6 +30,7 @@ from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.double_click import double_click
 from tests.helpers.fake_engine import DRAFT, MAIN, Script
 from tests.helpers.figures import read
+from tests.helpers.window_pages import activity
 
 LOSS = Script(pieces=("a loss ",) * 12, round_s=0.4)
 
@@ -40,10 +41,13 @@ def app(tmp_path: Path, qtbot: QtBot) -> AppHarness:  # type: ignore[misc]
         yield harness
 
 
-def page_of(app: AppHarness, qtbot: QtBot) -> SpeculationPage:
-    window = app.show_settings("speculation")
+def page_of(app: AppHarness, qtbot: QtBot) -> ActivityWindow:
+    window = activity(app)
+    assert isinstance(window, ActivityWindow)
+    window.show_tab(TOTALS)
     app.wait_until_stored(qtbot)
-    return window.speculation
+    window.show_tab(REQUESTS)
+    return window
 
 
 # Statistics
@@ -92,6 +96,7 @@ def test_a_row_is_opened_by_key_on_its_branch(app: AppHarness, qtbot: QtBot) -> 
 def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     page = page_of(app, qtbot)
+    page.show_tab(TOTALS)
     assert [total.requests for total in page.totals.totals] == [1]
     page.totals.groups.set_value(Grouping.LANGUAGE)
     assert page.totals.totals[0].key == ("", "en")
@@ -100,7 +105,7 @@ def test_totals_and_clearing_them(app: AppHarness, qtbot: QtBot) -> None:
     assert page.totals.totals == []
     assert app.chats.requests.rows == []
     assert app.chats.transcript.messages[-1].stats is not None
-    assert page.totals.nothing.isVisibleTo(page)
+    assert not page.totals.nothing.isHidden()
 
 
 def holds(rows: list[RequestRow], number: int) -> bool:
@@ -178,12 +183,12 @@ def test_a_pair_that_lost_is_turned_off_and_on_again(app: AppHarness, qtbot: QtB
     app.ask(qtbot, "Two?")
     assert app.engine.requests[-1].speculation.mode == "off"
     assert "off for this pair" in app.window.header.chip.accessibleName()
-    page = page_of(app, qtbot)
-    assert page.off_row.isVisibleTo(page)
-    page.on_button.click()
+    cards = app.show_settings("advanced").advanced.speculation
+    assert cards.off_row.isVisibleTo(cards)
+    cards.on_button.click()
     app.ask(qtbot, "Three?")
     assert app.engine.requests[-1].speculation.mode == "auto"
-    assert not page.off_row.isVisibleTo(page)
+    assert not cards.off_row.isVisibleTo(cards)
 
 
 def test_the_switch_is_remembered_and_choosing_a_way_undoes_it(tmp_path: Path, qtbot: QtBot) -> None:
@@ -208,10 +213,24 @@ def test_the_picker_shows_and_changes_how_the_open_chat_drafts(app: AppHarness, 
     assert app.application.settings.speculation_mode == "auto"  # all other chats
     app.window.picker.panel.close()
     app.ask(qtbot, "Two?")
-    assert app.engine.requests[-1].speculation.mode == "fixed"
+    assert app.engine.requests[-1].speculation.mode == "auto"
     app.chats.new_chat()
     app.window.picker.open()
     assert (controls.modes.value, "Only" in controls.explanation.text()) == ("auto", False)
+
+
+def test_a_fixed_length_is_offered_under_advanced_alone_and_can_be_undone(app: AppHarness) -> None:
+    controls, settings = app.window.picker.panel.more.speculation, app.application.settings
+    app.window.picker.open()
+    assert [button.text() for button in controls.modes.buttons] == ["Off", "Auto"]
+    app.window.picker.panel.close()
+    own = app.show_settings("advanced").advanced.speculation.controls
+    own.modes.buttons[1].click()
+    assert settings.speculation_mode == "fixed"
+    app.window.picker.open()
+    assert [button.text() for button in controls.modes.buttons] == ["Off", "Fixed", "Auto"]
+    app.window.banner.button.click()
+    assert settings.speculation_mode == own.modes.value == "auto"
 
 
 def test_turning_off_can_be_undone_from_its_banner(app: AppHarness, qtbot: QtBot) -> None:

@@ -142,7 +142,7 @@ class DownloadRow(Translated, QWidget):
         return self.tr("Cancel and delete download")
 
     def _retranslate(self) -> None:
-        self.use_button.setText(self.tr("Use now"))
+        self.use_button.setText(self.tr("Use"))
         self.page_button.setText(self.tr("Open model page"))
         self._refresh()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.controllers.models import ModelController
@@ -27,7 +28,6 @@ from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 
 _PAUSE_MS = 250  # after the last key
-_LIST_PX = 360  # at least; what is above it scrolls away
 
 
 class DiscoverPanel(Translated, QWidget):
@@ -51,6 +51,7 @@ class DiscoverPanel(Translated, QWidget):
         self._heading = TextLabel(theme, TextStyle.HEADING)
         self.status = TextLabel(theme, TextStyle.FINE)
         self.again_button = PillButton(theme)
+        self.more_button = PillButton(theme, Emphasis.QUIET, "chevron-down")
         self.main_button = PillButton(theme, Emphasis.QUIET, "x")
         self.list = HubListView(theme, self._discover.results)
         self.page = ModelPage(theme, self._discover)
@@ -115,8 +116,11 @@ class DiscoverPanel(Translated, QWidget):
         column.addWidget(self.main_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.status)
         column.addWidget(self.again_button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addWidget(self.list, 1)
+        column.addWidget(self.list)
+        column.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addSpacing(8)
         column.addWidget(self.install)
+        self._found.end()
         self._stack.addWidget(self._found)
         self._stack.addWidget(self.page)
         outer = QVBoxLayout(self)
@@ -149,11 +153,19 @@ class DiscoverPanel(Translated, QWidget):
         self.recommended.installing.connect(self.installing)
         self.install.installing.connect(self.installing)
         self._discover.changed.connect(self._show_state)
-        self.theme.changed.connect(self._fit_list)
-        self._fit_list()
+        self.more_button.clicked.connect(self._discover.more)
+        self.list.install_requested.connect(self._install_here)
+        self.list.current_moved.connect(self._keep_in_sight)
+        self._models.downloads.changed.connect(lambda: self.list.set_coming(self._models.downloads.coming))
 
-    def _fit_list(self) -> None:
-        self.list.setMinimumHeight(self.theme.px(_LIST_PX))
+    def _keep_in_sight(self, row: QRect) -> None:
+        area = QRect(self.list.mapTo(self._found.widget(), row.topLeft()), row.size())
+        self._found.ensureVisible(area.center().x(), area.top(), 0, 8)
+        self._found.ensureVisible(area.center().x(), area.bottom(), 0, 8)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.list.page_px = self._found.viewport().height()
 
     def showEvent(self, event: Any) -> None:
         """The first look shows what is fetched most."""
@@ -185,9 +197,13 @@ class DiscoverPanel(Translated, QWidget):
         self.list.setFocus()
 
     def _install(self, repository: str) -> None:
+        self._install_here(repository)
+        self.installing.emit()
+
+    def _install_here(self, repository: str) -> None:
+        """The list stays: its row says what becomes of it, and the next one may be wanted as well."""
         main = self._filter.drafts_for
         self._models.downloads.install(repository, draft_for=main.folder if main is not None else "")
-        self.installing.emit()
 
     def _install_pair(self, main: str, draft: str) -> None:
         self._models.install_pair(main, draft)
@@ -217,9 +233,11 @@ class DiscoverPanel(Translated, QWidget):
 
     def _show_state(self) -> None:
         self.status.setText(self._sentence())
+        self.status.setVisible(bool(self.status.text()))
         failed = self._discover.state is DiscoverState.FAILED
         alone = failed and not self._discover.results.entries
         self.status.set_text_style(TextStyle.FAULT if alone else TextStyle.FINE)  # with a list it is no fault
+        self.more_button.setVisible(self._discover.results.has_more)
         self.again_button.setVisible(failed or self._discover.missing is not None)
 
     def _sentence(self) -> str:
@@ -237,8 +255,7 @@ class DiscoverPanel(Translated, QWidget):
             return spoken(self.tr("Searching…"), meanwhile)
         if not found:
             return self.tr("No results. Try fewer words or filters.")
-        more = self.tr("%Ln models, and more below", "", found) if discover.results.has_more else ""
-        return more or self.tr("%Ln models", "", found)
+        return "" if discover.results.has_more else self.tr("%Ln models", "", found)
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("All models"))
@@ -270,6 +287,7 @@ class DiscoverPanel(Translated, QWidget):
         self._fits_words.setText(self.tr("Runs on this Mac"))
         self.fits_only.setAccessibleName(self.tr("Only models that run on this Mac"))
         self.again_button.setText(self.tr("Try again"))
+        self.more_button.setText(self.tr("Show more"))
         self.list.setAccessibleName(self.tr("Models found"))
         self._show_filter()
         self._show_state()

@@ -1,46 +1,125 @@
-"""The list of models that a hub has: a name and two details each, drawn, so that thousands cost no more than those in
-sight. All rows are as high as long details need at this width, which large text wraps.
+"""The list of models that a hub has: a name, two details, Install and a chevron each, drawn, so that thousands cost
+no more than those in sight. It is as high as its rows: the page around it scrolls. All rows are as high as long details
+need at this width, which large text wraps.
+
+A click on Install installs; anywhere else, as Return does, it opens the model's page, which has Install as well.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import (
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from collections.abc import Mapping
 
-from app.theme import FOOTER_PX, Theme
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QCursor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.theme import FOOTER_PX, RADIUS_ROW, Theme
+from app.view_models.downloads import DownloadState
 from app.view_models.hub import ENTRY_ROLE, HubEntry, HubList
 from app.views.icons import icon
 from app.views.models.badge import badge_size, draft_badge_text, paint_badge
+from app.views.models.model_facts import coming_text
 from app.views.widgets.labels import details_in_lines
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
-from app.words.hub import hub_line, hub_record, long_lines
+from app.views.widgets.tooltips import show_item_tooltips
+from app.words.hub import hub_line, hub_record, install_text, installed_text, long_lines
 from app.words.model_names import human_name
 
 _WRAPPED = Qt.AlignmentFlag.AlignLeft | Qt.TextFlag.TextWordWrap
+_SIDE_PX, _CHEVRON_PX, _BUTTON_PX = 10, 16, 28
+_MOVES = QListView.CursorAction
 
 
 class HubListView(ChoiceList):
     """Chooses repositories."""
 
+    install_requested = Signal(str)
+    current_moved = Signal(QRect)  # where the keyboard is now, for the page that scrolls
+
     def __init__(self, theme: Theme, results: HubList, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
+        self.coming: Mapping[str, DownloadState] = {}  # what is being downloaded, by repository
+        self.page_px = 0  # how much of it is in sight at once
+        self._pressed_install = ""
         self.setModel(results)
-        self.setItemDelegate(_HubDelegate(self))
+        self.setItemDelegate(HubDelegate(self))
         self.setUniformItemSizes(True)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        show_item_tooltips(self)
+        for signal in (results.rowsInserted, results.modelReset, theme.changed):
+            signal.connect(self._fit_height)
+        self.selectionModel().currentChanged.connect(lambda now: self.current_moved.emit(self.visualRect(now)))
+
+    def set_coming(self, coming: Mapping[str, DownloadState]) -> None:
+        self.coming = coming
+        self.viewport().update()
 
     def value_of(self, index: Index) -> str | None:
         entry = index.data(ENTRY_ROLE)
         return entry.model.repository if isinstance(entry, HubEntry) else None
 
+    def delegate(self) -> HubDelegate:
+        found = self.itemDelegate()
+        assert isinstance(found, HubDelegate)
+        return found
 
-class _HubDelegate(QStyledItemDelegate):
+    def row_px(self) -> int:
+        return self.delegate().sizeHint(QStyleOptionViewItem(), QModelIndex()).height()
+
+    def _fit_height(self) -> None:
+        height = self.row_px() * self.model().rowCount()
+        if height != self.maximumHeight():
+            self.setFixedHeight(height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def moveCursor(self, action: QListView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """By a page of what is in sight: Qt takes the whole list for one."""
+        if action not in (_MOVES.MovePageDown, _MOVES.MovePageUp):
+            return super().moveCursor(action, modifiers)
+        rows = max(1, self.page_px // self.row_px() - 1)
+        row = self.currentIndex().row() + (rows if action == _MOVES.MovePageDown else -rows)
+        return self.model().index(max(0, min(row, self.model().rowCount() - 1)), 0)
+
+    # Install in a row
+
+    def install_at(self, place: QPoint) -> str:
+        """The repository whose Install is there; "" where none is."""
+        index = self.indexAt(place)
+        entry = index.data(ENTRY_ROLE)
+        if not isinstance(entry, HubEntry) or entry.installed or entry.model.repository in self.coming:
+            return ""
+        return entry.model.repository if self.delegate().button(self.visualRect(index), entry).contains(place) else ""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        self._pressed_install = self.install_at(event.position().toPoint())
+        if self._pressed_install:
+            self._pressed = None
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        pressed, self._pressed_install = self._pressed_install, ""
+        if pressed and self.install_at(event.position().toPoint()) == pressed:
+            self.install_requested.emit(pressed)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        self.viewport().update()  # a button under the pointer is lit
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """At either end arrow keys scroll the page, as they do beside the list."""
+        ends = {Qt.Key.Key_Up: 0, Qt.Key.Key_Down: self.model().rowCount() - 1}
+        if ends.get(Qt.Key(event.key())) == self.currentIndex().row():
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+
+class HubDelegate(QStyledItemDelegate):
     def __init__(self, view: HubListView) -> None:
         super().__init__(view)
         self._view = view
@@ -55,9 +134,36 @@ class _HubDelegate(QStyledItemDelegate):
 
     def _details_px(self, row_px: int) -> int:
         small = QFontMetrics(self._theme.ui_font(FOOTER_PX))
-        place = QRect(0, 0, row_px - 2 * self._theme.px(10), 0)
+        place = QRect(0, 0, self._words_px(row_px), 0)
         lines = (details_in_lines(line, small, place.width()) for line in long_lines())
         return sum(small.boundingRect(place, _WRAPPED, each).height() for each in lines)
+
+    def _aside_px(self, row_px: int) -> int:
+        """For Install, or what became of it, and the chevron; without much room for the chevron alone."""
+        metrics = QFontMetrics(self._theme.ui_font())
+        words = (install_text(), installed_text(), *(coming_text(state) for state in DownloadState))
+        button = max(map(metrics.horizontalAdvance, filter(None, words))) + self._theme.px(24)
+        return button if row_px >= 3 * button else 0
+
+    def _words_px(self, row_px: int) -> int:
+        theme, aside = self._theme, self._aside_px(row_px)
+        return row_px - theme.px(2 * _SIDE_PX + _CHEVRON_PX + 8) - aside - (theme.px(8) if aside else 0)
+
+    def button(self, row: QRect, entry: HubEntry) -> QRect:
+        """Where the row has Install, or what became of it."""
+        theme, wide = self._theme, self._aside_px(row.width())
+        right = row.right() - theme.px(_SIDE_PX + _CHEVRON_PX + 8)
+        high = theme.px(_BUTTON_PX)
+        if wide and not self._said(entry):  # as wide as its word
+            wide = QFontMetrics(theme.ui_font()).horizontalAdvance(install_text()) + theme.px(24)
+        return QRect(right - wide + 1, row.center().y() - high // 2, wide, high)
+
+    def _said(self, entry: HubEntry) -> str:
+        """In place of Install."""
+        if entry.installed:
+            return installed_text()
+        state = self._view.coming.get(entry.model.repository)
+        return coming_text(state) if state is not None else ""
 
     def paint(self, painter: QPainter, style: QStyleOptionViewItem, index: Index) -> None:
         entry: HubEntry = index.data(ENTRY_ROLE)
@@ -70,18 +176,37 @@ class _HubDelegate(QStyledItemDelegate):
         line = QRectF(area.left() + 10, area.bottom(), area.width() - 20, 1)
         painter.fillRect(line, self._theme.palette.hairline)
         self._paint_words(painter, area, entry)
+        self._paint_aside(painter, area, entry)
         painter.restore()
+
+    def _paint_aside(self, painter: QPainter, area: QRect, entry: HubEntry) -> None:
+        theme, colors, side = self._theme, self._theme.palette, self._theme.px(_CHEVRON_PX)
+        at = QRect(area.right() - theme.px(_SIDE_PX) - side, area.center().y() - side // 2, side, side)
+        icon("chevron-right", colors.faint).paint(painter, at)
+        place, said = self.button(area, entry), self._said(entry)
+        if not place.width():
+            return
+        painter.setFont(theme.ui_font())
+        if said:
+            painter.setPen(colors.secondary)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said)
+            return
+        pointer = self._view.viewport().mapFromGlobal(QCursor.pos())
+        painter.setPen(Qt.PenStyle.NoPen)
+        for _ in range(2 if self._view.viewport().underMouse() and place.contains(pointer) else 1):
+            painter.setBrush(colors.hover)
+            painter.drawRoundedRect(place, RADIUS_ROW, RADIUS_ROW)
+        painter.setPen(colors.text)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, install_text())
 
     def _paint_words(self, painter: QPainter, area: QRect, entry: HubEntry) -> None:
         theme, colors = self._theme, self._theme.palette
-        place = area.adjusted(theme.px(10), theme.px(8), -theme.px(10), 0)
-        mark_px = theme.px(24) if entry.installed or entry.model.gated else 0
+        place = area.adjusted(theme.px(_SIDE_PX), theme.px(8), 0, 0)
+        place.setWidth(self._words_px(area.width()))
+        mark_px = theme.px(24) if entry.model.gated else 0
         if mark_px:
             side = theme.px(15)
-            at = QRect(place.right() - side, place.top(), side, side)
-            icon(
-                "check" if entry.installed else "key-round", colors.gain if entry.installed else colors.secondary
-            ).paint(painter, at)
+            icon("key-round", colors.secondary).paint(painter, QRect(place.right() - side, place.top(), side, side))
         name_px = QFontMetrics(theme.ui_font()).height()
         line = QRect(place.left(), place.top(), place.width() - mark_px, name_px)
         name = human_name(entry.model.name)

@@ -16,7 +16,6 @@ from app.view_models.model_list import ModelEntry
 from app.views.models.model_row import ModelRow
 from app.views.models.template_dialog import TemplateDialog
 from app.views.widgets.buttons import ChoiceButton, Emphasis, PillButton
-from app.views.widgets.cards import Card
 from app.views.widgets.fields import LineField
 from app.views.widgets.flow import Flow
 from app.views.widgets.labels import TextLabel, TextStyle
@@ -45,7 +44,7 @@ class InstalledCard(Translated, QWidget):
         self.sort = ChoiceButton(theme)
         self.fits = FilterButton(theme)
         self.total = TextLabel(theme, TextStyle.FINE)
-        self.card = Card(theme)
+        self._cards = QVBoxLayout()
         self._tools = QWidget()
         self._arrange()
         self._connect()
@@ -59,6 +58,7 @@ class InstalledCard(Translated, QWidget):
             self._show_rows()
 
     def _arrange(self) -> None:
+        self._cards.setSpacing(8)
         buttons = Flow()
         for button in (self.kind, self.sort, self.fits):
             buttons.addWidget(button)
@@ -71,7 +71,7 @@ class InstalledCard(Translated, QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self._tools)
-        column.addWidget(self.card)
+        column.addLayout(self._cards)
         column.addWidget(self.total)
 
     def _connect(self) -> None:
@@ -111,7 +111,12 @@ class InstalledCard(Translated, QWidget):
         rows: list[QWidget] = list(self.rows)
         if len(visible) < len(found):
             rows.append(self._rest(len(found) - len(visible)))
-        self.card.set_rows(rows or [self._nothing()])
+        while (item := self._cards.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for each in rows or [self._nothing()]:
+            self._cards.addWidget(each)
         self._tools.setVisible(len(self._entries) > _FEW or self._view != ListView(sort=self._view.sort))
         self.total.setVisible(bool(self._entries))
         self.total.setText(self._total(found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication
 
+from app.view_models.downloads import UNDER_WAY, DownloadState
 from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.words.formats import count, fill, percent, size
@@ -114,6 +115,13 @@ def upkeep_text(upkeep: Upkeep) -> str:
         ),
         UpkeepState.NOT_ASKED: notice_for(upkeep.error).sentence if upkeep.error else "",
     }[upkeep.state]
+
+
+def coming_text(state: DownloadState | None) -> str:
+    """What stands in place of Install; "" where nothing is under way."""
+    if state is DownloadState.PAUSED:
+        return QCoreApplication.translate("Models", "Paused")
+    return QCoreApplication.translate("Models", "Downloading") if state in UNDER_WAY else ""
 
 
 def offer_text(offer: PairOffer) -> str:

@@ -1,33 +1,34 @@
-"""One installed model, and one folder that models are looked for in."""
+"""The card of an installed model, and the row of a folder that models are looked for in."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.theme import Theme
 from app.view_models.installed_list import is_too_large
-from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
+from app.view_models.model_list import ModelEntry, ModelSource, Upkeep, UpkeepState
 from app.views.models.badge import DraftBadge
 from app.views.models.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
+from app.views.widgets.cards import Card
 from app.views.widgets.flow import Flow
-from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
-from app.views.widgets.tooltips import set_tooltip
-from app.words.formats import fill
+from app.views.widgets.labels import ElidedLabel, NameLabel, TextLabel, TextStyle
+from app.words.formats import fill, size
 from app.words.model_names import human_name
 from app.words.notices_for_errors import reason_text
-from app.words.pairs import fit_text, model_details, parameters_text, precision_text
+from app.words.pairs import fit_text, model_kind, precision_text, source_text
 
-_FIRST = ("more_button", "use_button", "reload_button", "delete_button")
-_INDENT_UP_TO = 1.5  # with larger text the actions need the whole width
+_WORDS_NEED_PX = 280  # beside the buttons
+_FIRST = ("use_button", "reload_button", "delete_button", "more_button")
 _MORE = ("reveal_button", "template_button", "verify_button", "update_button", "mend_button")
 _BUTTONS = (*_FIRST, *_MORE)
 
 
-class ModelRow(QWidget):
+class ModelRow(Card):
     """Does not follow the language: the page creates all rows again when the list or the language changes."""
 
     use_requested = Signal()
@@ -42,11 +43,13 @@ class ModelRow(QWidget):
     opened = Signal(bool)
 
     def __init__(self, theme: Theme, entry: ModelEntry, context_tokens: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._entry = entry
         self._context_tokens = context_tokens
         self._facts: QWidget | None = None
+        self._aside = QWidget(self)
+        self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.details = TextLabel(theme, TextStyle.FINE)
         self.details.setText(self._details())
         self.use_button = PillButton(theme, Emphasis.PLAIN)
@@ -69,6 +72,7 @@ class ModelRow(QWidget):
         self.use_button.clicked.connect(self.use_requested)
         self.more_button.clicked.connect(lambda: self.show_facts(self._facts is None))
         self.delete_button.clicked.connect(self.delete_requested)
+        theme.changed.connect(self._place_aside)
 
     @property
     def folder(self) -> str:
@@ -98,7 +102,7 @@ class ModelRow(QWidget):
         """They are made when they are first asked for: most never are."""
         if visible and self._facts is None:
             self._facts = self._make_facts()
-            self._column.addWidget(self._facts)
+            self.column.addWidget(self._facts)
         elif not visible and self._facts is not None:
             self._facts.hide()
             self._facts.deleteLater()
@@ -107,21 +111,51 @@ class ModelRow(QWidget):
         self.opened.emit(visible)
 
     def _arrange(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self.more_button, 0, Qt.AlignmentFlag.AlignTop)
-        head.addLayout(self._words(), 1)
-        head.addWidget(self.use_button)
-        head.addWidget(self.delete_button)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(8)
-        self._column.addLayout(head)
+        aside = QHBoxLayout(self._aside)
+        aside.setContentsMargins(0, 0, 0, 0)
+        aside.setSpacing(8)
+        for widget in (self._state_label(), self.use_button, self.delete_button, self.more_button):
+            aside.addWidget(widget)
+        self._head.setSpacing(8)
+        self._head.addLayout(self._words(), 1)
+        self._head.addWidget(self._aside)
+        self.column.setContentsMargins(16, 10, 10, 10)
+        self.column.setSpacing(8)
+        self.column.addLayout(self._head)
+
+    def minimumSizeHint(self) -> QSize:
+        """The width that the narrow layout needs, where the buttons stand below the words."""
+        margins = self.column.contentsMargins()
+        aside_px = self._aside.minimumSizeHint().width() + margins.left() + margins.right()
+        return QSize(aside_px, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_aside()
+
+    def _place_aside(self) -> None:
+        beside = self.width() >= self._theme.px(_WORDS_NEED_PX) + self._aside.sizeHint().width()
+        self._head.setDirection(QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom)
+        self._head.setAlignment(self._aside, Qt.AlignmentFlag.AlignVCenter if beside else Qt.AlignmentFlag.AlignLeft)
+
+    def _state_label(self) -> TextLabel:
+        """In place of Use: what it is used as now."""
+        label = TextLabel(self._theme, TextStyle.FINE, self)
+        label.setWordWrap(False)
+        used = self.tr("Main model in use") if self._entry.is_main else self.tr("Draft in use")
+        label.setText(used if self._is_in_use else "")
+        label.setVisible(self._is_in_use)
+        return label
+
+    @property
+    def _is_in_use(self) -> bool:
+        entry, gone = self._entry, self._entry.upkeep.state is UpkeepState.DELETING
+        return (entry.is_main or entry.is_draft) and not entry.is_checking and not gone
 
     def _words(self) -> QVBoxLayout:
-        name = NameLabel(self._theme)
+        name = ElidedLabel(self._theme, TextStyle.HEADING, Qt.TextElideMode.ElideMiddle, self)
         name.setText(human_name(self._entry.name))
-        set_tooltip(name, self._entry.repository or self._entry.name)
+        name.set_told(self._entry.repository or self._entry.name)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addLayout(self._with_badge(name))
@@ -137,30 +171,29 @@ class ModelRow(QWidget):
             words.addWidget(problem)
         return words
 
-    def _with_badge(self, name: NameLabel) -> QHBoxLayout:
+    def _with_badge(self, name: ElidedLabel) -> QHBoxLayout:
         line = QHBoxLayout()
         line.setSpacing(8)
-        line.addWidget(name, 1)
+        line.addWidget(name)
         if self._entry.has_draft:
-            line.addWidget(DraftBadge(self._theme, self), 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(DraftBadge(self._theme, self))
+        line.addStretch(1)
         return line
 
     def _details(self) -> str:
         entry = self._entry
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
-        parts = model_details(entry.size_bytes, precision, entry.source, entry.drafter)
-        if entry.parameters:
-            parts.insert(0, parameters_text(entry.parameters))
+        parts = [*model_kind(entry.drafter), *filter(None, (precision,)), size(entry.size_bytes)]
+        if entry.about.thinking:
+            parts.append(self.tr("can think"))
+        if entry.source is not ModelSource.OWN:
+            parts.append(source_text(entry.source))
         if entry.fit is not None and (entry.drafter is None or is_too_large(entry)):
             parts.append(fit_text(entry.fit.level))  # whether a drafter fits depends on what it drafts for, too
         if entry.upkeep.state is UpkeepState.DELETING:
             parts.append(self.tr("deleting…"))
         elif entry.is_checking:
             parts.append(self.tr("checking…"))
-        elif entry.is_main:
-            parts.append(self.tr("main model now"))
-        if entry.is_draft:
-            parts.append(self.tr("draft model now"))
         if entry.upkeep.state is UpkeepState.DAMAGED:
             parts.append(self.tr("damaged"))
         elif entry.upkeep.state is UpkeepState.OUTDATED:
@@ -180,8 +213,7 @@ class ModelRow(QWidget):
             grid.addWidget(named, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(self._fact(fact), place, 1)
         inside = QVBoxLayout(panel)
-        under_name_px = self._theme.px(28) + 8
-        inside.setContentsMargins(under_name_px if self._theme.scale <= _INDENT_UP_TO else 0, 0, 0, 0)
+        inside.setContentsMargins(0, 4, 0, 0)
         inside.setSpacing(10)
         inside.addLayout(grid)
         inside.addLayout(self._actions())

@@ -12,7 +12,7 @@ from app.controllers.models import ModelController
 from app.theme import Theme
 from app.view_models.downloads import DownloadState
 from app.view_models.installed_list import PairOffer
-from app.views.models.model_facts import offer_text
+from app.views.models.model_facts import coming_text, offer_text
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.labels import NameLabel, TextLabel, TextStyle
@@ -136,16 +136,11 @@ class OfferRow(QWidget):
     def _name_button(self, coming: DownloadState | None, *, is_used: bool) -> None:
         """One button takes the pair as far as it goes: to this Mac, and then into memory."""
         here = self.offer.installed
-        state = self.tr("In use") if is_used else "" if here else self._state_of(coming)
+        state = self.tr("In use") if is_used else "" if here else coming_text(coming)
         self.install_button.setText(state or (self.tr("Use both") if here else self.tr("Install both")))
         self.install_button.setEnabled(not state)
         name = self.tr("Use %1 and its draft") if here else self.tr("Install %1 and its draft")
         self.install_button.setAccessibleName(fill(name, human_name(self.offer.main_name)))
-
-    def _state_of(self, coming: DownloadState | None) -> str:
-        if coming is DownloadState.PAUSED:
-            return self.tr("Paused")
-        return self.tr("Downloading") if coming is not None else ""
 
     def _on_click(self) -> None:
         (self.use_requested if self.offer.installed else self.install_requested).emit(self.offer)

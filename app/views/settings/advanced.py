@@ -1,4 +1,4 @@
-"""Settings → Advanced: the hub, where everything is kept, the log, resetting, and Qt's own style, which is hidden."""
+"""Settings → Advanced: drafting, the hub, where everything is kept, resetting, and Qt's own style, which is hidden."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.controllers.models import ModelController
+from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.machine import can_use_openblas
 from app.system.paths import Paths
 from app.theme import Theme
 from app.views.settings.hub_card import HubCard
+from app.views.settings.speculation import SpeculationCards
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.dialog import Dialog, DialogText
@@ -22,10 +24,13 @@ from app.views.widgets.translated import Translated
 
 
 class AdvancedPage(Translated, Page):
-    def __init__(self, theme: Theme, settings: Settings, models: ModelController, paths: Paths) -> None:
+    def __init__(
+        self, theme: Theme, settings: Settings, models: ModelController, speculation: SpeculationParts, paths: Paths
+    ) -> None:
         super().__init__(theme)
         self._settings = settings
         self._paths = paths
+        self.speculation = SpeculationCards(theme, settings, models, speculation)
         self.hub = HubCard(theme, settings, models)
         self.data_button = PillButton(theme)
         self.log_button = PillButton(theme)
@@ -58,6 +63,8 @@ class AdvancedPage(Translated, Page):
         style.add(self.fusion_row)
         # Only the search shows it: it helps where the system's style draws something wrong, and nobody else.
         style.hide()
+        self._speculation_heading = self.add_heading()
+        self.column.addWidget(self.speculation)
         self._hub_heading = self.add_heading()
         self.column.addWidget(self.hub)
         self._rest_heading = self.add_heading()
@@ -87,6 +94,7 @@ class AdvancedPage(Translated, Page):
         )
 
     def _retranslate(self) -> None:
+        self._speculation_heading.setText(self.tr("Speculation"))
         self._hub_heading.setText(self.tr("Hub"))
         self._rest_heading.setText(self.tr("Hunch"))
         show = self.tr("Show in Finder") if sys.platform == "darwin" else self.tr("Show folder")

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QMimeData, QRegularExpression, QSignalBlocker, Qt
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.settings import STARTER_TEMPERATURE, Settings
+from app.controllers.chat_options import ChatOptions
+from app.settings import Settings
 from app.theme import Theme
+from app.view_models.chat_options import Scope
 from app.view_models.model_list import PairView
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import Card, Page, Row
@@ -17,8 +19,10 @@ from app.views.widgets.composing import Composing
 from app.views.widgets.fields import NUMBER_PX, LineField, NumberField, Switch, WholeField, field_style
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.long_text import LongText
+from app.views.widgets.tooltips import show_tooltip
 from app.views.widgets.translated import Translated
-from app.words.formats import fill, number, rounded_up
+from app.words.formats import fill, number, rounded_up, sentences
+from app.words.model_names import human_name
 
 _NUMBERS = {"temperature": 0.1, "top_p": 0.05, "min_p": 0.01, "repetition_penalty": 0.05}
 LONGEST_PROMPT = 100_000  # characters that can be typed; what came from elsewhere may be longer
@@ -26,10 +30,10 @@ _RESET = (*_NUMBERS, "top_k", "seed", "fastest", "max_tokens", "context_tokens",
 
 
 class SamplingPage(Translated, Page):
-    def __init__(self, theme: Theme, settings: Settings, pair: Callable[[], PairView]) -> None:
-        """`pair` tells which pair is loaded; `show_pair` is to be called when that changes."""
+    def __init__(self, theme: Theme, settings: Settings, options: ChatOptions, pair: Callable[[], PairView]) -> None:
+        """`pair` tells which pair is loaded; `show_words` is to be called when that changes."""
         super().__init__(theme)
-        self._settings, self._pair = settings, pair
+        self._settings, self._options, self._pair = settings, options, pair
         self._rows: dict[str, Row] = {}
         self._show_value: dict[str, Callable[[], None]] = {}
         self.fields: dict[str, QWidget] = {}
@@ -75,15 +79,36 @@ class SamplingPage(Translated, Page):
         self.prompt.textChanged.connect(lambda: self._settings.put("system_prompt", self.prompt.text()))
         self.reset.clicked.connect(self._reset)
         self._settings.changed.connect(self._on_changed)
+        self._options.changed.connect(self.show_words)
 
-    def show_pair(self) -> None:
-        self._rows["seed"].set_words(*self._words()["seed"])
+    def show_words(self) -> None:
+        """With what the open chat has instead, where that is another value."""
+        for name, (title, explanation) in self._words().items():
+            self._rows[name].set_words(title, sentences(explanation, self._in_force(name)))
+
+    def _in_force(self, name: str) -> str:
+        view = self._options.view(Scope.CHAT)
+        sentence = {
+            "chat": self.tr("Now %1, this chat's."),
+            "preset": self.tr("Now %1, this preset's."),
+            "model": self.tr("Now %1, this model's."),
+        }.get("chat" if name in view.own else view.sources.get(name, ""))
+        value = view.own.get(name, view.otherwise[name])
+        if sentence is None or value == getattr(self._settings, name):
+            return ""
+        return fill(sentence, self._value_text(name, value))
+
+    def _value_text(self, name: str, value: float | None) -> str:
+        if value is None:
+            return self._hints()[name].lower()
+        if isinstance(value, bool):
+            return self.tr("on") if value else self.tr("off")
+        return number(value, 0 if isinstance(value, int) else 2)
 
     def _on_changed(self, name: str) -> None:
         if name in self._show_value:
             self._show_value[name]()
-        if name == "fastest":
-            self.show_pair()
+        self.show_words()
 
     def _reset(self) -> None:
         for name in _RESET:
@@ -134,32 +159,27 @@ class SamplingPage(Translated, Page):
         show()
 
     def _retranslate(self) -> None:
-        for name, (title, explanation) in self._words().items():
-            self._rows[name].set_words(title, explanation)
+        self.show_words()
         self._prompt_words.setText(self.tr("System prompt"))
         self._prompt_explained.setText(self.tr("Sent to the model at the start of every chat."))
         self.prompt.setPlaceholderText(self.tr("Example: Answer briefly, in Korean."))
         self.prompt.setAccessibleName(self.tr("System prompt"))
         self.reset.setText(self.tr("Restore defaults"))
-        hints = {
-            "seed": self.tr("Random"),
-            "max_tokens": self.tr("No limit"),
-            "context_tokens": self.tr("Same as model"),
-        }
-        for name, hint in hints.items():
+        for name, hint in self._hints().items():
             field = self.fields[name]
             assert isinstance(field, LineField)
             field.setPlaceholderText(hint)
 
+    def _hints(self) -> dict[str, str]:
+        return {
+            "seed": self.tr("Random"),
+            "max_tokens": self.tr("No limit"),
+            "context_tokens": self.tr("Same as model"),
+        }
+
     def _words(self) -> dict[str, tuple[str, str]]:
         return {
-            "temperature": (
-                self.tr("Temperature"),
-                fill(
-                    self.tr("0 is predictable; higher is freer. Starter pair: %1."),
-                    number(STARTER_TEMPERATURE, 1),
-                ),
-            ),
+            "temperature": (self.tr("Temperature"), self.tr("0 is predictable; higher is freer.")),
             "top_p": (self.tr("Top-p"), self.tr("Limits choices to this total probability.")),
             "min_p": (self.tr("Min-p"), self.tr("Skips words below this share of the likeliest.")),
             "repetition_penalty": (self.tr("Repetition penalty"), self.tr("1 is off; higher avoids repeats.")),
@@ -188,11 +208,11 @@ class SamplingPage(Translated, Page):
             return self.tr("Same seed, same reply with any draft, barring near-ties between tokens.")
         if not pair.tie_nats:
             told = self.tr("Same seed, same reply with any draft: %1 always rounds alike here.")
-            return fill(told, pair.main_name)
+            return fill(told, human_name(pair.main_name))
         told = self.tr(
             "Same seed, same reply with any draft, barring near-ties between tokens (%1 here: under %2 nats)."
         )
-        return fill(told, pair.main_name, rounded_up(pair.tie_nats))
+        return fill(told, human_name(pair.main_name), rounded_up(pair.tie_nats))
 
 
 class PromptField(Composing, LongText):
@@ -236,7 +256,7 @@ class PromptField(Composing, LongText):
         fitting = text[: max(0, self._most - kept)]
         if fitting != text:
             told = self.tr("Limited to %1 characters. The rest was left out.")
-            QToolTip.showText(self.mapToGlobal(self.rect().center()), fill(told, number(self._most)), self)
+            show_tooltip(self.mapToGlobal(self.rect().center()), fill(told, number(self._most)), self)
         return fitting
 
     def _restyle(self) -> None:

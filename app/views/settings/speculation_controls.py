@@ -1,4 +1,4 @@
-"""Off, a fixed number of tokens, or auto: the choice of how far the draft guesses ahead."""
+"""How far the draft guesses ahead: off, or auto; where it is offered, or in force, a fixed number of tokens."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _MOST_TOKENS = Settings.options()["speculation_tokens"].check(10**6)
 class SpeculationControls(Translated, QWidget):
     chosen = Signal(str, int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, offers_fixed: bool = False) -> None:
         super().__init__(parent)
+        self._offers_fixed = self._has_fixed = offers_fixed
         self._only_here = False
         self.modes = Segments(theme, self)
         self.tokens = WholeField(theme, 1, _MOST_TOKENS, width_px=56)
@@ -41,6 +42,9 @@ class SpeculationControls(Translated, QWidget):
     def set_values(self, mode: str, tokens: int, *, only_here: bool = False) -> None:
         """`only_here`: what is chosen counts for the open chat alone."""
         self._only_here = only_here
+        if (self._offers_fixed or mode == "fixed") != self._has_fixed:
+            self._has_fixed = not self._has_fixed
+            self._retranslate()
         self.modes.set_value(mode)
         self.tokens.blockSignals(True)
         self.tokens.setValue(tokens)
@@ -60,7 +64,8 @@ class SpeculationControls(Translated, QWidget):
         self.explanation.setText(sentences(explanation, self.tr("This chat only.") if self._only_here else ""))
 
     def _retranslate(self) -> None:
-        self.modes.set_choices((("off", self.tr("Off")), ("fixed", self.tr("Fixed")), ("auto", self.tr("Auto"))))
+        fixed = [("fixed", self.tr("Fixed"))] if self._has_fixed else []
+        self.modes.set_choices([("off", self.tr("Off")), *fixed, ("auto", self.tr("Auto"))])
         self.modes.setAccessibleName(self.tr("Speculation"))
         self.tokens.setAccessibleName(self.tr("Tokens to guess ahead"))
         self._explain()

@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QPainter, QPaint
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
-from app.controllers.chat import ChatController
+from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
@@ -23,7 +23,6 @@ from app.views.settings.chat_card import ChatCard
 from app.views.settings.general import GeneralPage
 from app.views.settings.sampling import SamplingPage
 from app.views.settings.search import Place, places, search
-from app.views.settings.speculation import SpeculationPage
 from app.views.widgets.cards import Page
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
@@ -37,7 +36,6 @@ _LIST_WIDTH, _LIST_SIDE_PX = 200, 10
 _LEAST_WIDTH, _LEAST_WIDTH_GROWS = 660, 180  # what the widest page needs at 100 %, and more at 200 %
 _ICONS = {
     "general": "settings",
-    "speculation": "zap",
     "chat": "message-square",
     "appearance": "sun",
     "advanced": "sliders-horizontal",
@@ -45,13 +43,13 @@ _ICONS = {
 
 
 class SettingsWindow(Translated, SideWindow):
-    models_requested = Signal(str)  # tab of the Models view, which the search leads to as well
+    elsewhere_requested = Signal(str)  # another window's place that the search leads to: a tab of the models, activity
 
     def __init__(
         self,
         theme: Theme,
         settings: Settings,
-        chats: ChatController,
+        options: ChatOptions,
         models: ModelController,
         speculation: SpeculationParts,
         paths: Paths,
@@ -59,16 +57,14 @@ class SettingsWindow(Translated, SideWindow):
         super().__init__(theme)
         self._settings = settings
         self.general = GeneralPage(theme, settings)
-        self.speculation = SpeculationPage(theme, settings, models, chats.requests, speculation)
-        self.sampling = SamplingPage(theme, settings, lambda: models.pair)
-        models.pair_changed.connect(self.sampling.show_pair)
+        self.sampling = SamplingPage(theme, settings, options, lambda: models.pair)
+        models.pair_changed.connect(self.sampling.show_words)
         self.chat = ChatCard(theme, settings)
         self.sampling.column.insertWidget(1, self.chat)
         self.appearance = AppearancePage(theme, settings)
-        self.advanced = AdvancedPage(theme, settings, models, paths)
+        self.advanced = AdvancedPage(theme, settings, models, speculation, paths)
         self.pages: dict[str, Page] = {
             "general": self.general,
-            "speculation": self.speculation,
             "chat": self.sampling,
             "appearance": self.appearance,
             "advanced": self.advanced,
@@ -134,16 +130,19 @@ class SettingsWindow(Translated, SideWindow):
 
     def places(self) -> list[Place]:
         """Everything that can be gone to; also for the command palette."""
-        return [*places(self.pages, self._titles()), *self._models_places()]
+        return [*places(self.pages, self._titles()), *self._places_elsewhere()]
 
-    def _models_places(self) -> list[Place]:
-        """The two tabs of the Models view: whoever looks for models here is led there."""
+    def _places_elsewhere(self) -> list[Place]:
+        """Whoever looks for models or figures here is led there."""
         title, here = self.tr("Models"), self.list
         yours = self.tr("What is installed, downloads, folders with models, deleting.")
         find = self.tr("Search the hub, install a repository, what is recommended.")
+        activity = self.tr("Activity")
+        figures = self.tr("Every reply's speed-up, accept rate and tokens per second; statistics.")
         return [
             Place("yours", title, title, yours, 0, here, here),
             Place("find", title, self.tr("Find models"), find, 1, here, here),
+            Place("activity", activity, self.tr("Requests and totals"), figures, 2, here, here),
         ]
 
     def _fill(self) -> None:
@@ -178,7 +177,7 @@ class SettingsWindow(Translated, SideWindow):
     def go_to(self, place: Place) -> None:
         """What is gone meanwhile, as a row of a list that was made anew, is only its page."""
         if place.page not in self.pages:
-            self.models_requested.emit(place.page)
+            self.elsewhere_requested.emit(place.page)
             return
         self.come_to_front()
         self.show_page(place.page)
@@ -197,7 +196,6 @@ class SettingsWindow(Translated, SideWindow):
     def _titles(self) -> dict[str, str]:
         return {
             "general": self.tr("General"),
-            "speculation": self.tr("Speculation"),
             "chat": self.tr("Chat"),
             "appearance": self.tr("Appearance"),
             "advanced": self.tr("Advanced"),

@@ -33,6 +33,7 @@ from app.views.widgets.painting import paint_surface
 from app.views.widgets.tab_order import put_in_tab_order
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
+from app.words.model_names import human_name
 
 _WIDTH_PX = 400
 _DRAFTING, _FASTEST = "speculation_mode", "fastest"
@@ -640,7 +641,7 @@ class ChatSettingsWiring(QObject):
         return "panel" in vars(self) and not self.panel.isHidden()
 
     def _show_values(self) -> None:
-        self.panel.show_options(self._options.view(self.panel.scope), self._models.pair.main_name)
+        self.panel.show_options(self._options.view(self.panel.scope), human_name(self._models.pair.main_name))
 
     def _close(self) -> None:
         if self._is_open:

@@ -17,6 +17,7 @@ from app.views.widgets.labels import ElidedLabel, TextStyle
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, percent
+from app.words.model_names import human_name
 from app.words.notices import drafting_sentence
 from app.words.notices_for_errors import notice_for
 from app.words.pairs import name_beside
@@ -151,8 +152,10 @@ class PairChip(Translated, PaintedButton):
 
     def _retranslate(self) -> None:
         words = " ".join(text for text, _, _ in self._parts())
+        in_full = f" {_ARROW} ".join(filter(None, (self._pair.main_name, self._pair.draft_name)))
         self.setAccessibleName(fill(self.tr("Models: %1"), words))
-        set_tooltip(self, "\n".join(part for part in (words, self._reason()) if part))
+        told = words, "" if in_full in words else in_full, self._reason()
+        set_tooltip(self, "\n".join(part for part in told if part))
         self.updateGeometry()
         self.update()
 
@@ -183,26 +186,26 @@ class PairChip(Translated, PaintedButton):
         return fill(self.tr("Loading %1… %2"), name, percent(self._pair.loaded_share))
 
     def _parts(self) -> list[_Part]:
-        colors, pair = self.theme.palette, self._pair
+        colors, pair, main = self.theme.palette, self._pair, human_name(self._pair.main_name)
         if pair.state == PairState.NO_MODEL:
             return [(self.tr("Choose a model"), colors.text, False)]
         if pair.state == PairState.LOADING:
-            return [(self._loading_text(pair.main_name), colors.secondary, False)]
+            return [(self._loading_text(main), colors.secondary, False)]
         if pair.state == PairState.UNLOADED:
-            return [(pair.main_name, colors.faint, False), *self._draft_parts()]
+            return [(main, colors.faint, False), *self._draft_parts()]
         if pair.state == PairState.FAILED:
-            return [(fill(self.tr("%1 could not be loaded"), pair.main_name), colors.fault, False)]
-        return [(pair.main_name, colors.text, False), *self._draft_parts()]
+            return [(fill(self.tr("%1 could not be loaded"), main), colors.fault, False)]
+        return [(main, colors.text, False), *self._draft_parts()]
 
     def _draft_parts(self) -> list[_Part]:
-        colors, pair = self.theme.palette, self._pair
+        colors, pair, draft = self.theme.palette, self._pair, human_name(self._pair.draft_name)
         if pair.draft_state == DraftState.NONE:
             return []
         if pair.draft_state == DraftState.LOADING:
-            return [(_ARROW, colors.faint, False), (self._loading_text(pair.draft_name), colors.secondary, False)]
+            return [(_ARROW, colors.faint, False), (self._loading_text(draft), colors.secondary, False)]
         color = colors.draft if pair.draft_state == DraftState.ACTIVE else colors.faint
         refused = pair.draft_state == DraftState.REFUSED
-        parts = [(_ARROW, color, False), (pair.draft_name, color, refused)]
+        parts = [(_ARROW, color, False), (draft, color, refused)]
         return [*parts, (f"· {self._mode_text()}", colors.secondary, False)]
 
     def _face(self, struck: bool = False) -> QFont:

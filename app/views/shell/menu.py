@@ -112,6 +112,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Entry("window", "zoom", QT_TRANSLATE_NOOP("MenuBar", "Zoom")),
     Entry("window"),
     Entry("window", "chat_window", QT_TRANSLATE_NOOP("MenuBar", "Show Chat Window"), "Ctrl+1"),
+    Entry("window", "activity", QT_TRANSLATE_NOOP("MenuBar", "Activity"), "Ctrl+Alt+A"),
     Entry("window", "all_to_front", QT_TRANSLATE_NOOP("MenuBar", "Bring All to Front"), mac_only=True),
     Menu("help", QT_TRANSLATE_NOOP("MenuBar", "Help")),
     Entry("help", "shortcuts", QT_TRANSLATE_NOOP("MenuBar", "Keyboard Shortcuts"), "Ctrl+/"),

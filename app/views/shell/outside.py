@@ -30,6 +30,7 @@ from app.views.shell.window_parts import WindowParts
 from app.views.widgets.held_keys import Menu
 from app.views.widgets.side_window import bring_to_front
 from app.words.formats import fill
+from app.words.model_names import human_name, pair_name
 from app.words.replies import end_sentence, end_sentence_elsewhere
 
 _MOST_CHARACTERS = 140  # of a notification
@@ -76,12 +77,12 @@ class Tray(QObject):
     def lines(self) -> list[str]:
         """What is loaded, and how many replies are being written."""
         pair, writing = self._models.pair, self._asides.writing()
-        names = f"{pair.main_name} ← {pair.draft_name}" if pair.draft_name else pair.main_name
+        main, names = human_name(pair.main_name), pair_name(pair.main_name, pair.draft_name)
         loaded = {
             PairState.NO_MODEL: self.tr("No model loaded"),
             PairState.UNLOADED: self.tr("No model in memory"),
-            PairState.LOADING: fill(self.tr("Loading %1…"), pair.main_name),
-            PairState.FAILED: fill(self.tr("%1 could not be loaded"), pair.main_name),
+            PairState.LOADING: fill(self.tr("Loading %1…"), main),
+            PairState.FAILED: fill(self.tr("%1 could not be loaded"), main),
         }.get(pair.state, names)
         n = writing
         return [

@@ -32,6 +32,7 @@ from app.views.widgets.search_field import SearchField
 from app.views.widgets.translated import Translated
 from app.words.formats import fill
 from app.words.languages import LANGUAGES
+from app.words.model_names import human_name
 
 if TYPE_CHECKING:
     from app.views.settings.window import SettingsWindow
@@ -249,6 +250,8 @@ _ICONS = {
     "stop": "square",
     "pair": "box",
     "pin": "pin",
+    "activity": "activity",
+    "models": "box",
     "next_chat": "arrow-down",
     "previous_chat": "arrow-up",
     "delete": "trash-2",
@@ -336,9 +339,8 @@ class PaletteCommands(QObject):
             usually_drafts = entry.drafter is not None or bool(entry.drafts_for)  # apart in the picker too
             if entry.error is None and not usually_drafts and not entry.is_main:
                 act = partial(self._models.choose_main, entry.folder)
-                yield Command(
-                    f"model:{entry.folder}", fill(self.tr("Use %1"), entry.name), act, "box", self.tr("Model")
-                )
+                use, found_by = fill(self.tr("Use %1"), human_name(entry.name)), f"{entry.name} {entry.repository}"
+                yield Command(f"model:{entry.folder}", use, act, "box", self.tr("Model"), words=found_by)
 
     def _of_settings(self) -> Iterator[Command]:
         if self._window is None:

@@ -32,6 +32,7 @@ from app.views.widgets.option_list import EDGE_PX, Option
 from app.views.widgets.painting import paint_surface
 from app.views.widgets.translated import Translated
 from app.words.formats import fill, labelled, sentences, times
+from app.words.model_names import human_name
 from app.words.notices_for_errors import Problem, notice_for
 from app.words.pairs import (
     LEAST_TOLD,
@@ -129,7 +130,7 @@ class Picker(Translated, QWidget):
             said = notice_for(draft.error).sentence
         else:
             said = pair_sentence(draft.check, is_recommended=draft.group is DraftGroup.RECOMMENDED)
-        return said if draft is self._chosen or draft is None else labelled(draft.model.name, said)
+        return said if draft is self._chosen or draft is None else labelled(human_name(draft.model.name), said)
 
     def _show_more(self, shown: bool) -> None:
         self.more.setVisible(shown)
@@ -164,8 +165,8 @@ class Picker(Translated, QWidget):
         return options or [Option(self.tr("No models installed."))]
 
     def _main_rows(self, entries: Sequence[ModelEntry]) -> list[Option]:
-        names = Counter(entry.name for entry in entries)
-        return [self._option(entry, entry.error, tell_apart=names[entry.name] > 1) for entry in entries]
+        names = Counter(human_name(entry.name) for entry in entries)
+        return [self._option(each, each.error, tell_apart=names[human_name(each.name)] > 1) for each in entries]
 
     def _option(self, entry: ModelEntry, error: Problem | None, *, tell_apart: bool = False) -> Option:
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
@@ -175,12 +176,12 @@ class Picker(Translated, QWidget):
         apart = [" · ".join(filter(None, (precision, source_text(entry.source))))] if tell_apart else []
         gain = times(entry.gain) if entry.gain is not None and error is None else ""
         aside = next(iter((*checking, *unfit, *apart, gain)))
-        details = " · ".join([*parts, *unfit, *checking])
+        details = " · ".join([*parts, entry.repository or entry.name, *unfit, *checking])
         is_gain = aside == gain and (entry.gain or 0) >= LEAST_TOLD
-        return Option(entry.name, entry.folder, details, _reason(error), aside, is_gain)
+        return Option(human_name(entry.name), entry.folder, details, _reason(error), aside, is_gain)
 
     def _draft_options(self, choices: Sequence[DraftChoice]) -> list[Option]:
-        names = Counter(choice.model.name for choice in choices)
+        names = Counter(human_name(choice.model.name) for choice in choices)
         options = [Option(self.tr("No draft"), NO_DRAFT, self.tr("Main model only"))]
         for group, of_group in groupby(choices, key=lambda choice: choice.group):
             options.append(Option(self._group_text(group)))
@@ -188,13 +189,15 @@ class Picker(Translated, QWidget):
             both_kinds = len({choice.model.drafter is None for choice in members}) > 1
             for is_classic, of_kind in groupby(members, key=lambda choice: choice.model.drafter is None):
                 options += [Option(self._kind_text(is_classic=is_classic), is_sub_heading=True)] if both_kinds else []
-                options += [self._draft_option(each, tell_source=names[each.model.name] > 1) for each in of_kind]
+                options += [
+                    self._draft_option(each, tell_apart=names[human_name(each.model.name)] > 1) for each in of_kind
+                ]
         return options
 
     def _kind_text(self, *, is_classic: bool) -> str:
         return self.tr("Chat models") if is_classic else self.tr("Drafters")
 
-    def _draft_option(self, choice: DraftChoice, *, tell_source: bool) -> Option:
+    def _draft_option(self, choice: DraftChoice, *, tell_apart: bool) -> Option:
         if choice.error is not None:
             return self._option(choice.model, choice.error)
         if choice.group is DraftGroup.COMPARING:
@@ -203,11 +206,13 @@ class Picker(Translated, QWidget):
             )
         entry, brings = choice.model, draft_details(choice.extra_bytes, choice.gain, choice.estimate)
         precision = precision_text(entry.bits, entry.full_bits, entry.quantization)
-        source = source_text(entry.source) if tell_source else ""
-        details = " · ".join(filter(None, [*model_kind(entry.drafter), *brings, precision, source]))
-        aside = source or (times(choice.gain) if choice.gain is not None else "")
-        is_gain = not source and (choice.gain or 0) >= LEAST_TOLD
-        return Option(entry.name, entry.folder, details, aside=aside, is_gain=is_gain)
+        source = source_text(entry.source) if tell_apart else ""
+        apart = " · ".join(filter(None, (precision, source))) if tell_apart else ""
+        parts = [*model_kind(entry.drafter), *brings, precision, entry.repository, source]
+        details = " · ".join(filter(None, parts))
+        aside = apart or (times(choice.gain) if choice.gain is not None else "")
+        is_gain = not apart and (choice.gain or 0) >= LEAST_TOLD
+        return Option(human_name(entry.name), entry.folder, details, aside=aside, is_gain=is_gain)
 
     def _group_text(self, group: DraftGroup) -> str:
         return {
@@ -301,7 +306,7 @@ class PickerWiring(QObject):
 
         def text() -> BannerText:
             now = self.tr("Stop Reply and Switch") if name else self.tr("Stop Reply and Unload")
-            return BannerText(fill(loads, name) if name else unloads, button=now)
+            return BannerText(fill(loads, human_name(name)) if name else unloads, button=now)
 
         banner = self._parts.banner
         banner.show_info(text, models.switch_now)
@@ -321,7 +326,7 @@ class PickerWiring(QObject):
         more.eject_requested.connect(models.eject)
         more.models_requested.connect(lambda: window.settings_requested.emit("models"))
         more.search_requested.connect(window.draft_search_requested)
-        more.tuning_requested.connect(lambda: window.settings_requested.emit("speculation"))
+        more.tuning_requested.connect(lambda: window.settings_requested.emit("advanced"))
         more.speculation.chosen.connect(self.speculation_chosen)
         return picker
 

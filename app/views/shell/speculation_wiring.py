@@ -20,6 +20,7 @@ from app.views.widgets.side_window import bring_to_front
 from app.words.notices import NoticeAction
 
 if TYPE_CHECKING:
+    from app.views.activity.window import ActivityWindow
     from app.views.shell.race_window import RaceWindow
 
 RACE_KEY = "Ctrl+Shift+R"
@@ -43,9 +44,11 @@ class SpeculationWiring(QObject):
         self._chats, self._models, self._view = chats, models, view
         self._theme = theme
         self.race_window: RaceWindow | None = None
+        self.activity: ActivityWindow | None = None
         inspector.turn_off_requested.connect(self.turn_off)
         inspector.race_requested.connect(self.open_race)
         speculation.opened.connect(self._open_reply)
+        models.fixed_chosen.connect(self._tell_fixed)
         view.notice_action_requested.connect(self._follow)
         view.act_requested.connect(self._act)
         self.race = parts.menu.add("chat", RACE_KEY)
@@ -53,7 +56,7 @@ class SpeculationWiring(QObject):
         menu = parts.menu.menus["chat"]
         menu.aboutToShow.connect(lambda: self.race.setEnabled(bool(self._shown_reply())))
         menu.aboutToHide.connect(lambda: self.race.setEnabled(True))  # a key asks when it is pressed
-        speculation.race_wanted.connect(lambda: self.open_race(self._shown_reply()))
+        parts.menu.activity.triggered.connect(self.open_activity)
         parts.window.language_changed.connect(self._retranslate)
         self._retranslate()
 
@@ -75,9 +78,16 @@ class SpeculationWiring(QObject):
             switch.set_off(True)
             self._banner.show_info(self._off_text, lambda: switch.set_off(False))
 
+    def _tell_fixed(self, before: str) -> None:
+        def text() -> BannerText:
+            return BannerText(self.tr("Draft length is now fixed."), button=self.tr("Undo"))
+
+        tokens = self._models.pair.speculation.tokens
+        self._banner.show_info(text, lambda: self._models.choose_speculation(before, tokens))
+
     def _off_text(self) -> BannerText:
         return BannerText(
-            self.tr("Drafting is off for this pair. Auto or Fixed turns it on."),
+            self.tr("Drafting is off for this pair. Auto turns it on."),
             button=self.tr("Undo"),
         )
 
@@ -104,6 +114,14 @@ class SpeculationWiring(QObject):
             )
             self._window.closed.connect(self.race_window.close)
         self.race_window.open_for(message_id)
+
+    def open_activity(self) -> None:
+        if self.activity is None:
+            from app.views.activity.window import ActivityWindow
+
+            self.activity = ActivityWindow(self._theme, self._chats.requests, self._speculation)
+            self._window.closed.connect(self.activity.close)
+        self.activity.come_to_front()
 
     def _shown_reply(self) -> int:
         """The reply in focus, or the latest."""

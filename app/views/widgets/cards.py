@@ -16,6 +16,7 @@ _BESIDE = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _BESIDE_GAP_PX, _BELOW_GAP_PX = 20, 6
 _WORDS_NEED_PX = 150
 _SIDE_PX = 28
+CARDS_APART_PX = 12
 
 
 class Card(QWidget):
@@ -129,7 +130,7 @@ class Page(QScrollArea):
         content.setAutoFillBackground(False)
         self.column = QVBoxLayout(content)
         self.column.setContentsMargins(_SIDE_PX, 24, _SIDE_PX, 28)
-        self.column.setSpacing(12)
+        self.column.setSpacing(CARDS_APART_PX)
         self.column.addWidget(self.title)
         self.setWidget(content)
         theme.changed.connect(self._fit_sides)

@@ -1,14 +1,13 @@
-"""The live table of requests: one row each, as high as its rows, with numbers that stand still while they change."""
+"""The live table of requests: one row each, with numbers that stand still while they change."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEvent, QWheelEvent
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
-    QSizePolicy,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -16,24 +15,33 @@ from PySide6.QtWidgets import (
 
 from app.theme import FOOTER_PX, Theme
 from app.view_models.request_table import RequestRole, RequestRow, RequestTableModel
-from app.views.settings.speed_color import speed_color
+from app.views.activity.speed_color import speed_color
 from app.views.widgets.held_keys import RETURN_KEYS, is_held
-from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.scrolling import ThinScrollBars, keep_room_for_bar
 from app.views.widgets.sparkline import paint_positions, paint_sparkline, paint_time
+from app.views.widgets.tooltips import show_item_tooltips
 from app.views.widgets.translated import Translated
 from app.words.requests import RequestColumn, all_state_words
 from app.words.speculation import has_charts
 
 _ROW_PX = 42
-_FIRST_COLUMN_PX = 112
+_FIRST_COLUMN_PX = 150
 _NUMBER_COLUMN_PX = 62
-_STATE_COLUMN_PX = 88  # at least
-_COLUMN_PX = {RequestColumn.SPEED_UP: 88, RequestColumn.TOKENS_PER_PASS: 72}
+_COLUMN_PX = {RequestColumn.STATE: 88, RequestColumn.SPEED_UP: 88, RequestColumn.TOKENS_PER_PASS: 72}
+_LAST_TO_GO = (
+    RequestColumn.SPEED_UP,
+    RequestColumn.STATE,
+    RequestColumn.SPEED,
+    RequestColumn.ACCEPT_RATE,
+    RequestColumn.TOKENS_PER_PASS,
+    RequestColumn.TIME,
+    RequestColumn.POSITIONS,
+    RequestColumn.OVER_TIME,
+)
 _LEFT_PX, _RIGHT_PX = 8, 6  # between a cell's edges and its words
 _PICTURES = (RequestColumn.POSITIONS, RequestColumn.OVER_TIME)
 _TIME_BAR_PX = 6
 _HEADER_SIDES_PX = 8
-_SHOWN_ROWS = 12
 
 
 class RequestTable(Translated, QTableView):
@@ -45,16 +53,15 @@ class RequestTable(Translated, QTableView):
         super().__init__()
         self.theme = theme
         self._requests = requests
+        self._widths = dict.fromkeys(_LAST_TO_GO, 0)
         self.setModel(requests)
         self.setItemDelegate(RequestDelegate(self))
         self._set_header()
         self._set_behaviour()
-        for signal in (requests.rowsInserted, requests.rowsRemoved, requests.modelReset):
-            signal.connect(self._fit_rows)
         theme.changed.connect(self._restyle)
         self.clicked.connect(self._open)
         ThinScrollBars(self, theme)
-        self._fit_rows()
+        show_item_tooltips(self)
         self._restyle()
 
     def _set_behaviour(self) -> None:
@@ -66,7 +73,8 @@ class RequestTable(Translated, QTableView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setTabKeyNavigation(False)  # or Tab would go round in the cells for ever
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        keep_room_for_bar(self)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
@@ -83,38 +91,27 @@ class RequestTable(Translated, QTableView):
         colors, font = self.theme.palette, self.theme.ui_font(FOOTER_PX, tabular=True)
         self.setFont(font)
         palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Base, colors.surface)
+        palette.setColor(QPalette.ColorRole.Base, colors.window)
         self.setPalette(palette)
         header = self.horizontalHeader()
         self.verticalHeader().setDefaultSectionSize(self.theme.px(_ROW_PX))
         header.setMinimumSectionSize(self.theme.px(_NUMBER_COLUMN_PX) - 8)  # first: it bounds the widths
-        for column in RequestColumn:
-            self.setColumnWidth(column, self.theme.px(_COLUMN_PX.get(column, _NUMBER_COLUMN_PX)))
         self._retranslate()
 
-    def _fit_first_column(self) -> None:
-        """The chat gets what the numbers leave, but stays legible where large text leaves nothing."""
-        room = self.viewport().width()
-        others = [column for column in RequestColumn if column > RequestColumn.CHAT and not self.isColumnHidden(column)]
-        left = room - sum(self.columnWidth(column) for column in others)
-        self.setColumnWidth(RequestColumn.CHAT, max(left, min(self.theme.px(_FIRST_COLUMN_PX), round(room * 0.4))))
-
-    def _fit_rows(self) -> None:
-        """No bar for rows that all have room as soon as the page has grown: it would move every column meanwhile."""
-        scrolls = self._requests.rowCount() > _SHOWN_ROWS
-        policy = Qt.ScrollBarPolicy
-        self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if scrolls else policy.ScrollBarAlwaysOff)
-        self.updateGeometry()
+    def _fit_columns(self) -> None:
+        """The chat gets what the figures leave. Where that is too little, columns go, whose figures the tooltip has."""
+        least = self.theme.px(_FIRST_COLUMN_PX)
+        left = self.viewport().width() - least
+        for column in _LAST_TO_GO:
+            left -= self._widths[column]
+            self.setColumnHidden(column, left < 0)
+            self.setColumnWidth(column, self._widths[column])
+        others = sum(self._widths[column] for column in _LAST_TO_GO if not self.isColumnHidden(column))
+        self.setColumnWidth(RequestColumn.CHAT, max(least, self.viewport().width() - others))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_first_column()
-
-    def sizeHint(self) -> QSize:
-        rows = min(self._requests.rowCount(), _SHOWN_ROWS)
-        bar_px = self.horizontalScrollBar().sizeHint().height()  # large text: the columns scroll sideways
-        height = self.horizontalHeader().height() + rows * self.verticalHeader().defaultSectionSize() + bar_px
-        return QSize(self.theme.px(_FIRST_COLUMN_PX + 7 * _NUMBER_COLUMN_PX), height)
+        self._fit_columns()
 
     def _open(self, index: QModelIndex | QPersistentModelIndex) -> None:
         row = index.data(RequestRole.ROW)
@@ -135,20 +132,14 @@ class RequestTable(Translated, QTableView):
         names = (str(self._requests.headerData(column, Qt.Orientation.Horizontal)) for column in RequestColumn)
         metrics = QFontMetrics(self.theme.ui_font(FOOTER_PX))
         states = max(QFontMetrics(self.font()).horizontalAdvance(words) for words in all_state_words())
-        self.setColumnWidth(RequestColumn.STATE, max(states + _LEFT_PX + _RIGHT_PX, self.theme.px(_STATE_COLUMN_PX)))
-        self._fit_first_column()
+        self._widths = {column: self.theme.px(_COLUMN_PX.get(column, _NUMBER_COLUMN_PX)) for column in _LAST_TO_GO}
+        self._widths[RequestColumn.STATE] = max(states + _LEFT_PX + _RIGHT_PX, self._widths[RequestColumn.STATE])
+        self._fit_columns()
         wrapped = (metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, name).height() for name in names)
         self.horizontalHeader().setFixedHeight(max(wrapped) + 8)
         self.horizontalHeader().viewport().update()
         self.viewport().update()
         self.updateGeometry()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leaves the wheel to the page when the table has nothing to scroll."""
-        if self.verticalScrollBar().maximum() == 0:
-            event.ignore()
-        else:
-            super().wheelEvent(event)
 
 
 class RequestHeader(QHeaderView):

@@ -1,0 +1,1 @@
+"""What runs and what it gained: the window of requests and totals."""
