@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.replies import FOOTER_EVERY
 from app.settings import Settings
 from app.system.paths import Paths
+from app.view_models.chat_options import Scope
 from app.view_models.downloads import DownloadState
 from app.view_models.request_table import RequestRow
 from app.views.models.download_row import DownloadRow
@@ -382,6 +383,20 @@ def test_what_stands_under_a_reply_changes_once_a_second(harness: AppHarness, qt
 
 def rows_of(harness: AppHarness) -> list[RequestRow]:
     return harness.chats.requests.rows
+
+
+def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Path, qtbot: QtBot) -> None:
+    with open_app(tmp_path, qtbot, with_starter=True) as app:
+        rows, options = app.show_settings("chat").sampling._rows, app.chats.options
+        assert "Now 0.20, this model's." in rows["temperature"].explanation.text()
+        options.put(Scope.CHAT, "temperature", 1.5)
+        options.put(Scope.CHAT, "top_k", 40)
+        options.put(Scope.CHAT, "thinking", True)
+        said = {name: row.explanation.text() for name, row in rows.items()}
+        assert said["temperature"].endswith("Now 1.50, this chat's.")
+        assert said["top_k"].endswith("Now 40, this chat's.")
+        assert said["thinking"].endswith("Now on, this chat's.")
+        assert "Now" not in said["top_p"]
 
 
 def test_escape_closes_the_window(window: SettingsWindow) -> None:

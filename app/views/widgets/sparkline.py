@@ -11,6 +11,8 @@ from app.theme import Theme
 from app.view_models.transcript import RequestStats
 from app.words.speculation import MOST_POSITIONS, time_parts
 
+_LEAST_BAR_PX = 6  # with what is between it and the next
+
 
 def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
     values, needed = stats.tokens_per_pass_over_time, stats.break_even
@@ -34,8 +36,12 @@ def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme
 
 
 def paint_positions(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
-    """A bar for each place of a draft, as high as the share of its tokens that were accepted there."""
-    rates, colors = stats.accept_rate_by_position[:MOST_POSITIONS], theme.palette
+    """A bar for each place of a draft, as high as the share of its tokens that were accepted there.
+
+    As many as are told apart: many thin ones would look like a bar code.
+    """
+    most = min(MOST_POSITIONS, max(4, int(place.width()) // _LEAST_BAR_PX))
+    rates, colors = stats.accept_rate_by_position[:most], theme.palette
     width = place.width() / max(4, len(rates))
     for number, rate in enumerate(rates):
         bar = QRectF(place.left() + number * width + 1, place.top(), width - 2, place.height())
