@@ -25,7 +25,7 @@ Indexed = tuple[int, Event]  # which of the client's requests, from 0
 
 
 class ClientLeft(Exception):
-    """Nobody waits for the answer."""
+    """The client has closed its connection: the answer has no reader."""
 
 
 @dataclass(slots=True)
