@@ -10,7 +10,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer words lock clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer app words lock clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -62,6 +62,12 @@ peer: dev ## Our downloads from a hub of others, which is installed for this alo
 	@build/peer/bin/python -m pip install --quiet olah==0.5.4
 	@$(PYTHON) -m tests.peer $(ARGS)
 
+app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
+	@test -x build/mac/bin/python || $(PYTHON) -m venv build/mac
+	@build/mac/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+		-r packaging/requirements-mac.lock
+	@QT_QPA_PLATFORM=offscreen $(PYTHON) packaging/mac/assemble.py --tools build/mac $(ARGS)
+
 words: dev ## Read the texts of the app into i18n/*.ts, where new ones are marked unfinished
 	@$(PYTHON) i18n/translations.py update
 
@@ -70,6 +76,8 @@ lock: ## Write the locks anew from pyproject.toml (needs uv): what users get, th
 	$(COMPILE) --constraints packaging/requirements-dev.lock --output-file packaging/requirements.lock
 	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --group pyproject.toml:uv --quiet --universal --python-version 3.8 \
 		--generate-hashes --no-annotate --output-file packaging/requirements-uv.lock
+	UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile --group pyproject.toml:mac --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-annotate --output-file packaging/requirements-mac.lock
 
 clean: ## Delete .venv and everything built
 	rm -rf .venv build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,7 +1,8 @@
 """The interface language: which ones exist, which one the system asks for, and switching while the app runs.
 
 Widgets get QEvent.LanguageChange after a switch. The sentences are in i18n/*.ts; they are compiled into the user's
-cache folder (where the app is installed nobody may write) whenever that was not done yet or they have changed.
+cache folder (where the app is installed nobody may write) whenever that was not done yet or they have changed. An app
+that was assembled has them compiled in that place.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ def system_language() -> str:
 
 def compiled_sentences() -> Path:
     """The folder with the compiled sentences: the user's, or one of this run where nothing can be written there."""
+    if not any(SOURCES.glob("*.ts")):
+        return SOURCES
     try:
         compile_stale()
     except _REFUSALS as error:

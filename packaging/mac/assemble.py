@@ -1,0 +1,219 @@
+"""Assembles Hunch as an app that one can double-click, on macOS or Linux: `make app`.
+
+Every file comes from packaging/requirements.lock, from this repository, or from the Python given with --python (a
+relocatable one: python-build-standalone's `install_only_stripped`). The same inputs give the same bytes.
+
+    Hunch.app/Contents/
+      MacOS/Hunch                 launcher.c
+      Resources/python/           the Python, with all packages in its site-packages
+      Resources/Hunch.icns, Info.plist, <language>.lproj/InfoPlist.strings
+
+`--platform linux` makes the same folders with Linux's wheels, to run them where there is no Mac.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import checks
+import description
+import macho
+import pruning
+import udif
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.append(str(ROOT))
+
+from app.words.languages import compile_stale  # noqa: E402
+
+_EPOCH = 1767225600  # 2026-01-01: of every file, where SOURCE_DATE_EPOCH says nothing
+_SOURCES = ("app", "engine", "resources", "i18n")
+_CHILD_S = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    name: str
+    wheels: str  # uv's name of the platform
+    compiler: str  # zig's
+    library: str  # Python's, in its folder
+    python: str = "3.13"
+
+
+TARGETS = {
+    "mac": Target("mac", "aarch64-apple-darwin", "aarch64-macos.14.0", "libpython3.13.dylib"),
+    "linux": Target("linux", "x86_64-manylinux_2_35", "x86_64-linux-gnu.2.28", "libpython3.13.so.1.0"),
+}
+
+
+def main() -> int:
+    options = _parse()
+    target = TARGETS[options.platform]
+    app = options.out / "Hunch.app"
+    shutil.rmtree(options.out, ignore_errors=True)
+    resources = app / "Contents" / "Resources"
+    packages = resources / "python" / "lib" / f"python{target.python}" / "site-packages"
+    install(options.tools, target, packages)
+    compile_sentences(packages / "i18n")
+    pruning.prune(packages, target.name)
+    if target.name == "mac":
+        for path in packages.rglob("*"):
+            if path.is_file():
+                macho.thin(path)
+    if options.python is not None:
+        copy_python(options.python, resources / "python", target)
+    write_launcher(options.tools, target, app / "Contents" / "MacOS" / "Hunch")
+    description.write(app)
+    compile_modules(resources / "python")
+    set_times(app)
+    if target.name == "mac":
+        sign(options.tools, app)
+        set_times(app)
+    written = [app, write_zip(app)]
+    if target.name == "mac" and (image := write_image(app)) is not None:
+        written.append(image)
+    for path in written:
+        print(f"{checks.megabytes(path):7.1f} MB  {path}")
+    if options.python is None:
+        print("without --python: this app has no Python in it and does not start")
+    found = list(checks.problems(*written[::2])) if target.name == "mac" else []
+    for problem in found:
+        print(problem)
+    return 1 if found else 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Assemble Hunch.app", prog="assemble.py")
+    parser.add_argument("--platform", choices=TARGETS, default="mac")
+    parser.add_argument("--python", type=Path, help="the folder of a relocatable Python 3.13")
+    parser.add_argument("--tools", type=Path, required=True, help="a virtual environment with requirements-mac.lock")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "app")
+    return parser.parse_args()
+
+
+def install(tools: Path, target: Target, packages: Path) -> None:
+    """What the lock names, and Hunch itself."""
+    uv = [tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, "--link-mode", "copy"]
+    uv += ["--python-platform", target.wheels, "--python-version", target.python]
+    environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": "14.4"}  # else uv finds no wheels of PySide6
+    lock = ROOT / "packaging" / "requirements.lock"
+    run([*uv, "--require-hashes", "--only-binary", ":all:", "-r", lock], environment)
+    with tempfile.TemporaryDirectory() as copy:  # building leaves files in the folder that it builds
+        for name in (*_SOURCES, "pyproject.toml", "README.md", "LICENSE"):
+            source, ignored = ROOT / name, shutil.ignore_patterns("__pycache__")
+            copied = Path(copy) / name
+            shutil.copytree(source, copied, ignore=ignored) if source.is_dir() else shutil.copy(source, copied)
+        own = ["--python", tools / "bin" / "python", "--no-deps", "--no-build-isolation", copy]
+        run([tools / "bin" / "uv", "pip", "install", "--quiet", "--target", packages, *own], environment)
+
+
+def compile_sentences(folder: Path) -> None:
+    """By this machine's lrelease: the app's own is for its platform, and left out."""
+    compile_stale(folder, folder)
+    for source in folder.glob("*.ts"):
+        source.unlink()
+
+
+def copy_python(source: Path, target_folder: Path, target: Target) -> None:
+    """The library and the standard library, without what only developers need."""
+    library, modules = target_folder / "lib", f"python{target.python}"
+    library.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source / "lib" / target.library, library / target.library)
+    left_out = shutil.ignore_patterns("site-packages", "__pycache__", *pruning.OF_PYTHON)
+    shutil.copytree(source / "lib" / modules, library / modules, ignore=left_out, dirs_exist_ok=True)
+
+
+def write_launcher(tools: Path, target: Target, path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    compiler = [tools / "bin" / "python", "-m", "ziglang", "cc", "-target", target.compiler]
+    version = f'-DPYTHON_VERSION="{target.python}"'
+    run([*compiler, "-Os", "-s", version, HERE / "launcher.c", "-o", path])
+    for rest in path.parent.iterdir():  # zig leaves debugging files beside it
+        if rest != path:
+            rest.unlink()
+
+
+def compile_modules(python: Path) -> None:
+    """Now, since a sealed app keeps nothing that it compiles later. Needs a Python of the app's version."""
+    for cache in list(python.rglob("__pycache__")):
+        shutil.rmtree(cache)
+    folder = next((python / "lib").glob("python3.*"))
+    compiler = sys.executable if Path(sys.executable).resolve().name == folder.name else shutil.which(folder.name)
+    if compiler is None:
+        print(f"not compiled, so each start takes longer: there is no {folder.name} here")
+        return
+    how = ["-I", "-m", "compileall", "-q", "-s", python, "--invalidation-mode", "unchecked-hash"]
+    # It ends with 1 for files that are no Python, which some packages have in their tests.
+    subprocess.run([compiler, *how, folder], check=False, timeout=_CHILD_S)
+
+
+def set_times(folder: Path) -> None:
+    moment = int(os.environ.get("SOURCE_DATE_EPOCH", _EPOCH))
+    for path in [folder, *folder.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+        os.utime(path, (moment, moment), follow_symlinks=False)
+
+
+def sign(tools: Path, app: Path) -> None:
+    run([tools / "bin" / "python", HERE / "sign.py", app, HERE / "entitlements.plist"])
+
+
+def write_zip(app: Path) -> Path:
+    """With modes and links, which macOS restores."""
+    target = app.with_suffix(".zip")
+    moment = (2026, 1, 1, 0, 0, 0)
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for path in sorted(app.rglob("*")):
+            entry = zipfile.ZipInfo(str(path.relative_to(app.parent)), moment)
+            entry.create_system, entry.external_attr = 3, path.lstat().st_mode << 16
+            if path.is_dir() and not path.is_symlink():
+                entry.filename += "/"
+                archive.writestr(entry, b"")
+            else:
+                content = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
+                archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
+    return target
+
+
+def write_image(app: Path) -> Path | None:
+    """With the app and a link to Applications. None where there is neither hdiutil nor xorrisofs."""
+    image, folder = app.with_suffix(".dmg"), app.parent / "image"
+    folder.mkdir()
+    try:
+        (folder / "Applications").symlink_to("/Applications")
+        app.rename(folder / app.name)
+        if shutil.which("hdiutil"):
+            what = ["-volname", "Hunch", "-srcfolder", folder, "-format", "ULFO", "-ov", image]
+            run(["hdiutil", "create", "-quiet", *what])
+        elif shutil.which("xorrisofs"):
+            volume = app.with_suffix(".iso")
+            date = ["--modification-date=2026010100000000"]
+            run(["xorrisofs", "-quiet", "-D", "-l", "-R", "-V", "Hunch", *date, "-o", volume, folder])
+            udif.write_dmg(volume, image)
+            volume.unlink()
+        else:
+            print("no image: that takes hdiutil, or xorrisofs (on Debian: sudo apt install xorriso)")
+            return None
+        return image
+    finally:
+        (folder / app.name).rename(app)
+        shutil.rmtree(folder)
+
+
+def run(command: Iterable[object], environment: dict[str, str] | None = None) -> None:
+    subprocess.run([str(part) for part in command], check=True, timeout=_CHILD_S, env=environment)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Faults of an assembled app that show without a Mac: checks.py APP [IMAGE]. Prints each, or the sizes."""
+
+from __future__ import annotations
+
+import hashlib
+import plistlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import macho
+from description import IDENTIFIER, LANGUAGES, MINIMUM_MACOS, VERSION
+
+MOST_APP_MB, MOST_IMAGE_MB = 420.0, 140.0
+_SYSTEM = ("/usr/lib/", "/System/Library/")
+_RELATIVE = ("@rpath/", "@loader_path/", "@executable_path/")
+
+
+def problems(app: Path, image: Path | None = None) -> Iterator[str]:
+    yield from _of_code(app)
+    yield from _of_description(app)
+    yield from _of_seal(app)
+    metal = list(app.rglob("mlx.metallib"))
+    if len(metal) != 1 or not (metal[0].parent / "libmlx.dylib").exists():
+        yield "mlx.metallib is not beside libmlx.dylib"
+    if next(app.rglob("*.pth"), None) is not None:
+        yield "there is a .pth file"
+    if len(list(app.rglob("hunch_*.qm"))) != len(LANGUAGES):
+        yield "not all languages are compiled"
+    for path, most in ((app, MOST_APP_MB), (image, MOST_IMAGE_MB)):
+        if path is not None and megabytes(path) > most:
+            yield f"{path.name}: {megabytes(path):.0f} MB, above {most:.0f}"
+
+
+def megabytes(path: Path) -> float:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.lstat().st_size for file in files if file.is_file()) / 1e6
+
+
+def _of_code(app: Path) -> Iterator[str]:
+    binaries = {path: code for path in app.rglob("*") if path.is_file() and (code := macho.read_macho(path))}
+    names = {path.name for path in binaries}
+    for path, code in binaries.items():
+        place = path.relative_to(app)
+        if code.architecture != macho.ARM64:
+            yield f"{place}: not for arm64"
+        if not code.signed:
+            yield f"{place}: not signed"
+        if code.minimum_macos > MINIMUM_MACOS:
+            yield f"{place}: needs macOS {code.minimum_macos}"
+        yield from (f"{place}: {problem}" for problem in _of_links(code, names))
+    if not binaries:
+        yield "there is no code in it"
+
+
+def _of_links(code: macho.MachO, names: set[str]) -> Iterator[str]:
+    for rpath in code.rpaths:
+        if not rpath.startswith(("@loader_path", "@executable_path")):
+            yield f"looks for libraries in {rpath}"
+    for library in code.libraries:
+        if library.startswith(_RELATIVE):
+            if Path(library).name not in names:
+                yield f"links {library}, which is not there"
+        elif not library.startswith(_SYSTEM):
+            yield f"links {library}"
+
+
+def _of_description(app: Path) -> Iterator[str]:
+    info = plistlib.loads((app / "Contents" / "Info.plist").read_bytes())
+    expected = {
+        "CFBundleIdentifier": IDENTIFIER,
+        "CFBundleVersion": VERSION,
+        "CFBundleShortVersionString": VERSION,
+        "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
+        "CFBundleLocalizations": list(LANGUAGES.values()),
+    }
+    yield from (f"Info.plist: {key} is {info.get(key)}" for key, value in expected.items() if info.get(key) != value)
+    resources = app / "Contents" / "Resources"
+    yield from (f"{name} is missing" for name in LANGUAGES.values() if not (resources / f"{name}.lproj").is_dir())
+    if not (resources / f"{info['CFBundleIconFile']}.icns").is_file():
+        yield "there is no icon"
+    if not (app / "Contents" / "MacOS" / info["CFBundleExecutable"]).is_file():
+        yield "there is no executable"
+
+
+def _of_seal(app: Path) -> Iterator[str]:
+    """Every file but the executable and the seal itself is in the seal with its hash."""
+    seal = plistlib.loads((app / "Contents" / "_CodeSignature" / "CodeResources").read_bytes())["files2"]
+    contents = app / "Contents"
+    unsealed = {"MacOS/Hunch", "_CodeSignature/CodeResources", "Info.plist", "PkgInfo"}
+    for path in contents.rglob("*"):
+        name = str(path.relative_to(contents))
+        if path.is_dir() or name in unsealed:
+            continue
+        entry = seal.get(name)
+        if entry is None:
+            yield f"{name}: not sealed"
+        elif "hash2" in entry and entry["hash2"] != hashlib.sha256(path.read_bytes()).digest():
+            yield f"{name}: changed after it was sealed"
+
+
+def main(app: str, image: str | None = None) -> int:
+    found = list(problems(Path(app), Path(image) if image else None))
+    for problem in found:
+        print(problem)
+    for path in filter(None, (app, image)):
+        print(f"{megabytes(Path(path)):7.1f} MB  {path}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,72 @@
+// The executable of Hunch.app: runs `python -I -m app` in this process, from the Python beside it, so that Dock, menu
+// bar and permissions belong to Hunch. Errors go to stderr and to the exit status.
+#include <dlfcn.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#define LIBRARY "lib/libpython" PYTHON_VERSION ".dylib"
+#else
+#include <unistd.h>
+#define LIBRARY "lib/libpython" PYTHON_VERSION ".so.1.0"
+#endif
+
+static int executable(char *path) {
+    char found[PATH_MAX];
+#ifdef __APPLE__
+    uint32_t size = sizeof found;
+    if (_NSGetExecutablePath(found, &size) != 0) return 0;
+#else
+    ssize_t length = readlink("/proc/self/exe", found, sizeof found - 1);
+    if (length < 0) return 0;
+    found[length] = 0;
+#endif
+    return realpath(found, path) != NULL;
+}
+
+static void *function(void *library, const char *name) {
+    void *found = dlsym(library, name);
+    if (found == NULL) {
+        fprintf(stderr, "Hunch: %s\n", dlerror());
+        exit(1);
+    }
+    return found;
+}
+
+int main(int count, char **arguments) {
+    static char path[PATH_MAX], home[PATH_MAX + 32], library_path[2 * PATH_MAX];
+    if (!executable(path)) {
+        fprintf(stderr, "Hunch: its own place is not known\n");
+        return 1;
+    }
+    char *contents = strstr(path, "/MacOS/");
+    for (char *next = contents; next != NULL; next = strstr(next + 1, "/MacOS/")) contents = next; // the last one
+    if (contents == NULL) {
+        fprintf(stderr, "Hunch: %s is not in an app\n", path);
+        return 1;
+    }
+    snprintf(home, sizeof home, "%.*s/Resources/python", (int)(contents - path), path);
+    snprintf(library_path, sizeof library_path, "%s/%s", home, LIBRARY);
+    void *library = dlopen(library_path, RTLD_NOW | RTLD_GLOBAL);
+    if (library == NULL) {
+        fprintf(stderr, "Hunch: %s\n", dlerror());
+        return 1;
+    }
+    wchar_t *(*decode)(const char *, size_t *) = function(library, "Py_DecodeLocale");
+    void (*set_home)(const wchar_t *) = function(library, "Py_SetPythonHome");
+    int (*run)(int, char **) = function(library, "Py_BytesMain");
+    setlocale(LC_CTYPE, "C.UTF-8"); // paths are UTF-8, whatever the terminal says; macOS's Python knows
+    set_home(decode(home, NULL));
+
+    char *own[] = {path, "-I", "-B", "-m", "app"}; // -B: nothing is written into a sealed bundle
+    int own_count = sizeof own / sizeof *own;
+    char **all = calloc(count + own_count, sizeof *all);
+    if (all == NULL) return 1;
+    memcpy(all, own, sizeof own);
+    memcpy(all + own_count, arguments + 1, (count - 1) * sizeof *all);
+    return run(own_count + count - 1, all);
+}

@@ -1,0 +1,101 @@
+"""Mach-O files: what they are built for, what they link, and one architecture of several. Pure Python.
+
+Layouts as in Apple's <mach-o/loader.h> and <mach-o/fat.h>.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ARM64 = 0x0100000C
+_MACHO_64 = b"\xcf\xfa\xed\xfe"
+_FAT = b"\xca\xfe\xba\xbe"
+_MOST_ARCHITECTURES = 16  # a Java class begins with the same four bytes, and a larger number
+_ID, _LIBRARY, _WEAK, _REEXPORTED, _LAZY = 0xD, 0xC, 0x80000018, 0x8000001F, 0x20
+_RPATH, _BUILD, _VERSION_MIN, _SIGNATURE = 0x8000001C, 0x32, 0x24, 0x1D
+
+
+@dataclass(frozen=True, slots=True)
+class MachO:
+    architecture: int
+    minimum_macos: tuple[int, int]
+    libraries: tuple[str, ...]
+    rpaths: tuple[str, ...]
+    signed: bool
+
+
+@dataclass(slots=True)
+class _Commands:
+    minimum: tuple[int, int] = (0, 0)
+    libraries: list[str] = field(default_factory=list)
+    rpaths: list[str] = field(default_factory=list)
+    signed: bool = False
+
+
+def read_macho(path: Path) -> MachO | None:
+    """None where it is something else. Of several architectures: arm64's, or the first."""
+    with path.open("rb") as file:
+        start = file.read(4)
+        if start not in (_MACHO_64, _FAT):
+            return None
+        data = start + file.read()
+    if start == _FAT:
+        parts = _architectures(data)
+        if not parts:
+            return None
+        data = parts.get(ARM64) or next(iter(parts.values()))
+    architecture, _subtype, _kind, count, _size, _flags = struct.unpack_from("<6I", data, 4)
+    found = _Commands()
+    offset = 32
+    for _ in range(count):
+        command, size = struct.unpack_from("<2I", data, offset)
+        _add(found, command, data[offset : offset + size])
+        offset += size
+    return MachO(architecture, found.minimum, tuple(found.libraries), tuple(found.rpaths), found.signed)
+
+
+def thin(path: Path, architecture: int = ARM64) -> bool:
+    """Leave one architecture of a file that has several. False: it has no such part, or only one."""
+    with path.open("rb") as file:
+        if file.read(4) != _FAT:
+            return False
+    parts = _architectures(path.read_bytes())
+    if architecture not in parts:
+        return False
+    path.write_bytes(parts[architecture])
+    return True
+
+
+def _architectures(data: bytes) -> dict[int, bytes]:
+    (count,) = struct.unpack_from(">I", data, 4)
+    if count > _MOST_ARCHITECTURES:
+        return {}
+    parts = {}
+    for index in range(count):
+        architecture, _subtype, offset, size, _align = struct.unpack_from(">5I", data, 8 + 20 * index)
+        parts[architecture] = data[offset : offset + size]
+    return parts
+
+
+def _add(found: _Commands, command: int, data: bytes) -> None:
+    if command in (_LIBRARY, _WEAK, _REEXPORTED, _LAZY):
+        found.libraries.append(_text(data))
+    elif command == _RPATH:
+        found.rpaths.append(_text(data))
+    elif command == _BUILD:
+        found.minimum = _version(struct.unpack_from("<I", data, 12)[0])
+    elif command == _VERSION_MIN:
+        found.minimum = _version(struct.unpack_from("<I", data, 8)[0])
+    elif command == _SIGNATURE:
+        found.signed = True
+
+
+def _text(data: bytes) -> str:
+    (offset,) = struct.unpack_from("<I", data, 8)
+    return data[offset:].split(b"\0", 1)[0].decode()
+
+
+def _version(packed: int) -> tuple[int, int]:
+    return packed >> 16, packed >> 8 & 0xFF

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# What the workflow mac.yml does on a Mac: `assemble` builds and verifies, `start` runs what was built.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+app=build/app/Hunch.app
+summary=${GITHUB_STEP_SUMMARY:-/dev/stdout}
+
+assemble() {
+    make venv
+    .venv/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r packaging/requirements-uv.lock
+    .venv/bin/uv python install --install-dir build/python cpython-3.13-macos-aarch64-none
+    if [ -n "${HUNCH_P12_BASE64:-}" ]; then
+        HUNCH_P12=$(mktemp)
+        export HUNCH_P12
+        trap 'rm -f "$HUNCH_P12"' EXIT
+        base64 --decode <<<"$HUNCH_P12_BASE64" >"$HUNCH_P12"
+    fi
+    make app ARGS="--python $(echo build/python/cpython-3.13*)"
+    codesign --verify --strict -vv "$app"
+    hdiutil verify -quiet build/app/Hunch.dmg
+    shasum -a 256 build/app/Hunch.dmg build/app/Hunch.zip >build/app/Hunch.sha256
+    rm -rf "$app" # the image and the zip have it
+    du -m build/app/Hunch.* >>"$summary"
+}
+
+start() {
+    local mounted
+    mounted=$(hdiutil attach -nobrowse -readonly build/app/Hunch.dmg | sed -n 's/.*\(\/Volumes\/.*\)/\1/p')
+    ditto "$mounted/Hunch.app" "$app"
+    hdiutil detach -quiet "$mounted"
+    xattr -w com.apple.quarantine "0081;00000000;Safari;" "$app"
+    echo "Gatekeeper: $(spctl -a -vv "$app" 2>&1 | head -n 1)" >>"$summary"
+    xattr -d com.apple.quarantine "$app"
+    local libraries
+    libraries=$(DYLD_PRINT_LIBRARIES=1 "$app/Contents/MacOS/Hunch" --smoke build/smoke.png 2>&1 >build/smoke.json |
+        sed -n 's/.*> \(\/.*\)/\1/p' | grep -v -e ^/usr/lib -e ^/System -e "$PWD/$app" || true)
+    [ -z "$libraries" ] || { echo "from outside the app: $libraries" && return 1; }
+    { sw_vers && sysctl -n machdep.cpu.brand_string && cat build/smoke.json && echo "Speeds here mean nothing."; } >>"$summary"
+}
+
+"$@"

@@ -1,0 +1,84 @@
+"""What the app leaves out of its packages: tools, and parts of Qt and transformers that it never loads."""
+
+from __future__ import annotations
+
+import fnmatch
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+OF_PYTHON = ("test", "idlelib", "tkinter", "turtledemo", "turtle.py", "ensurepip", "lib2to3", "config-*", "pydoc_data")
+
+# Of the folder of all packages. A folder goes with all that is in it.
+_LEFT_OUT = (
+    "bin",
+    "hf_xet*",  # downloads use our own writer
+    "numpy/*/tests",
+    "numpy/tests",
+    "numpy/f2py",
+    "numpy/_core/include",
+    "numpy/_core/lib",
+    "mlx/include",
+    "mlx/share",
+    "mlx/lib/cmake",
+    "shiboken6/include",
+    "shiboken6/lib",
+    "*.pyi",
+    "*/direct_url.json",  # has the path of the folder that it was made in
+    "*/REQUESTED",
+    ".lock",
+)
+# Networks of transformers run on PyTorch; of its models only configs and tokenizers are read.
+_NETWORKS = ("modeling", "modular", "image_", "video_", "feature_extraction", "processing", "convert")
+_MODULES = ("QtCore", "QtDBus", "QtGui", "QtNetwork", "QtOpenGL", "QtSvg", "QtWidgets")
+_PLUGINS = ("platforms", "styles", "imageformats", "iconengines", "tls", "networkinformation", "platforminputcontexts")
+_LINUX_PLUGINS = ("xcbglintegrations", "platformthemes", "wayland-*")
+_LEFT_OUT_PLUGINS = ("*qpdf*", "*virtualkeyboard*", "*qeglfs*", "*qlinuxfb*", "*qvnc*", "*qvkkhrdisplay*")
+_LINUX_LIBRARIES = ("libQt6XcbQpa*", "libQt6Wayland*", "libQt6EglFS*", "libicu*")
+_LANGUAGES = ("en", "ja", "ko", "zh_CN")
+
+
+def prune(packages: Path, platform: str) -> None:
+    for path in [*_matching(packages, _LEFT_OUT), *_networks(packages / "transformers" / "models")]:
+        _remove(path)
+    qt = packages / "PySide6"
+    _keep(qt, _of_pyside())
+    _keep(qt / "Qt", ("lib", "plugins", "translations"))
+    _keep(qt / "Qt" / "plugins", _PLUGINS + (_LINUX_PLUGINS if platform == "linux" else ()))
+    for path in _matching(qt / "Qt" / "plugins", _LEFT_OUT_PLUGINS):
+        _remove(path)
+    libraries = [f"{module}.framework" for module in _MODULES] + [f"libQt6{module[2:]}.so*" for module in _MODULES]
+    _keep(qt / "Qt" / "lib", (*libraries, *(_LINUX_LIBRARIES if platform == "linux" else ())))
+    _keep(qt / "Qt" / "translations", tuple(f"qtbase_{language}.qm" for language in _LANGUAGES))
+
+
+def _of_pyside() -> tuple[str, ...]:
+    modules = tuple(f"{module}.abi3.so" for module in _MODULES)
+    return (*modules, "Qt", "*.py", "libpyside6.abi3*")
+
+
+def _networks(models: Path) -> Iterator[Path]:
+    for path in models.glob("*/*.py"):
+        if path.parent.name != "auto" and path.name.startswith(_NETWORKS):
+            yield path
+
+
+def _matching(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
+    return [
+        path
+        for path in folder.rglob("*")
+        if any(fnmatch.fnmatch(str(path.relative_to(folder)), pattern) for pattern in patterns)
+    ]
+
+
+def _keep(folder: Path, patterns: tuple[str, ...]) -> None:
+    for path in folder.iterdir():
+        if not any(fnmatch.fnmatch(path.name, pattern) for pattern in patterns):
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

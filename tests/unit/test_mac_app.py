@@ -1,0 +1,178 @@
+"""Making and checking Hunch.app: code for macOS, the disk image, and each fault that shows without a Mac."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import plistlib
+import random
+import shutil
+import struct
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.architecture.project import ROOT
+
+
+@pytest.fixture(scope="module")
+def tools() -> Iterator[Callable[[str], Any]]:
+    """Modules of packaging/mac, which run as scripts beside each other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(ROOT / "packaging" / "mac"), *sys.path])
+        yield importlib.import_module
+
+
+def command(kind: int, body: bytes) -> bytes:
+    body = body.ljust((len(body) + 7) // 8 * 8, b"\0")
+    return struct.pack("<2I", kind, 8 + len(body)) + body
+
+
+def linking(kind: int, name: str, start: int) -> bytes:
+    return command(kind, struct.pack("<I", start).ljust(start - 8, b"\0") + name.encode() + b"\0")
+
+
+def code(
+    *, architecture: int = 0x0100000C, macos: int = 14, library: str = "", rpath: str = "", signed: bool = True
+) -> bytes:
+    commands = [command(0x32, struct.pack("<4I", 1, macos << 16, 0, 0))]
+    commands += [linking(0xC, library, 24)] if library else []
+    commands += [linking(0x8000001C, rpath, 12)] if rpath else []
+    commands += [command(0x1D, bytes(8))] if signed else []
+    header = struct.pack("<7I", 0xFEEDFACF, architecture, 0, 6, len(commands), sum(map(len, commands)), 0) + bytes(4)
+    return header + b"".join(commands)
+
+
+def test_what_code_is_for_and_links_is_read(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    file = tmp_path / "code"
+    file.write_bytes(code(macos=13, library="@rpath/libmlx.dylib", rpath="@loader_path/lib"))
+    read = tools("macho").read_macho(file)
+    assert (read.architecture, read.minimum_macos) == (tools("macho").ARM64, (13, 0))
+    assert (read.libraries, read.rpaths, read.signed) == (("@rpath/libmlx.dylib",), ("@loader_path/lib",), True)
+    file.write_bytes(b"\xca\xfe\xba\xbe" + struct.pack(">I", 0x34) + b"a class of Java")
+    assert tools("macho").read_macho(file) is None
+    assert not tools("macho").thin(file)
+
+
+def test_one_architecture_is_left(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    intel, arm = code(architecture=0x01000007), code()
+    offsets = (64, 64 + len(intel))
+    table = struct.pack(">5I", 0x01000007, 3, offsets[0], len(intel), 3)
+    table += struct.pack(">5I", 0x0100000C, 0, offsets[1], len(arm), 3)
+    file = tmp_path / "code"
+    file.write_bytes((struct.pack(">2I", 0xCAFEBABE, 2) + table).ljust(64, b"\0") + intel + arm)
+    assert tools("macho").thin(file)
+    assert file.read_bytes() == arm
+
+
+def test_an_image_has_the_bytes_of_the_volume(tmp_path: Path, tools: Callable[[str], Any]) -> None:
+    random.seed(7)
+    volume = random.randbytes(3 << 20) + bytes(2 << 20) + random.randbytes(512)  # what packs well, and what does not
+    (tmp_path / "volume").write_bytes(volume)
+    tools("udif").write_dmg(tmp_path / "volume", tmp_path / "image.dmg")
+    image = (tmp_path / "image.dmg").read_bytes()
+    trailer = image[-512:]
+    assert trailer[:4] == b"koly"
+    plist_at, plist_length = struct.unpack_from(">2Q", trailer, 216)
+    assert plist_at + plist_length + 512 == len(image)
+    (blocks,) = plistlib.loads(image[plist_at : plist_at + plist_length])["resource-fork"]["blkx"]
+    data = blocks["Data"]
+    (count,) = struct.unpack_from(">I", data, 200)
+    unpacked = bytearray(len(volume))
+    for index in range(count):
+        kind, _, sector, sectors, offset, length = struct.unpack_from(">2I4Q", data, 204 + 40 * index)
+        if kind == 0xFFFFFFFF:
+            assert index == count - 1
+            continue
+        stored = image[offset : offset + length]
+        unpacked[sector * 512 : (sector + sectors) * 512] = zlib.decompress(stored) if kind == 0x80000005 else stored
+    assert unpacked == volume
+    assert struct.unpack_from(">I", data, 72)[0] == zlib.crc32(volume)
+    assert struct.unpack_from(">I", trailer, 88)[0] == zlib.crc32(image[:plist_at])
+    assert struct.unpack_from(">Q", trailer, 492)[0] == len(volume) // 512
+
+
+LIBRARIES = Path("Contents/Resources/python/lib/python3.13/site-packages/mlx/lib")
+
+
+@pytest.fixture
+def app(tmp_path: Path, sound: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "Hunch.app"))
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory, tools: Callable[[str], Any]) -> Path:
+    """The smallest app without a fault."""
+    app = tmp_path_factory.mktemp("app") / "Hunch.app"
+    (app / "Contents" / "MacOS").mkdir(parents=True)
+    (app / LIBRARIES).mkdir(parents=True)
+    (app / "Contents" / "MacOS" / "Hunch").write_bytes(code(library="/usr/lib/libSystem.B.dylib"))
+    (app / LIBRARIES / "libmlx.dylib").write_bytes(code())
+    (app / LIBRARIES / "core.so").write_bytes(code(library="@rpath/libmlx.dylib", rpath="@loader_path/lib"))
+    (app / LIBRARIES / "mlx.metallib").write_bytes(b"metal")
+    for language in ("en", "ko", "ja", "zh_CN"):
+        (app / LIBRARIES / f"hunch_{language}.qm").write_bytes(b"qm")
+    tools("description").write(app)
+    seal(app)
+    return app
+
+
+def seal(app: Path) -> None:
+    contents = app / "Contents"
+    files = [path for path in contents.rglob("*") if path.is_file()]
+    hashes = {str(path.relative_to(contents)): hashlib.sha256(path.read_bytes()).digest() for path in files}
+    (contents / "_CodeSignature").mkdir(exist_ok=True)
+    entries = {"files2": {name: {"hash2": value} for name, value in hashes.items()}}
+    (contents / "_CodeSignature" / "CodeResources").write_bytes(plistlib.dumps(entries))
+
+
+def test_an_app_without_faults_has_none(app: Path, tools: Callable[[str], Any]) -> None:
+    assert list(tools("checks").problems(app)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("core.so", code(architecture=0x01000007), "not for arm64"),
+        ("core.so", code(macos=26), "needs macOS (26, 0)"),
+        ("core.so", code(signed=False), "not signed"),
+        ("core.so", code(rpath="/opt/homebrew/lib"), "looks for libraries in /opt/homebrew/lib"),
+        ("core.so", code(library="/opt/homebrew/lib/libpq.dylib"), "links /opt/homebrew/lib/libpq.dylib"),
+        ("core.so", code(library="@rpath/QtSql"), "links @rpath/QtSql, which is not there"),
+        ("mlx.metallib", None, "mlx.metallib is not beside libmlx.dylib"),
+        ("extra.pth", b"import os", "there is a .pth file"),
+        ("hunch_ko.qm", None, "not all languages are compiled"),
+    ],
+)
+def test_each_fault_is_named(
+    app: Path, tools: Callable[[str], Any], name: str, content: bytes | None, problem: str
+) -> None:
+    if content is None:
+        (app / LIBRARIES / name).unlink()
+    else:
+        (app / LIBRARIES / name).write_bytes(content)
+    seal(app)
+    found = list(tools("checks").problems(app))
+    assert len(found) == 1
+    assert found[0].endswith(problem)
+
+
+def test_what_changes_after_the_seal_is_named(app: Path, tools: Callable[[str], Any]) -> None:
+    (app / LIBRARIES / "mlx.metallib").write_bytes(b"other")
+    (app / LIBRARIES / "more").write_bytes(b"")
+    found = sorted(tools("checks").problems(app))
+    assert [each.rsplit("/", 1)[1] for each in found] == [
+        "mlx.metallib: changed after it was sealed",
+        "more: not sealed",
+    ]
+
+
+def test_another_version_than_the_project_is_named(app: Path, tools: Callable[[str], Any]) -> None:
+    plist = app / "Contents" / "Info.plist"
+    plist.write_bytes(plistlib.dumps(plistlib.loads(plist.read_bytes()) | {"CFBundleVersion": "9"}))
+    seal(app)
+    assert list(tools("checks").problems(app)) == ["Info.plist: CFBundleVersion is 9"]
