@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -22,6 +23,12 @@ def streaming_transcript(open_transcript: Opener, turns: int = 20) -> Transcript
     harness.model.append(question(1001))
     harness.model.append(reply(1002, "", ReplyStatus.STREAMING))
     return harness
+
+
+def show_all() -> None:
+    """On a busy machine some of what is in sight is shown in later turns."""
+    for _ in range(5):
+        QApplication.processEvents()
 
 
 def wheel(widget: QWidget, delta_y: int) -> None:
@@ -309,6 +316,7 @@ def test_a_dragged_bar_is_not_pulled_away(open_transcript: Opener) -> None:
     bar = harness.view.verticalScrollBar()
     bar.setSliderDown(True)
     bar.setSliderPosition(harness.bottom // 2)
+    show_all()
     held = harness.value
     harness.model.append_text(1002, PARAGRAPH * 5)
     assert harness.value == held
@@ -329,10 +337,48 @@ def test_nothing_moves_when_the_first_words_come(open_transcript: Opener, scale:
 def test_a_chat_of_many_small_parts_leaves_few_widgets_to_the_next_one(qtbot: QtBot) -> None:
     harness = TranscriptHarness([reply(1, "tiny\n\n" * 60)])
     qtbot.addWidget(harness.view)
+    show_all()
     most = len(harness.view.viewport().findChildren(TextPart))
     assert most > 20
     harness.model.set_messages([reply(2, "other words")])
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert len(harness.view.viewport().findChildren(TextPart)) < 10
     harness.model.set_messages([reply(3, "tiny\n\n" * 60)])
+    show_all()
     assert len(harness.view.viewport().findChildren(TextPart)) == most
+
+
+def calls(act: Callable[[], object]) -> int:
+    """How many functions of Python an act has called, which no busy machine changes."""
+    counted = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal counted
+        counted += event == "call"
+
+    sys.setprofile(count)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+def calls_of_acts(harness: TranscriptHarness) -> dict[str, int]:
+    """What changes a place far up, or how everything looks."""
+    view = harness.view
+    acts: dict[str, Callable[[], object]] = {
+        "hit far up": lambda: view.show_message(101, 3),
+        "scroll": lambda: harness.scroll_to(harness.value - 300),
+        "change": lambda: harness.model.change(102, text=PARAGRAPH),
+        "resize": lambda: view.resize(700, 600),
+        "colours": lambda: harness.theme.set_appearance("dark"),
+        "text size": lambda: harness.theme.set_scale(1.5),
+        "another message": lambda: harness.model.append(question(100_000)),
+    }
+    return {name: calls(act) for name, act in acts.items()}
+
+
+def test_what_stands_below_a_place_costs_it_nothing(open_transcript: Opener) -> None:
+    few, many = (calls_of_acts(open_transcript(long_chat(turns))) for turns in (300, 3000))
+    assert {name: (few[name], many[name]) for name in few if many[name] > few[name] + 2000} == {}

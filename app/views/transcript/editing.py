@@ -50,7 +50,7 @@ class Editing(Fields):
 
     def typing_place(self) -> TypingPlace | None:
         """Where somebody types now, before all widgets are made anew. Commits what is being composed there."""
-        for item in self._column.items:
+        for _, item in self._column.read_items():
             part = self._part(item.message.id) if item.message.edit is not None else None
             caret = getattr(part.widget, "caret", None) if part is not None else None
             if caret is not None and (ends := caret()) is not None:
@@ -87,4 +87,4 @@ class Editing(Fields):
         part, row = self._part(message_id), self._model.row_of(message_id)
         if part is not None and row is not None:
             part.measured_width_px = -1
-            self._sight.arrange(row)
+            self._sight.arrange()

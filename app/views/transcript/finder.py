@@ -222,7 +222,7 @@ def show_attachments(column: MessageColumn, sight: Sight, row: int) -> None:
     item = column.items[row]
     if not item.is_read:
         item.sync(sight.column_px())
-        sight.arrange(row)
+        sight.arrange()
     part = next((part for part in item.parts if part.kind is PartKind.ATTACHMENTS), None)
     if part is not None:
         _show(item, part, sight, 0)
@@ -237,12 +237,12 @@ def part_at(item: MessageItem, address: Address, row: int, sight: Sight) -> Part
     """The part with this address; the section that it is in is read for it."""
     if not item.is_read:
         item.sync(sight.column_px())
-        sight.arrange(row)
+        sight.arrange()
     section = next((part for part in item.parts if _is_section_of(part, address)), None)
     if section is not None:
         index = item.parts.index(section)
         item.read_section(range(index, index + 1), sight.column_px())
-        sight.arrange(row)
+        sight.arrange()
     return next((part for part in item.parts if part.address == address), None)
 
 

@@ -51,32 +51,32 @@ class FollowedMessages(QObject):
         count, width_px = len(self._model.messages), self._sight.column_px()
         self._free_later(self._column.items)
         kept = self._column.keep_same(self._model.messages, width_px)
-        self._column.items += [self._make_item(row, width_px) for row in range(kept, count)]
+        self._column.put(kept, [self._make_item(row, width_px) for row in range(kept, count)])
         self.lost.emit()
         self._hold.follows_end = not kept or (self._hold.follows_end and kept >= count - 1)
         self._hold.drop_lost()
-        self._sight.arrange(0)
+        self._sight.arrange()
         self._parts.keep_few_spare()
 
     def sync(self, row: int) -> None:
         """The message is another one now, or is to be shown otherwise."""
         item = self._column.items[row]
-        item.message = self._model.messages[row]
+        item.message, item.stretch.is_stale = self._model.messages[row], True
         if item.is_read:
             item.sync(self._sight.column_px())
-        self._sight.arrange(row)
+        self._sight.arrange()
 
     def _on_inserted(self, row: int) -> None:
         if row == len(self._column.items) and self._model.messages[row].from_user:
             self._hold.follow_end()  # a new question is always scrolled into view
-        self._column.items.insert(row, self._make_item(row, self._sight.column_px()))
-        self._sight.arrange(row)
+        self._column.put(row, [self._make_item(row, self._sight.column_px())])
+        self._sight.arrange()
 
     def _on_prepended(self, count: int) -> None:
         width_px = self._sight.column_px()
-        self._column.prepend([self._make_item(row, width_px) for row in range(count)])
+        self._column.put(0, [self._make_item(row, width_px) for row in range(count)])
         self.prepended.emit(count)
-        self._sight.arrange(len(self._column.items))
+        self._sight.arrange()
         if self._hold.follows_end and self._places.awaited is not None:
             self._places.show(self._places.awaited)
 
@@ -84,7 +84,7 @@ class FollowedMessages(QObject):
         """Most words find room in the line that is there: then nothing has to be placed."""
         item, width_px = self._column.items[row], self._sight.column_px()
         if not item.is_read or item.grow(width_px) or self._parts.show_grown(item, width_px):
-            self._sight.arrange(row)
+            self._sight.arrange()
         else:
             self.grew.emit()
 
@@ -99,10 +99,10 @@ class FollowedMessages(QObject):
     def _on_removed(self, first: int, count: int) -> None:
         for item in self._column.items[first : first + count]:
             item.release_all()
-        del self._column.items[first : first + count]
+        self._column.drop(first, first + count)
         self.lost.emit()
         self._hold.drop_lost()
-        self._sight.arrange(first)
+        self._sight.arrange()
 
     def _free_later(self, items: list[MessageItem]) -> None:
         """To free very many at once takes as long as to make them."""

@@ -220,7 +220,7 @@ class LinkKeys:
     def show_focused(self) -> bool:
         """Brings the button that Tab has reached into sight, if it is one of the transcript's. True."""
         focused, page_px = QApplication.focusWidget(), self._sight.page_px()
-        for item in self._column.items:
+        for _, item in self._column.read_items():
             for index, part in enumerate(item.parts):
                 widget = as_widget(part.widget) if part.widget is not None else None
                 if focused is not None and widget is not None and (widget is focused or widget.isAncestorOf(focused)):
@@ -237,7 +237,7 @@ class LinkKeys:
 
     def _go_to_other_end(self, text: object, address: str) -> None:
         """From a footnote's mark to its number, or back. The focus goes along, so that Return leads back."""
-        row = next((row for row, item in enumerate(self._column.items) if _shows(item, text)), None)
+        row = next((row for row, item in self._column.read_items() if _shows(item, text)), None)
         spot = None if row is None else self._walk.first_to(way_back(address), row)
         if spot is not None:
             self._focus(spot)
@@ -294,7 +294,7 @@ class LinkKeys:
             item.sync(self._sight.column_px())
         while item.read_section(range(len(item.parts)), self._sight.column_px()):
             pass
-        self._sight.arrange(row)
+        self._sight.arrange()
 
 
 def _shows(item: MessageItem, text: object) -> bool:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_item import MessageItem
+from app.views.transcript.message_item import NOWHERE, MessageItem, Stretch
 from app.views.transcript.parts import Part
 
 MARGIN_PX = 24
 _AFTER_USER_PX = 0
 _AFTER_REPLY_PX = 24
+_STRETCH = 256  # messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,34 +38,63 @@ class Placed:
 
 
 class MessageColumn:
-    """The column of all messages, in its own coordinates from 0 to `height_px`."""
+    """The column of all messages, in its own coordinates from 0 to `height_px`.
+
+    Where one changes its height, only its own stretch is placed anew: a chat may have very many.
+    """
 
     def __init__(self) -> None:
         self.items: list[MessageItem] = []
         self.height_px = 0
+        self._stretches: list[Stretch] = []
         self.scale = 1.0
 
-    def arrange(self, first: int = 0, scale: float = 1.0) -> None:
-        """Sets tops from row `first` on."""
-        self.scale = scale
-        y = MARGIN_PX
-        if 0 < first <= len(self.items):
-            y = _below(self.items[first - 1], scale)
-        for item in self.items[first:]:
-            item.top_px = y
-            y = _below(item, scale)
-        self.height_px = max(MARGIN_PX, y - round(_AFTER_REPLY_PX * scale)) + MARGIN_PX if self.items else 0
+    def put(self, row: int, new: list[MessageItem]) -> None:
+        """Items above all others, below them, or one between."""
+        above = self.items[row - 1].stretch if row else NOWHERE
+        is_last = row == len(self.items)
+        self.items[row:row] = new
+        if len(new) == 1 and row and (above.count < _STRETCH or not is_last):
+            above.count += 1
+            above.is_stale = True
+            new[0].stretch = above
+        else:
+            at = len(self._stretches) if row else 0
+            self._stretches[at:at] = _stretches_of(new)
 
-    def prepend(self, items: list[MessageItem]) -> None:
-        """Puts items above all others, which stay as they are arranged."""
-        y = MARGIN_PX
-        for item in items:
-            item.top_px = y
-            y = _below(item, self.scale)
-        for item in self.items:
-            item.top_px += y - MARGIN_PX
-        self.items[:0] = items
-        self.height_px += y - MARGIN_PX
+    def drop(self, first: int, end: int) -> None:
+        at, kept = 0, list[Stretch]()
+        for stretch in self._stretches:
+            rows = range(at, at := at + stretch.count)
+            if rows.stop <= first or rows.start >= end:
+                kept.append(stretch)
+                continue
+            for item in self.items[rows.start : rows.stop]:
+                item.stretch = NOWHERE
+            kept += _stretches_of(self.items[rows.start : first]) + _stretches_of(self.items[end : rows.stop])
+        self._stretches = kept
+        del self.items[first:end]
+
+    def read_items(self) -> Iterator[tuple[int, MessageItem]]:
+        """With their rows: those whose text was cut into parts. The others have nothing but an estimated height."""
+        row = 0
+        for stretch in self._stretches:
+            end = row + stretch.count
+            if stretch.has_read:
+                yield from ((at, self.items[at]) for at in range(row, end) if self.items[at].is_read)
+            row = end
+
+    def arrange(self, scale: float = 1.0) -> None:
+        """Puts everything in its place."""
+        row, y = 0, MARGIN_PX
+        for stretch in self._stretches:
+            if stretch.is_stale or scale != self.scale:
+                _place(stretch, self.items[row : row + stretch.count], scale)
+            stretch.top_px = y
+            row += stretch.count
+            y += stretch.height_px
+        self.scale = scale
+        self.height_px = max(MARGIN_PX, y - round(_AFTER_REPLY_PX * scale)) + MARGIN_PX if self.items else 0
 
     def rows_between(self, top_px: int, bottom_px: int) -> range:
         first = max(0, bisect_right(self.items, top_px, key=lambda item: item.top_px) - 1)
@@ -85,28 +115,28 @@ class MessageColumn:
         for item in self.items[kept:]:
             if item.is_read:
                 item.release_all()
-        del self.items[kept:]
+        self.drop(kept, len(self.items))
         for item, message in pairs[:kept]:
-            item.message, item.highlighted = message, False
+            item.message, item.highlighted, item.stretch.is_stale = message, False, True
             if item.is_read:
                 item.sync(width_px)
         return kept
 
     def make_anew(self, make: Callable[[int], MessageItem], released: Callable[[], None], scale: float) -> None:
-        """Every item that was read, without what it had measured; what was opened or shows its icons stays so.
-
-        The others, of which a long chat has very many, have nothing but their estimated height.
-        """
-        read = [(row, item) for row, item in enumerate(self.items) if item.is_read]
+        """Every item that was read, without what it had measured; what was opened or shows its icons stays so."""
+        read = list(self.read_items())
         for _, item in read:
             item.release_all()
         released()
         factor = scale / self.scale
         for item in self.items if factor != 1 else ():
             item.height_px = round(item.height_px * factor)
+        for stretch in self._stretches:
+            stretch.has_read = False
         for row, item in read:
-            self.items[row] = make(row)
-            self.items[row].opened, self.items[row].highlighted = item.opened, item.highlighted
+            new = self.items[row] = make(row)
+            new.opened, new.highlighted, new.stretch = item.opened, item.highlighted, item.stretch
+            new.stretch.is_stale, item.stretch = True, NOWHERE
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
         """The parts that reach into this stretch, from above."""
@@ -160,9 +190,24 @@ def _index_now(anchor: Anchor) -> int:
     return index
 
 
-def _below(item: MessageItem, scale: float) -> int:
-    gap = _AFTER_USER_PX if item.message.from_user else _AFTER_REPLY_PX
-    return item.top_px + item.height_px + round(gap * scale)
+def _stretches_of(items: list[MessageItem]) -> list[Stretch]:
+    made = []
+    for start in range(0, len(items), _STRETCH):
+        some = items[start : start + _STRETCH]
+        made.append(stretch := Stretch(len(some)))
+        for item in some:
+            item.stretch = stretch
+            stretch.has_read = stretch.has_read or item.is_read
+    return made
+
+
+def _place(stretch: Stretch, items: list[MessageItem], scale: float) -> None:
+    gaps_px = round(_AFTER_REPLY_PX * scale), round(_AFTER_USER_PX * scale)
+    y = 0
+    for item in items:
+        item.offset_px = y
+        y += item.height_px + gaps_px[item.message.from_user]
+    stretch.height_px, stretch.is_stale = y, False
 
 
 class Sight(Protocol):
@@ -173,7 +218,7 @@ class Sight(Protocol):
     def page_px(self) -> int: ...
     def column_px(self) -> int: ...
     def show_at(self, anchor: Anchor) -> None: ...
-    def arrange(self, first: int) -> None: ...
+    def arrange(self) -> None: ...
 
 
 # The reading place outlives the window. Pixels would mean another place after a change of width, text size or what is
@@ -269,7 +314,7 @@ class ReadingPlaces:
     def _read(self, item: MessageItem) -> None:
         if not item.is_read:
             item.sync(self._sight.column_px())
-            self._sight.arrange(self._column.items.index(item))
+            self._sight.arrange()
 
 
 def _anchor(item: MessageItem, offset: float, above_px: int) -> Anchor:
@@ -375,7 +420,7 @@ class Hold:
 
     def drop_lost(self) -> None:
         """The message of the anchor may have been removed, or has another item now."""
-        if self.anchor is not None and self.anchor.item not in self._column.items:
+        if self.anchor is not None and self.anchor.item.stretch is NOWHERE:
             self.anchor = None
 
     def wanted_top(self, bottom_px: int) -> int:

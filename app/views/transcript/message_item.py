@@ -197,14 +197,31 @@ def splitter_of(section: Section) -> Splitter:
     return splitter
 
 
+class Stretch:
+    """Neighbours in the column of messages, which have their places within it and move together."""
+
+    __slots__ = ("count", "has_read", "height_px", "is_stale", "top_px")
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self.top_px = self.height_px = 0
+        self.is_stale = True  # a height within it has changed
+        self.has_read = False
+
+
+NOWHERE = Stretch()  # for what is in no column
+
+
 class MessageItem:
     """INVARIANT: `parts` in order is what is on screen; `height_px` is the sum of their extents."""
+
+    stretch = NOWHERE
+    offset_px = 0  # in the stretch
 
     def __init__(
         self, message: TranscriptMessage, name: Callable[[], str], theme: Theme, release: Callable[[Part], None]
     ) -> None:
         self.message = message
-        self.top_px = 0
         self.height_px = 0
         self.highlighted = False
         self.opened = False
@@ -230,6 +247,10 @@ class MessageItem:
     @cached_property
     def _thought(self) -> Body:
         return Body(self._maker, secondary=True)
+
+    @property
+    def top_px(self) -> int:
+        return self.stretch.top_px + self.offset_px
 
     @property
     def is_growing(self) -> bool:
@@ -259,7 +280,7 @@ class MessageItem:
 
     def sync(self, width_px: int) -> bool:
         """Updates the parts from the message; returns whether some came or went."""
-        self.is_read = True
+        self.is_read = self.stretch.has_read = True
         self._set_fields()
         attached: object = self.message.attachments
         shown = bool(attached) and not self._is_edited  # there the field has them
@@ -347,6 +368,7 @@ class MessageItem:
         """Computes the positions anew; call it after any change of a part's height."""
         self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
         self.height_px = self._tops[-1]
+        self.stretch.is_stale = True
 
     def release_all(self) -> None:
         for part in self._parts:

@@ -194,7 +194,7 @@ class SelectionKeys:
         item = self._column.items[row]
         if not item.is_read:
             item.sync(self._sight.column_px())
-            self._sight.arrange(row)
+            self._sight.arrange()
         for part in reversed(item.parts) if back else item.parts:
             if part.address is not None:
                 yield _Caret(row, part, _END if back else 0)
@@ -222,7 +222,7 @@ class SelectionKeys:
             index = item.parts.index(caret.part)
             behind = len(item.parts) - index
             item.read_section(range(index, index + 1), self._sight.column_px())
-            self._sight.arrange(caret.row)
+            self._sight.arrange()
             part = item.parts[len(item.parts) - behind if at_end else index]
             caret = _Caret(caret.row, part, caret.char)
         assert address is not None

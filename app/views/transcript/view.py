@@ -6,7 +6,7 @@ where messages stand (`message_column.py`), which parts get widgets (`visible_pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -189,31 +189,31 @@ class _Place:
 
 def kept_focus(editing: Editing, column: MessageColumn) -> Callable[[], None]:
     """Call what it returns when the widgets are there again: the focus is where it was, and so is the caret."""
-    typing, place = editing.typing_place(), _focused(column.items)
+    typing, place = editing.typing_place(), _focused(column)
 
     def focus_again() -> None:
         if typing is not None:
             editing.type_on(typing)
         if place is not None:
-            _focus(column.items, place)
+            _focus(column, place)
 
     return focus_again
 
 
-def _focused(items: Sequence[MessageItem]) -> _Place | None:
+def _focused(column: MessageColumn) -> _Place | None:
     focused = QApplication.focusWidget()
     if focused is None:
         return None
-    for item in items:
+    for _, item in column.read_items():
         for index, part in enumerate(item.parts):
             if focused in (inside := _inside(part, type(focused))):
                 return _Place(item.message.id, index, type(focused), inside.index(focused))
     return None
 
 
-def _focus(items: Sequence[MessageItem], place: _Place) -> None:
+def _focus(column: MessageColumn, place: _Place) -> None:
     """On what stands there now; nothing where it is out of sight."""
-    parts = next((item.parts for item in items if item.message.id == place.message_id), [])
+    parts = next((item.parts for _, item in column.read_items() if item.message.id == place.message_id), [])
     inside = _inside(parts[place.part], place.kind) if place.part < len(parts) else []
     if place.number < len(inside):
         inside[place.number].setFocus(Qt.FocusReason.OtherFocusReason)
@@ -313,7 +313,7 @@ class Layout(QObject):
     def resize(self) -> None:
         """At another width the words at the top edge stay there, too."""
         if self._sight.column_px() == self._width_px:
-            self._sight.arrange(0)
+            self._sight.arrange()
         else:
             self._width_px = self._sight.column_px()
             self.change(lambda: None)
@@ -325,7 +325,7 @@ class Layout(QObject):
             place = self.place()
         act()
         self._hold.drop_lost()
-        self._sight.arrange(0)
+        self._sight.arrange()
         if place is not None and self._places.show(place):
             self._hold.place = place
 
@@ -346,7 +346,7 @@ class Layout(QObject):
             first = parts.measure(column, self._hold.wanted_top(self.bottom_px), page_px, width_px)
             if first is None:
                 break
-            column.arrange(first, column.scale)
+            column.arrange(column.scale)
         if first is not None or parts.has_more:
             self._later.start()
         self._apply_range(top := self._hold.wanted_top(self.bottom_px))
@@ -476,8 +476,8 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
     def column_px(self) -> int:
         return max(120, min(self._theme.px(COLUMN_PX), self.viewport().width() - 2 * SIDE_PX))
 
-    def arrange(self, first: int) -> None:
-        self._column.arrange(first, self._theme.scale)
+    def arrange(self) -> None:
+        self._column.arrange(self._theme.scale)
         self._layout.settle()
 
     def _on_settled(self, top: int) -> None:

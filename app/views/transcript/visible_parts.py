@@ -108,7 +108,7 @@ class VisibleParts(QObject):
         row = next((row for row in rows if not column.items[row].is_read), None)
         if row is not None:
             column.items[row].sync(width_px)
-            column.arrange(row, self._context.theme.scale)
+            column.arrange(self._context.theme.scale)
 
     def show_grown(self, item: MessageItem, width_px: int) -> bool:
         """Shows once more what has changed of a message; returns whether it has to be placed anew."""
@@ -241,4 +241,4 @@ def _keeps_focus(part: Part, column: MessageColumn) -> bool:
         return False
     focused = QApplication.focusWidget()
     typed_in = focused is not None and as_widget(part.widget).isAncestorOf(focused)
-    return typed_in and any(part in item.parts for item in column.items if item.message.id == part.message_id)
+    return typed_in and any(part in item.parts for _, item in column.read_items() if item.message.id == part.message_id)
