@@ -9,7 +9,6 @@ import errno
 import math
 import os
 import queue
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,6 +38,7 @@ from engine.hub.staging import (
     Busy,
     alone_with,
     begun_commit,
+    free_bytes,
     keep_only,
     lists,
     promise,
@@ -392,7 +392,7 @@ class Download:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             if self._ahead is not None:
                 return self._ahead.disk_full()
-            return DiskFull(self.repository, self._tuning.disk_reserve_bytes, shutil.disk_usage(self._root).free)
+            return DiskFull(self.repository, self._tuning.disk_reserve_bytes, free_bytes(self._root))
         return StorageFailed(self.repository, str(self._root), error.strerror or str(error))
 
     def _in_parallel(self, fetch: Callable[[RemoteFile], None], files: Sequence[RemoteFile], meter: Meter) -> None:

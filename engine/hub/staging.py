@@ -251,8 +251,7 @@ def remove_unheld(root: Path) -> None:
             descriptor = _acquire(path)
         except Busy:
             continue
-        path.unlink(missing_ok=True)
-        os.close(descriptor)
+        _let_go(path, descriptor)
 
 
 @contextmanager
@@ -262,8 +261,14 @@ def _held(path: Path, wait: Callable[[float], object] | None) -> Iterator[None]:
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
-        os.close(descriptor)
+        _let_go(path, descriptor)
+
+
+def _let_go(path: Path, descriptor: int) -> None:
+    """A file that the disk does not delete locks nothing."""
+    with suppress(OSError):
+        path.unlink()
+    os.close(descriptor)
 
 
 def _acquire_in_time(path: Path, wait: Callable[[float], object]) -> int:
@@ -318,6 +323,11 @@ def _to_come(staging: Path) -> int:
     return max(0, recorded_bytes(staging, "promised_bytes") - bytes_in(staging))
 
 
+def free_bytes(folder: Path) -> int:
+    """On the disk of a folder that need not be there: it may have gone, or there was no room for it."""
+    return shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
+
+
 class Ahead:
     """Bytes that one download has still to write into its staging folder."""
 
@@ -333,12 +343,11 @@ class Ahead:
 
     def check(self, others_bytes: int) -> None:
         """Raises DiskFull if less than this plus `others_bytes` is free."""
-        if self._files and shutil.disk_usage(self._folder).free < self._with_reserve() + others_bytes:
+        if self._files and free_bytes(self._folder) < self._with_reserve() + others_bytes:
             raise self.disk_full(others_bytes)
 
     def disk_full(self, others_bytes: int = 0) -> DiskFull:
-        free_bytes = shutil.disk_usage(self._folder).free
-        return DiskFull(self._repository, self._with_reserve(), free_bytes, others_bytes)
+        return DiskFull(self._repository, self._with_reserve(), free_bytes(self._folder), others_bytes)
 
     def _with_reserve(self) -> int:
         return self.needed_bytes() + self._reserve_bytes

@@ -44,6 +44,7 @@ from engine.hub.download import Tuning
 from engine.hub.store import INSPECTED, VOCABULARIES
 from engine.hub.writer import _Part
 from tests.end2end.conftest import LARGE, REPO
+from tests.helpers import faulty_disk
 from tests.helpers.event_recorder import TERMINAL, EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, safetensors, write_folder
 from tests.helpers.tinyhub import Fault, TinyHub
@@ -655,3 +656,27 @@ def wait_for_part(root: Path, count: int) -> Path:
         for part in root.rglob("model.safetensors.*.part"):
             if part.stat().st_size >= count:
                 return part
+
+
+def test_a_disk_without_room_for_the_folder_of_models_says_so(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    with faulty_disk.failing(faulty_disk.Fault(frozenset({"os.mkdir"}), at=1, number=errno.ENOSPC), tmp_path):
+        event = recorder.end_of(store.install(REPO))
+    assert isinstance(event, DownloadFailed)
+    assert isinstance(event.error, DiskFull)
+    assert event.error.available_bytes > 0
+    install(store, recorder)
+    assert_installed(tmp_path, hub)
+
+
+def test_a_lock_that_the_disk_does_not_delete_locks_nothing(
+    tmp_path: Path, hub: TinyHub, store: QuickStore, recorder: EventRecorder
+) -> None:
+    """Some disks need room to delete a file, too."""
+    refusal = faulty_disk.Fault(frozenset({"os.remove"}), at=1, number=errno.ENOSPC, persistent=True)
+    with faulty_disk.failing(refusal, tmp_path):
+        recorder.end_of(store.install(REPO))
+    assert list((tmp_path / "models" / ".downloads").glob("*.lock"))
+    install(store, recorder)
+    assert_installed(tmp_path, hub)
