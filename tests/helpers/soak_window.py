@@ -2,7 +2,7 @@
 
 python -m tests.helpers.soak_window FOLDER TURNS: prints a JSON line at each tenth of the turns with what the process
 holds, all in exact counts but the resident pages. With `--minutes` it goes on for that long instead, and prints a line
-each minute. With `--keep N` the last of each N chats is not deleted.
+each minute. With `--keep N` the last of each N chats is not deleted. Each chat has five turns, or `--chat-turns`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.helpers.tiny_models import make_pair
 
 PAGE_BYTES = 4096
 PATIENCE_MS = 120_000
-CHAT_TURNS = 5  # then it goes on in another chat
+CHAT_TURNS = 5  # then it goes on in another chat, which the last four act on
 ANSWER_TOKENS = 24
 
 
@@ -50,13 +50,16 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 class Soak(QObject):
-    def __init__(self, application: Application, turns: int, minutes: int = 0, keep: int = 0) -> None:
+    def __init__(
+        self, application: Application, turns: int, minutes: int = 0, keep: int = 0, chat_turns: int = CHAT_TURNS
+    ) -> None:
         """`keep`: of so many chats one stays; 0: none."""
         super().__init__()
         self._application = application
         self._turns = turns
         self._minutes = minutes
         self._keep = keep
+        self._chat_turns = chat_turns
 
     def run(self) -> None:
         app = self._application
@@ -85,7 +88,7 @@ class Soak(QObject):
 
     def _turn(self, turn: int) -> None:
         app, chats = self._application, self._application.chats
-        if turn % CHAT_TURNS == 0:
+        if turn % self._chat_turns == 0:
             chats.new_chat()
         app.window.composer.send(f"{turn} " + "question " * (turn % 7))
         until(lambda: not chats.generating and not app.storage.pending)
@@ -93,9 +96,9 @@ class Soak(QObject):
             1: lambda: chats.regenerate(chats.transcript.messages[-1].id),
             2: lambda: chats.conversations.set_query(f"{turn % 9}"),
             3: lambda: chats.rename_chat(chats.chat_id, f"chat {turn}"),
-            4: lambda: None if self._stays(turn // CHAT_TURNS) else chats.delete_chat(chats.chat_id),
+            4: lambda: None if self._stays(turn // self._chat_turns) else chats.delete_chat(chats.chat_id),
         }
-        acts.get(turn % CHAT_TURNS, lambda: None)()
+        acts.get(turn % self._chat_turns - self._chat_turns + CHAT_TURNS, lambda: None)()
         until(lambda: not chats.generating and not app.storage.pending)
         chats.conversations.set_query("")
         if turn % 20 == 0:
@@ -124,12 +127,12 @@ class Soak(QObject):
         }
 
 
-def main(folder: Path, turns: int, minutes: int, keep: int) -> int:
+def main(folder: Path, turns: int, minutes: int, keep: int, chat_turns: int) -> int:
     make_pair(folder / "starter")
     qt = qt_application()
     application = Application(Paths.for_user(folder / "profile"), starter=folder / "starter")
     application.settings.max_tokens = ANSWER_TOKENS
-    soak = Soak(application, turns, minutes, keep)
+    soak = Soak(application, turns, minutes, keep, chat_turns)
     application.opened.connect(lambda: QTimer.singleShot(0, soak.run))
     application.ended.connect(qt.quit)
     application.show()
@@ -142,4 +145,5 @@ if __name__ == "__main__":
     parser.add_argument("turns", type=int)
     parser.add_argument("--minutes", type=int, default=0)
     parser.add_argument("--keep", type=int, default=0)
+    parser.add_argument("--chat-turns", type=int, default=CHAT_TURNS)
     sys.exit(main(**vars(parser.parse_args())))
