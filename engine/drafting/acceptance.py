@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect, bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from engine.api.types import MAX_DRAFT_TOKENS
 
@@ -15,48 +16,36 @@ _BUCKET_ENDS = (1, 2, 3, 4, 6, 8, 12, 16, MAX_DRAFT_TOKENS)  # positions in a dr
 _HOPE, _DOUBT = 0.6, 0.0  # Beta prior of the first position: its mean while there is credit, and without
 _FIRST_PRIOR_TRIALS, _PRIOR_TRIALS = 2.0, 8.0  # pseudo-counts; later positions: prior mean is the rate before
 _FADING, _ROUND_FADING = 0.995, 0.997  # what older trials are multiplied by at each new one, and at each round
-_RECENT_FADING, _RECENT_PRIOR_TRIALS = 0.92, 2.0
 _DOUBTED_TRIALS = 4.0  # trials that remain of a rate after `doubt`
 
 _GRADES = (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.995)
-_GRADE_MIDDLES = (0.1, 0.27, 0.42, 0.57, 0.72, 0.85, 0.92, 0.96, 0.98, 0.99)
+_GRADE_MIDDLES = tuple((low + high) / 2 for low, high in pairwise((0.0, *_GRADES, 1.0)))
 _GRADE_TRIALS = 4  # pseudo-count of a grade's middle
 _SLOWEST_LEARNING = 0.01
 _SUREST_LEARNING = 0.0025  # of the highest grade: long drafts consist of it, so its error counts once a token
 
 
 class _Rate:
-    """The accept rate of some positions, which may drift: a long-run average, and one that decays every round."""
+    """The accept rate of some positions, which may drift."""
 
     def __init__(self) -> None:
         self._right = self._trials = 0.0
-        self._recent_right = self._recent_trials = 0.0
 
     def learn(self, right: bool) -> None:
         self._right, self._trials = _FADING * self._right + right, _FADING * self._trials + 1
-        self._recent_right, self._recent_trials = self._recent_right + right, self._recent_trials + 1
 
-    def end_round(self, share: float) -> None:
-        """Decay both averages, so that a position without trials is tried again. `share`: of a round."""
-        slowly, fast = _ROUND_FADING**share, _RECENT_FADING**share
-        self._right *= slowly
-        self._trials *= slowly
-        self._recent_right *= fast
-        self._recent_trials *= fast
-
-    def doubt(self) -> None:
-        kept = min(1.0, _DOUBTED_TRIALS / self._trials) if self._trials else 1.0
+    def fade(self, kept: float) -> None:
         self._right *= kept
         self._trials *= kept
+
+    def doubt(self) -> None:
+        self.fade(min(1.0, _DOUBTED_TRIALS / self._trials) if self._trials else 1.0)
 
     def average(self, prior: float, weight: float) -> float:
         """Mean of a Beta posterior: (accepted + weight * prior) / (trials + weight). `prior` is the prior mean,
         `weight` its pseudo-count.
         """
         return (self._right + weight * prior) / (self._trials + weight)
-
-    def recent(self, average: float) -> float:
-        return (self._recent_right + _RECENT_PRIOR_TRIALS * average) / (self._recent_trials + _RECENT_PRIOR_TRIALS)
 
 
 class AcceptRates:
@@ -73,28 +62,25 @@ class AcceptRates:
             self._buckets[bisect_left(_BUCKET_ENDS, position)].learn(position <= accepted)
 
     def end_round(self, share: float = 1.0) -> None:
-        """Decay the rates after every round, drafted or plain.
+        """Decay the rates after every round, drafted or plain, so that a position without trials is tried again.
 
         `share`: this reply's part of a round that several replies had together.
         """
         for bucket in self._buckets:
-            bucket.end_round(share)
+            bucket.fade(_ROUND_FADING**share)
 
     def doubt(self) -> None:
         """Reduce what was learnt to a few trials: the text has changed."""
         for bucket in self._buckets:
             bucket.doubt()
 
-    def by_position(self, *, hopeful: bool, recent: bool = False) -> list[float]:
-        """Accept rates of positions 1 to MAX_DRAFT_TOKENS: long-run ones, or `recent` ones.
-
-        `hopeful`: assume a high rate where nothing was tried; else 0.
-        """
+    def by_position(self, *, hopeful: bool) -> list[float]:
+        """Accept rates of positions 1 to MAX_DRAFT_TOKENS. `hopeful`: a high rate where nothing was tried; else 0."""
         rates: list[float] = []
         average = _HOPE if hopeful else _DOUBT
         for bucket, end in zip(self._buckets, _BUCKET_ENDS, strict=True):
             average = bucket.average(average, _PRIOR_TRIALS if rates else _FIRST_PRIOR_TRIALS)
-            rates += [bucket.recent(average) if recent else average] * (end - len(rates))
+            rates += [average] * (end - len(rates))
         return rates
 
 

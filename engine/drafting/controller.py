@@ -72,7 +72,7 @@ class History:
             seconds = self.costs.prices_s(source, MAX_DRAFT_TOKENS)
             seen = [rates for (name, _), rates in self.rates.items() if name == source] or [AcceptRates()]
             choices = [Choice(Plan(source), rates, seconds, hopeful=self.credit > 0) for rates in seen]
-            best = max(best, *(choice.fixed(self.record_of(source)).rate for choice in choices))
+            best = max(best, *(choice.fixed.rate for choice in choices))
         return best
 
     def rates_of(self, source: str, grade: int) -> AcceptRates:
@@ -330,17 +330,15 @@ class AutoController:
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
         plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[offer.source].level)
-        error = self._costs.calibration.error
-        choice = Choice(plan, rates, seconds, hopeful=history.credit > 0, error=error)
+        choice = Choice(plan, rates, seconds, hopeful=history.credit > 0)
         self._choices[offer.source] = choice
-        record = history.record_of(offer.source)
         if self._only:
-            return [choice.of_length(most, record)]
-        fixed = choice.fixed(record)
+            return [choice.of_length(most)]
+        fixed = choice.fixed
         if not offer.has_probabilities:
             return [fixed]
         worth = history.worth[offer.source].by_grade
-        stopping = choice.stopping(record, worth, self._costs.plain_s)
+        stopping = choice.stopping(history.record_of(offer.source), worth, self._costs.plain_s)
         return [stopping, replace(fixed, plan=replace(fixed.plan, stop=StopRule((), worth)))]
 
 

@@ -21,10 +21,6 @@ _READING_TOKENS = 64  # prefilling fewer takes as long
 _GUESSED_TOKEN = 0.13  # without a calibration: cost of a drafted token and of verifying it, as a share of a plain round
 _CALIBRATION_MEETINGS = 2.0  # weight of the calibration, in comparisons with plain rounds
 _SLOWEST_LEARNING = 0.05
-# The excess of a length also counts for the lengths beside it, times _LIKENESS for each token of distance. It is
-# multiplied by _FADING at each later comparison of its source: else a length that looked slow by chance is never
-# drafted again, and never corrected.
-_LIKENESS, _FADING, _MOST_MEETINGS = 0.3, 0.97, 20
 _ROUGH_ERROR = 0.1  # of a drafted pass in plain passes, as a share
 _MOST_TOKENS_SEEN = 30  # the weight of a new round never falls below that after so many tokens
 # Largest correction by one round, in logs, without and with a calibration: a round of four times its price shows that
@@ -77,7 +73,7 @@ class Took:
 class RoundCosts:
     """Prices of this pair's rounds, in seconds. Outlives a reply.
 
-    price(source, n) = now * exp(excess(source, n)) * (forward(n + 1) + round_s(source) + n * draft_s(source))
+    price(source, n) = now * exp(excess(source)) * (forward(n + 1) + round_s(source) + n * draft_s(source))
 
     `forward`, `round_s` and `draft_s` are calibrated; a plain round is forward(1). `now` is the median of measured /
     predicted over the latest rounds: a long chat, a hot or busy machine. `excess` is the log of what drafted rounds
@@ -102,7 +98,7 @@ class RoundCosts:
         # the latest rounds: (source, drafted tokens, log(measured / predicted))
         self._recent: deque[tuple[str, int, float]] = deque(maxlen=_RECENT)
         self._now = 1.0  # median of measured / predicted
-        self._beyond: dict[str, _Excess] = {}  # excess by source
+        self._beyond: dict[str, tuple[float, int]] = {}  # by source: (excess, comparisons with plain rounds)
         self._token_share: dict[str, tuple[float, int]] = {}  # by source: (share a drafted token, tokens seen)
         self._drafted: dict[str, int] = {}  # tokens drafted so far, by source
         self._reading: dict[str, float] = {}  # seconds of prefill for each token, by source
@@ -189,7 +185,7 @@ class RoundCosts:
         self._now = math.exp(median(ratio for *_, ratio in self._recent))
 
     def _expected_s(self, source: str, length: int) -> float:
-        beyond = self._beyond[source].of(length) if length and source in self._beyond else 0.0
+        beyond, _ = self._beyond.get(source, (0.0, 0)) if length else (0.0, 0)
         return self._calibrated_s(source, length) * math.exp(beyond)
 
     def _calibrated_s(self, source: str, length: int) -> float:
@@ -202,7 +198,7 @@ class RoundCosts:
     def _learn(self, source: str, drafted: int, excess: float) -> None:
         """`excess`: log(measured / predicted) of a drafted round, minus that of plain rounds next to it.
 
-        Learnt only where plain and drafted rounds meet: else a busy machine would look like an expensive length.
+        Learnt only where plain and drafted rounds meet: else a busy machine would look like an expensive draft.
         """
         largest = _LARGEST_CORRECTION if self.calibrated else _LARGEST_STEP
         excess = max(-largest, min(largest, excess))
@@ -213,7 +209,9 @@ class RoundCosts:
             share += drafted / (tokens + drafted + 1) * (max(0.0, seen) - share)
             self._token_share[source] = (share, min(tokens + drafted, _MOST_TOKENS_SEEN))
             return
-        self._beyond.setdefault(source, _Excess()).learn(drafted, excess)
+        beyond, meetings = self._beyond.get(source, (0.0, 0))
+        weight = max(1 / (meetings + 1 + _CALIBRATION_MEETINGS), _SLOWEST_LEARNING)
+        self._beyond[source] = beyond + weight * excess, meetings + 1
 
     def observe_reading(self, source: str, tokens: int, seconds: float) -> None:
         """Keeps the lowest price: one that is too high would stop the prefill, and never be corrected."""
@@ -223,38 +221,6 @@ class RoundCosts:
     def reading_s(self, source: str, tokens: int) -> float:
         """Seconds of `source` to prefill `tokens` of the chat; 0 while unknown."""
         return self._reading.get(source, 0.0) * max(tokens, _READING_TOKENS) if tokens else 0.0
-
-
-class _Excess:
-    """log(measured / predicted) of a source's rounds beyond that of neighbouring plain rounds, by length."""
-
-    def __init__(self) -> None:
-        self._seen: dict[int, tuple[float, int, int]] = {}  # by length: (log, comparisons, latest one)
-        self._count = 0  # comparisons of all lengths
-        self._known: dict[int, float] = {}  # results of `of` since the latest comparison
-
-    def meetings(self, length: int) -> int:
-        return self._seen[length][1] if length in self._seen else 0
-
-    def of(self, length: int) -> float:
-        """Weighted mean over this length and those near it."""
-        if length not in self._known:
-            total = weights = 0.0
-            for seen, (log, meetings, latest) in self._seen.items():
-                weight = min(meetings, _MOST_MEETINGS) * _FADING ** (self._count - latest)
-                weight *= _LIKENESS ** abs(seen - length)
-                total, weights = total + weight * log, weights + weight
-            self._known[length] = total / weights if weights else 0.0
-        return self._known[length]
-
-    def learn(self, length: int, excess: float) -> None:
-        """Another comparison of this length gave this log."""
-        expected, meetings = self.of(length), self.meetings(length)
-        log = self._seen[length][0] if meetings else expected
-        weight = max(1 / (meetings + 1 + _CALIBRATION_MEETINGS), _SLOWEST_LEARNING)
-        self._count += 1
-        self._known.clear()
-        self._seen[length] = (log + weight * (expected + excess - log), meetings + 1, self._count)
 
 
 class Account:

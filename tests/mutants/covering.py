@@ -15,7 +15,7 @@ FILES = (
 )
 
 _ROUND = ("engine/test_invariants", "engine/test_hidden_states", "engine/test_replies")
-_CACHES = ("engine/test_caches", "engine/test_cache_misuse", "engine/test_prefix_families")
+_CACHES = ("engine/test_caches", "engine/test_cache_kinds", "engine/test_prefix_families")
 
 # The longest beginning of a file's name that is listed decides.
 _TESTS = {
@@ -35,7 +35,6 @@ _TESTS = {
     "engine/decoding/sampling": (
         "engine/test_sampling",
         "engine/test_accept",
-        "engine/test_greedy_ties",
         "engine/test_broken_logits",
         "engine/test_tree_drafts",
     ),
@@ -51,59 +50,48 @@ _TESTS = {
     "engine/drafting/agreement": ("engine/test_agreement",),
     "engine/drafting/drafters": (
         "engine/test_loading_drafters",
-        "engine/test_drafters_block",
+        "engine/test_block_reference",
         "engine/test_drafters_chain",
-        "engine/test_drafter_conventions",
+        "engine/test_agreement",
     ),
     "engine/drafting/prediction": ("unit/test_prediction",),
     "engine/drafting/proposers/chain": (
-        "engine/test_chain_parts",
+        "engine/test_drafters_chain",
         "engine/test_draft_model",
-        "engine/test_drafters_chain",
-        "engine/test_drafter_conventions",
+        "engine/test_agreement",
     ),
-    "engine/drafting/proposers/dflash": (
-        "engine/test_block_parts",
-        "engine/test_block_reference",
-        "engine/test_drafters_block",
-    ),
+    "engine/drafting/proposers/dflash": ("engine/test_block_reference",),
     "engine/drafting/proposers/eagle3": (
-        "engine/test_block_parts",
-        "engine/test_drafters_chain",
-        "engine/test_drafter_conventions",
-    ),
-    "engine/drafting/proposers/features": ("engine/test_features", "engine/test_drafters_block"),
-    "engine/drafting/proposers/layers": (
-        "engine/test_block_parts",
         "engine/test_block_reference",
-        "engine/test_chain_parts",
-        "engine/test_drafters_block",
+        "engine/test_drafters_chain",
+        "engine/test_agreement",
+    ),
+    "engine/drafting/proposers/features": ("engine/test_features", "engine/test_block_reference"),
+    "engine/drafting/proposers/layers": (
+        "engine/test_block_reference",
+        "engine/test_drafters_chain",
     ),
     "engine/drafting/proposers/assistant": ("engine/test_drafters_assistant",),
     "engine/drafting/proposers/mtp": (
         "engine/test_mtp_families",
         "engine/test_drafters_chain",
-        "engine/test_drafter_conventions",
+        "engine/test_agreement",
     ),
     "engine/decoding/text": ("engine/test_text", "engine/test_prompts"),
     "engine/drafting/acceptance": ("unit/test_acceptance", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/controller": (
         "unit/test_controller",
-        "unit/test_controller_credit",
-        "unit/test_controller_charges",
         "unit/test_controller_simulated",
     ),
     "engine/drafting/options": ("unit/test_options", "unit/test_controller", "unit/test_controller_simulated"),
     "engine/drafting/plans": (
         "unit/test_controller",
-        "unit/test_controller_charges",
         "engine/test_draft_model",
     ),
     "engine/drafting/baseline": ("unit/test_verdict", "unit/test_recorded_rounds"),
     "engine/drafting/costs": ("unit/test_costs", "unit/test_verdict", "unit/test_controller"),
     "engine/drafting/planner": (
         "engine/test_planner",
-        "engine/test_planner_states",
         *_ROUND,
         "engine/test_draft_model",
     ),
@@ -111,7 +99,7 @@ _TESTS = {
     "engine/drafting/proposers/draft_model": ("engine/test_draft_model",),
     "engine/drafting/proposers/base": (
         "engine/test_proposers",
-        "engine/test_planner_states",
+        "engine/test_planner",
         "engine/test_draft_model",
         *_ROUND,
     ),
@@ -128,10 +116,10 @@ _TESTS = {
         "engine/test_prefix_file",
         "engine/test_prefix_disk",
     ),
-    "engine/caches/hooks": ("engine/test_hooks", "engine/test_hidden_states"),
-    "engine/caches/kinds": ("engine/test_cache_kinds", "engine/test_cache_misuse", "engine/test_tree_drafts"),
+    "engine/caches/hooks": ("engine/test_hidden_states",),
+    "engine/caches/kinds": ("engine/test_cache_kinds", "engine/test_tree_drafts"),
     "engine/caches/making": ("engine/test_cache_kinds",),
-    "engine/caches/merging": ("engine/test_merging", "engine/test_batch_trial"),
+    "engine/caches/merging": ("engine/test_merging",),
     "engine/caches/replay": ("engine/test_replay", *_CACHES, "families/test_cache_contract"),
     "engine/caches/window": (*_CACHES, "engine/test_tree_drafts"),
     "engine/caches": (*_CACHES, "families/test_cache_contract"),
@@ -144,9 +132,9 @@ _TESTS = {
         "engine/test_prefix_families",
     ),
     "engine/models/token_map": ("unit/test_token_map",),
-    "engine/models/translation": ("engine/test_translation",),
+    "engine/models/translation": ("engine/test_other_vocabulary",),
     "engine/runtime/counting": ("unit/test_counting", "engine/test_counting"),
-    "engine/runtime/draft_marks": ("engine/test_draft_mark_places", "engine/test_draft_marks"),
+    "engine/runtime/draft_marks": ("engine/test_draft_marks",),
     "engine/runtime/sharing": ("unit/test_sharing",),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import pytest
 
@@ -35,33 +34,6 @@ def test_rates_are_of_tokens_behind_accepted_ones(rounds: list[tuple[int, int]],
     assert len(rates) == MAX_DRAFT_TOKENS
 
 
-def test_short_drafts_are_known_token_by_token_and_long_ones_in_groups() -> None:
-    """A group begins at most as far behind the first token as it is long, so few drafts teach all of it."""
-    ends = []
-    for position in range(1, MAX_DRAFT_TOKENS):
-        rates = taught(AcceptRates(), [(position + 1, position)] * 100).by_position(hopeful=True)
-        if rates[position - 1] > 2 * rates[position]:
-            ends.append(position)
-    ends.append(MAX_DRAFT_TOKENS)
-
-    assert ends[:4] == [1, 2, 3, 4]
-    assert len(ends) <= 10
-    assert all(later <= 2 * earlier for earlier, later in pairwise(ends))
-
-
-@pytest.mark.parametrize(
-    ("stood", "least", "most"),
-    [([True], 0.73, 0.74), ([False], 0.39, 0.41), ([False] * 4, 0.19, 0.21), ([True] * 4, 0.86, 0.87)],
-)
-def test_a_few_trials_count_more_than_what_was_thought_before(stood: list[bool], least: float, most: float) -> None:
-    """It was thought that three of five would stand, which weighs as much as two trials."""
-    rates = AcceptRates()
-    for one in stood:
-        rates.learn(1, int(one))
-
-    assert least < rates.by_position(hopeful=True)[0] < most
-
-
 def test_what_follows_is_thought_to_stand_as_often_as_what_was_seen_before_it() -> None:
     rates = taught(AcceptRates(), [(2, 2)] * 50).by_position(hopeful=False)
 
@@ -75,20 +47,6 @@ def test_an_old_average_gives_way_to_what_has_been_true_since() -> None:
         rates.end_round()
 
     assert rates.by_position(hopeful=True)[0] == pytest.approx(0.5, abs=0.03)
-
-
-def test_a_passage_that_becomes_hard_is_noticed_at_once_and_forgotten_again() -> None:
-    """After fifteen failures the rate is well below the average; rounds without a draft bring it back."""
-    generator = random.Random(2)
-    mixed = [(1, int((number // 40) % 2 == 0 and generator.random() < 0.95)) for number in range(400)]
-    rates = taught(AcceptRates(), [*mixed, *[(1, 1)] * 30, *[(1, 0)] * 15])
-    (hard, *_) = rates.by_position(hopeful=True, recent=True)
-    for _ in range(60):
-        rates.end_round()
-    (rested, *_) = rates.by_position(hopeful=True, recent=True)
-
-    assert hard < 0.35
-    assert 0.4 < rested < 0.6
 
 
 def test_a_position_never_tried_of_late_is_taken_to_be_like_the_one_before_it_again() -> None:

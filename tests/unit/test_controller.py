@@ -10,10 +10,10 @@ from operator import mul
 import pytest
 
 from engine import Speculation
-from engine.drafting.acceptance import Sharpness, StopRule
+from engine.drafting.acceptance import AcceptRates, Sharpness, StopRule
 from engine.drafting.controller import AutoController, FixedController, History, make_controller
 from engine.drafting.costs import Calibration, RoundCosts
-from engine.drafting.options import Option, Policy, stop_floors
+from engine.drafting.options import Choice, Option, Policy, Record, stop_floors
 from engine.drafting.plans import PLAIN, Offer, Outcome, Plan
 
 FIXED_ONLY = Offer("draft", 16)
@@ -68,15 +68,6 @@ def test_the_length_with_the_most_tokens_per_second_is_chosen(
     controller = AutoController(history(verify, draft, rates=rounds(share)))
 
     assert controller.plan([FIXED_ONLY]).length in lengths
-
-
-@pytest.mark.parametrize(("error", "length"), [(0.0, 4), (0.02, 5)])
-def test_of_sure_tokens_more_are_drafted_if_that_may_well_cost_no_more(error: float, length: int) -> None:
-    known = history({}, rates=rounds(1.0))
-    verify = {1: 1.0, 5: 1.8, 6: 2.18, 33: 40.0}
-    known.costs.calibration = Calibration(verify, {"draft": 0.0}, error=error)
-
-    assert AutoController(known).plan([FIXED_ONLY]).length == length
 
 
 def test_nothing_is_drafted_before_a_plain_round_has_a_price() -> None:
@@ -147,13 +138,6 @@ def test_a_fixed_length_teaches_what_it_shows() -> None:
 
     assert known.costs.price_s("draft", 3) > 2 * before
     assert known.rates_of("draft", 0).by_position(hopeful=False)[0] > 0.9
-
-
-def test_what_is_not_said_is_nothing() -> None:
-    assert Offer("lookup", 3, free=True) == Offer("lookup", 3, 0, False, 0, free=True)
-    assert Outcome() == Outcome(0, 0, None, (), (), ())
-    assert Plan("", 0, 0, None, 0) == PLAIN
-    assert (History().draft_speed, AutoController(History()).parked) == (0, False)
 
 
 def test_nothing_is_drafted_where_nothing_is_offered_or_asked() -> None:
@@ -233,8 +217,7 @@ def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
     if brought is not None:
         put(known, Policy.STOPPING, *brought)
     else:
-        for policy in (Policy.STEADY, Policy.RECENT):
-            put(known, policy, 1.0, 10.0)
+        put(known, Policy.FIXED, 1.0, 10.0)
     chances = known.rates_of("draft", 0).by_position(hopeful=True)[:16]
     tokens = [1.0, *(1 + reached for reached in accumulate(accumulate(chances, mul)))]
     seconds = known.costs.prices_s("draft", 16)
@@ -249,21 +232,6 @@ def test_a_draft_goes_on_while_that_beats_the_best_rate_known(
 
 
 # Drafts that stop by themselves.
-
-
-@pytest.mark.parametrize("better", [Policy.STEADY, Policy.RECENT])
-def test_the_length_is_that_of_the_policy_that_brought_more(better: Policy) -> None:
-    """On average most tokens stand, of late none: the average says long drafts, the latest rounds short ones."""
-    known = history(STEPS, rates=rounds(0.9))
-    rates = known.rates_of("draft", 0)
-    for _ in range(60):
-        rates.learn(1, 0)
-        rates.end_round()
-    put(known, better, 300.0, 100.0)
-    put(known, Policy.RECENT if better is Policy.STEADY else Policy.STEADY, 150.0, 100.0)
-    plan = AutoController(known).plan([FIXED_ONLY])
-
-    assert plan.length >= 7 if better is Policy.STEADY else plan.length <= 3
 
 
 @pytest.mark.parametrize(("tokens", "stops"), [(1.5, False), (6.0, True)])
@@ -595,16 +563,6 @@ def test_every_token_of_a_long_reply_counts_for_reading() -> None:
     assert not controller.may_read(Offer("draft", 0, behind=90_000))
 
 
-def test_a_long_reply_makes_reading_worth_it() -> None:
-    known = history({1: 0.05, 33: 0.06}, 0.002, rates=rounds(0.8))
-    known.costs.observe_reading("draft", 512, 0.512 * 2)
-    controller = AutoController(known)
-    offer = Offer("draft", 0, has_probabilities=True, behind=10_000)
-    assert not controller.may_read(offer)
-    plain(controller, 2000, 0.05)
-    assert controller.may_read(offer)
-
-
 def test_one_round_of_a_reply_is_plain_while_few_plain_ones_are_known() -> None:
     """Or replies of a few long drafts would never have anything to be compared with."""
     known = history(FLAT, rates=rounds(0.9))
@@ -636,3 +594,156 @@ def test_rounds_of_a_fixed_length_teach_auto() -> None:
         fixed.observe(plan, Outcome(plan.length, plan.length, seconds=1.7))
 
     assert AutoController(known).plan([FIXED_ONLY]).length > before
+
+
+# What a round cost is charged, what it brought is learnt, also where a reply ended in it. No model, no clock.
+
+
+PLAN = Plan("draft", 4)
+FORWARD = {width: 1.0 + 0.1 * (width - 1) for width in range(1, 34)}
+
+
+def forward_history() -> History:
+    return History(RoundCosts(Calibration(FORWARD, {"draft": 0.05})))
+
+
+def spent(outcome: Outcome) -> float:
+    """Of the credit, in plain rounds, beside what a round gives back."""
+    known = forward_history()
+    known.credit = 2.0
+    controller = AutoController(known)
+    controller.observe(PLAN, outcome)
+    given = forward_history()
+    given.credit = 2.0
+    AutoController(given).observe(PLAIN, Outcome())
+    return given.credit - known.credit
+
+
+@pytest.mark.parametrize(
+    ("outcome", "cost"),
+    [
+        (Outcome(4, 0, proposed=4), 1.6 - 1),
+        (Outcome(4, 2, proposed=4), 1.6 - 3),
+        (Outcome(2, 2, proposed=4), 1.6 - 3),  # the reply ended within the draft
+    ],
+)
+def test_a_round_is_charged_all_that_it_checked(outcome: Outcome, cost: float) -> None:
+    assert spent(outcome) == pytest.approx(max(-1.0, cost), abs=0.02)  # there is no room for a larger credit
+
+
+def test_the_time_of_a_round_is_that_of_all_that_it_checked() -> None:
+    known, seen = forward_history(), []
+    known.costs.observe = lambda source, drafted, seconds: seen.append((source, drafted, seconds))  # type: ignore[method-assign]
+    for controller in (FixedController(4, known), AutoController(known)):
+        controller.observe(PLAN, Outcome(2, 2, seconds=1.6, proposed=4))
+    assert seen == [("draft", 4, 1.6)] * 2
+
+
+@pytest.mark.parametrize(
+    ("outcome", "tokens", "seconds"),
+    [(Outcome(4, 1, proposed=4), 2, 1.6), (Outcome(2, 2, proposed=4), 3, 1.3)],
+)
+def test_each_policy_is_told_what_such_a_round_would_have_been_to_it(
+    outcome: Outcome, tokens: float, seconds: float
+) -> None:
+    """Behind the end of a reply nothing is known."""
+    prices = forward_history().costs.prices_s("draft", 4)
+    rates = AcceptRates()
+    for _ in range(100):
+        rates.learn(4, 4)
+    choice, record = Choice(Plan("draft"), rates, prices, hopeful=True), Record()
+    choice.teach(record, outcome)
+    assert record._sums[Policy.FIXED] == pytest.approx((tokens, seconds))
+
+
+# What tries are paid from: what a parked draft reads, and drafts that lose all that they had gained.
+
+
+def test_a_parked_draft_does_not_read_where_no_try_could_follow() -> None:
+    """Reading 200 tokens takes a fifth of a plain round, and a token after that more than a whole one."""
+    known = history(STEEP, rates=rounds(0.05))
+    known.costs.observe_reading("draft", 512, 0.512)
+    controller = AutoController(known)
+    controller.plan([DRAFT])
+    plain(controller, 10)
+    for credit, reads in ((0.3, False), (1.2, False), (1.3, True)):
+        known.credit = credit
+        assert controller.may_read(Offer("draft", 0, behind=200)) is reads
+
+
+def test_what_a_parked_draft_reads_is_paid_from_the_credit() -> None:
+    """And it is not behind any more. Reading at the start of a reply is no try."""
+    known = history(STEEP, rates=rounds(0.05))
+    known.last_drafted["draft"] = 0
+    controller = AutoController(known)
+    controller.observe_reading("draft", 512, 0.512)
+    assert known.credit == History().credit
+    controller.plan([DRAFT])
+    plain(controller, 10)
+    known.credit = 2.0
+    assert controller.may_read(Offer("draft", 0, behind=600))
+    controller.observe_reading("draft", 512, 0.512)
+    controller.observe_reading("draft", 88, 5.0)  # something else went on
+    assert known.credit == pytest.approx(2 - 0.6, abs=0.01)
+    known.credit = 0.1
+    assert controller.wants("draft")
+
+
+def test_reading_before_the_very_first_try_leaves_the_credit_for_it() -> None:
+    """Measured on a small pair: a token seems to bring 1 % too little, reading takes .45 of a plain round, a try .6."""
+    known = history({1: 0.0021, 2: 0.00255, 4: 0.0026, 8: 0.00342, 16: 0.00412, 33: 0.007}, 0.00085)
+    controller = AutoController(known)
+    controller.plan([FIXED_ONLY])
+    assert controller.parked
+    plain(controller, 4, 0.0021)
+    assert controller.may_read(Offer("draft", 0, behind=17))
+    controller.observe_reading("draft", 17, 0.45 * 0.0021)
+
+    assert controller.plan([FIXED_ONLY]).length > 0
+
+
+def test_drafts_that_gain_all_of_the_credit_and_lose_it_are_doubted_once() -> None:
+    """Of that source, whatever the grade; not where a plain round finds the credit gone."""
+    known = history(FLAT, rates=rounds(0.9))
+    for _ in range(100):
+        known.learn(Plan("lookup", 4, 2), Outcome(4, 4))
+
+    def rate(source: str, grade: int = 0) -> float:
+        return known.rates_of(source, grade).by_position(hopeful=False)[0]
+
+    def play(credit: float, accepted: int = 0) -> float:
+        """How far the rate falls in a round of this credit."""
+        known.credit = credit
+        before = rate("draft")
+        AutoController(known).observe(Plan("draft", 16), Outcome(16, accepted, 1.9))
+        return before - rate("draft")
+
+    assert play(0.5) < 0.01  # nothing had been gained
+    assert play(1.5, accepted=16) < 0.01
+    assert play(2.0) < 0.01  # not all of it is lost
+    known.credit = 0.0
+    plain(AutoController(known), 1)
+    lookup = rate("lookup", 2)
+    assert play(0.5) > 0.1
+    assert rate("lookup", 2) == pytest.approx(lookup, abs=0.01)
+    trusted = rate("draft")
+    assert play(0.5) < 0.2 * trusted  # once is enough
+
+
+@pytest.mark.parametrize(("credit", "tried"), [(0.5, False), (0.7, True)])
+def test_a_try_may_cost_the_credit_in_plain_rounds(credit: float, tried: bool) -> None:
+    """However long such a round is: here 50 ms, and a try takes six tenths of one more."""
+    known = history({1: 0.05, 33: 0.05 * 13.8}, 0.01, rates=rounds(0.05))
+    controller = AutoController(known)
+    controller.plan([DRAFT])
+    plain(controller, 10, 0.05)
+    known.credit = credit
+
+    assert bool(controller.plan([FIXED_ONLY]).length) is tried
+
+
+def test_while_no_plain_round_has_a_price_nothing_more_is_read() -> None:
+    known = History()
+    known.costs.observe_reading("draft", 512, 0.5)
+
+    assert not AutoController(known).may_read(Offer("draft", 0, behind=512))

@@ -29,10 +29,9 @@ def test_a_step_that_several_replies_share_is_one_round_for_what_fades(replies: 
         controller.share(replies)
     steps_of(company, 30)
     plain(AutoController(alone), 30)
-    for recent in (True, False):
-        assert known.rates_of("draft", 0).by_position(hopeful=True, recent=recent) == pytest.approx(
-            alone.rates_of("draft", 0).by_position(hopeful=True, recent=recent)
-        )
+    assert known.rates_of("draft", 0).by_position(hopeful=True) == pytest.approx(
+        alone.rates_of("draft", 0).by_position(hopeful=True)
+    )
 
 
 @pytest.mark.parametrize("replies", [1, 2, 5])

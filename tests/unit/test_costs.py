@@ -152,32 +152,6 @@ def test_a_price_that_changes_is_followed_however_long_it_was_steady() -> None:
     assert priced.price_s("draft", 3) / priced.plain_s == pytest.approx(52 / 46 * 1.4, rel=0.05)
 
 
-def test_lengths_near_each_other_are_thought_to_take_alike_more_than_was_calibrated() -> None:
-    priced = costs()
-    for drafted, seconds in ((3, 52.0), (7, 1.4 * (55.4 + 14))) * 40:
-        priced.observe("", 0, 46.0)
-        priced.observe("draft", drafted, seconds)
-    calibrated = costs()
-    beyond = [priced.price_s("draft", n) / calibrated.price_s("draft", n) for n in (1, 3, 4, 6, 7, 12)]
-
-    assert beyond == pytest.approx([1.0, 1.0, 1.03, 1.37, 1.4, 1.4], rel=0.03)
-
-
-def test_a_length_that_looked_dear_once_is_thought_to_be_like_its_neighbours_again() -> None:
-    """So it is drafted again: what is never drafted could not look cheaper."""
-    priced, calibrated = costs(), costs()
-
-    def dearer(drafted: int, seconds: float, times: int) -> float:
-        for _ in range(times):
-            priced.observe("", 0, 46.0)
-            priced.observe("draft", drafted, seconds)
-        return priced.price_s("draft", 2) / calibrated.price_s("draft", 2)
-
-    once = dearer(2, 1.15 * calibrated.price_s("draft", 2), times=4)
-    assert once > 1.07
-    assert dearer(3, 52.0, times=100) < 1 + (once - 1) / 4
-
-
 def test_drafted_rounds_far_from_plain_ones_change_no_price() -> None:
     priced = costs()
     for _ in range(7):

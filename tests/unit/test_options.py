@@ -27,22 +27,7 @@ def test_a_policy_is_judged_by_what_it_brought_lately() -> None:
     assert learn(1.0, 400) < 1.2
     assert learn(12.0, 60) > 5.0
     assert learn(1.0, 1) > 5.0  # one round does not make it bad
-    assert record.rate(Policy.STEADY, expected) == 2.0
-
-
-@pytest.mark.parametrize(("more", "short"), [(1.0, False), (1.01, False), (1.04, True)])
-def test_a_length_changes_with_the_latest_rounds_where_that_brought_clearly_more(more: float, *, short: bool) -> None:
-    """All of eight tokens stood for long, and one of late: no reason to draft fewer while that has hardly paid."""
-    rates, record = AcceptRates(), Record()
-    for number in range(320):
-        rates.learn(8, 8 if number < 300 else 1)
-        rates.end_round()
-    for _ in range(2000):
-        record.learn(Policy.STEADY, 2.0, 1.0)
-        record.learn(Policy.RECENT, 2.0 * more, 1.0)
-    choice = Choice(Plan("draft"), rates, [1 + 0.3 * drafted for drafted in range(9)], hopeful=False)
-
-    assert (choice.fixed(record).plan.length < 4) == short
+    assert record.rate(Policy.FIXED, expected) == 2.0
 
 
 def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
@@ -60,36 +45,7 @@ def test_floors_are_those_of_a_search_over_every_longer_draft() -> None:
             )
             for drafted in range(1, 12)
         ]
-        assert stop_floors(tokens, seconds, rate) == pytest.approx([min(0.95, floor) for floor in searched])
-
-
-@pytest.mark.parametrize(("error", "floor"), [(0.0, 0.95), (0.05, 0.95), (0.07, 26 / 30), (0.1, 0.8), (0.5, 0.8)])
-def test_nearly_sure_tokens_stop_for_no_price_within_the_error(error: float, floor: float) -> None:
-    """The second token takes 40 s where a token takes 30; both prices may be wrong by the error."""
-    tokens, seconds = [1.0, 2.0, 3.0], [1.0, 60.0, 100.0]
-
-    assert stop_floors(tokens, seconds, 1 / 30, error) == pytest.approx((floor,))
-
-
-def test_a_floor_of_doubtful_tokens_heeds_no_error() -> None:
-    tokens, seconds = [1.0, 1.5, 1.75], [1.0, 1.1, 1.2]
-
-    assert stop_floors(tokens, seconds, rate=2.0, error=0.5) == stop_floors(tokens, seconds, rate=2.0)
-
-
-@pytest.mark.parametrize(("error", "length"), [(0.0, 4), (0.01, 4), (0.02, 5), (0.05, 6), (0.5, 8)])
-def test_of_sure_tokens_as_many_are_drafted_as_the_error_of_prices_allows(error: float, length: int) -> None:
-    rates = _seen(right=2000, of=2000)
-    seconds = [1.0, 1.4, 1.6, 1.8, 2.0, 2.44, 2.91, 3.7, 4.4]
-
-    assert _fixed_length(rates, seconds, error) == length
-
-
-def test_no_doubtful_token_is_drafted_for_the_error_of_prices() -> None:
-    rates = _seen(right=1000, of=2000)
-    seconds = [1.0 + 0.6 * drafted for drafted in range(9)]
-
-    assert _fixed_length(rates, seconds, error=0.5) == _fixed_length(rates, seconds, error=0.0)
+        assert stop_floors(tokens, seconds, rate) == pytest.approx(searched)
 
 
 def test_a_draft_that_told_no_probabilities_says_nothing_of_stopping() -> None:
@@ -101,7 +57,7 @@ def test_a_draft_that_told_no_probabilities_says_nothing_of_stopping() -> None:
     choice.teach(record, Outcome(drafted=2, accepted=2))
 
     assert record.rate(Policy.STOPPING, Option(Plan("draft"), 1.0, 1.0)) == before
-    assert record.rate(Policy.STEADY, Option(Plan("draft"), 1.0, 1.0)) != 1.0
+    assert record.rate(Policy.FIXED, Option(Plan("draft"), 1.0, 1.0)) != 1.0
 
 
 def test_a_draft_that_was_never_to_stop_by_itself_says_nothing_of_stopping() -> None:
@@ -129,9 +85,9 @@ def test_a_length_is_judged_by_what_the_same_tokens_would_have_cost(accepted: in
     for _ in range(200):
         rates.learn(7, 7)
     choice = Choice(Plan("draft"), rates, seconds, hopeful=False)
-    assert choice.fixed(record).plan.length == 3
+    assert choice.fixed.plan.length == 3
     choice.teach(record, Outcome(drafted=7, accepted=accepted))
-    assert record._sums[Policy.STEADY] == pytest.approx((accepted + 1, cost))
+    assert record._sums[Policy.FIXED] == pytest.approx((accepted + 1, cost))
 
 
 def _seen(right: int, of: int) -> AcceptRates:
@@ -140,8 +96,3 @@ def _seen(right: int, of: int) -> AcceptRates:
     for _ in range(of):
         rates.learn(8, 8 if generator.random() < right / of else 0)
     return rates
-
-
-def _fixed_length(rates: AcceptRates, seconds: list[float], error: float) -> int:
-    choice = Choice(Plan("draft"), rates, seconds, hopeful=False, error=error)
-    return choice.fixed(Record()).plan.length
