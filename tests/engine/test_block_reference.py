@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
-from engine import Sampling
+from engine import ModelDamaged, Sampling
+from engine.caches.making import CacheMaker
 from engine.decoding.accept import integers
 from engine.decoding.sampling import Sampler
 from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
+from engine.drafting.proposers.dflash import BlockDrafter, CandidateSelector
+from engine.models.access import ModelAccess
 from engine.models.drafters import Backbone, BlockConfig, drafter_config
 from engine.models.loading import LoadedModel, at_once
 from engine.prefix.memory import PrefixStore
 from tests.helpers import tiny_drafters as tiny
+from tests.helpers.tiny_models import build, qwen3_config
 
 Rows = Any  # a numpy array
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -314,3 +319,88 @@ def test_a_rehearsal_drafts_as_many_tokens_and_keeps_what_it_read_once(pair: Pai
     for length in (1, network.tokens):
         assert network.rehearse(length, caches).shape == (length,)
         assert caches.position == 64
+
+
+# Block drafters: a reduced vocabulary, tokens in their places, and folders that point beyond it.
+
+
+REDUCED = 40
+CONFIG = tiny.dspark_config(draft_vocab_size=REDUCED, confidence_head_with_markov=True)
+
+
+def weights(offsets: mx.array) -> dict[str, mx.array]:
+    """With a head and a table of its own words only."""
+    made = tiny.block_weights(CONFIG)
+    made["markov_head.markov_w2.weight"] = made["markov_head.markov_w2.weight"][:REDUCED]
+    mx.random.seed(8)
+    return made | {"lm_head.weight": mx.random.normal((REDUCED, tiny.WIDTH)), "d2t": offsets}
+
+
+def test_each_token_is_drafted_at_its_place_in_the_main_models_vocabulary(main: LoadedModel, tmp_path: Path) -> None:
+    offsets = 5 * mx.arange(REDUCED)
+    draft = at_once(loading_any_draft(tiny.save_drafter(tmp_path, CONFIG, weights(offsets)), main))
+    network, caches = draft.network, draft.make_caches()
+    network.read(mx.zeros((3,), mx.uint32), mx.random.normal((3, 2 * tiny.WIDTH)), caches)
+
+    state = network.block(mx.array([7]), caches)[:1]
+    narrow = state @ network.lm_head.weight.T + network.markov_head(mx.array([7]), state)
+    wide = network.step_logits(network.base_logits(state), mx.array([7]), state)
+
+    assert wide.shape == (1, tiny.VOCABULARY)
+    assert mx.allclose(wide[0, 6 * mx.arange(REDUCED)], narrow[0], atol=1e-5)
+    assert mx.sum(wide > -mx.inf).item() == REDUCED
+
+
+@pytest.mark.parametrize("offsets", [mx.full((REDUCED,), 10**6), mx.full((REDUCED,), -1)], ids=["beyond", "before"])
+def test_a_table_that_points_beyond_the_vocabulary_is_damage(
+    main: LoadedModel, tmp_path: Path, offsets: mx.array
+) -> None:
+    folder = tiny.save_drafter(tmp_path, CONFIG, weights(offsets))
+    with pytest.raises(ModelDamaged, match="beyond the vocabulary"):
+        at_once(loading_any_draft(folder, main))
+
+
+# Parts of block drafters by themselves, over more rows than a block has.
+
+
+@pytest.mark.parametrize("candidates", [1, 5, 40])
+def test_the_candidates_are_the_likeliest_tokens_and_no_others(candidates: int) -> None:
+    block = tiny.dflash2_config()["dflash_config"] | {"selector_top_k": candidates}
+    raw = tiny.dflash2_config(dflash_config=block)
+    config = drafter_config(raw, tiny.block_weights(raw))
+    assert isinstance(config, BlockConfig)
+    mx.random.seed(3)
+    rows = 60
+    logits = mx.random.normal((rows, tiny.VOCABULARY))
+    scores = CandidateSelector(config)(logits, mx.arange(rows), mx.random.normal((rows, tiny.WIDTH)))
+    likeliest = np.sort(np.argsort(-np.array(logits), axis=-1)[:, :candidates], axis=-1)
+    kept = np.isfinite(np.array(scores))
+    assert kept.sum(axis=-1).tolist() == [candidates] * rows
+    assert np.array_equal(np.nonzero(kept)[1].reshape(rows, -1), likeliest)
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("window", [4, 9, 20])
+def test_each_row_of_a_block_sees_what_is_nearer_than_the_window(window: int, causal: bool) -> None:
+    """A row of the context is changed, and only those rows of the block differ that see it."""
+    raw = tiny.dflash_config(
+        num_hidden_layers=1, layer_types=["sliding_attention"], sliding_window=window, is_causal=causal
+    )
+    config = drafter_config(raw)
+    assert isinstance(config, BlockConfig)
+    drafter = BlockDrafter(config, ModelAccess(build(qwen3_config())))
+    drafter.load_weights(list(tiny.block_weights(raw).items()), strict=True)
+    context = 12
+    known = mx.random.normal((context, 2 * tiny.WIDTH), key=mx.random.key(4))
+
+    def block(changed: int | None) -> np.ndarray:
+        caches, states = CacheMaker(drafter)(), mx.array(known)
+        if changed is not None:
+            states[changed] = -states[changed]
+        drafter.read(mx.zeros((context,), mx.uint32), states, caches)
+        return np.array(drafter.block(mx.array([7], dtype=mx.uint32), caches))  # without its row 0
+
+    same = block(None)
+    for changed in range(context):
+        differs = np.abs(block(changed) - same).max(axis=-1) > 1e-4
+        assert differs.tolist() == [context + row - changed < window for row in range(1, config.block_rows)]

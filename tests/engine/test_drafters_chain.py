@@ -27,12 +27,12 @@ from engine import (
 from engine.caches.base import CacheSet
 from engine.caches.kinds import leaves
 from engine.caches.making import CacheMaker
-from engine.decoding.accept import integers
+from engine.decoding.accept import Draft, integers
 from engine.decoding.sampling import Sampler
-from engine.drafting.acceptance import Sharpness
+from engine.drafting.acceptance import Sharpness, StopRule, Worth
 from engine.drafting.drafters import loading_any_draft, proposer_of
 from engine.drafting.plans import Plan
-from engine.drafting.proposers.chain import Head
+from engine.drafting.proposers.chain import Head, draft_chain
 from engine.drafting.proposers.eagle3 import EagleDrafter
 from engine.drafting.proposers.mtp import MtpDrafter
 from engine.models.access import ModelAccess
@@ -611,3 +611,124 @@ def test_heads_of_families_that_are_not_known_are_refused_by_name(
 
     assert isinstance(error, ModelUnsupported)
     assert error.model_type == "kimi_k3"
+
+
+# Drafting token by token, with a network that is a list of logits; and how far back a head looks.
+
+
+LENGTH, WIDTH, TRAINED_ON = 8, 16, 24
+SURE, UNSURE = 50.0, 0.1
+RULE = StopRule((0.5,) * LENGTH, Worth().by_grade)
+
+
+class Told:
+    """Says 0, 1, 2, … as surely as it is told."""
+
+    def __init__(self, sureness: float) -> None:
+        self._sureness, self.steps = sureness, 0
+
+    def logits(self, token: mx.array | None = None) -> mx.array:
+        self.steps += token is not None
+        return self._sureness * (mx.arange(WIDTH) == self.steps)[None].astype(mx.float32)
+
+    def draft(self, stop: StopRule | None, ends: tuple[int, ...] = ()) -> Draft:
+        sampler = Sampler(Sampling(temperature=0), 0, WIDTH, ())
+        return draft_chain(self.logits(), self.logits, 0, Plan("draft", LENGTH, stop=stop), sampler, ends)
+
+
+@pytest.mark.parametrize(("device", "ahead"), [(mx.cpu, 0), (mx.gpu, 1)])
+def test_a_draft_goes_on_while_it_is_sure(monkeypatch: pytest.MonkeyPatch, device: mx.DeviceType, ahead: int) -> None:
+    """On a GPU, where to wait costs more than a token, one more is under way."""
+    monkeypatch.setattr(mx, "default_device", lambda: device)
+    assert integers(Told(SURE).draft(RULE).tokens) == list(range(LENGTH))
+    assert integers(Told(UNSURE).draft(RULE).tokens) == list(range(1 + ahead))
+    assert integers(Told(UNSURE).draft(None).tokens) == list(range(LENGTH))
+
+
+@pytest.mark.parametrize("ends", [(), (2,)])
+def test_probabilities_are_told_where_a_rule_asks_for_them(ends: tuple[int, ...]) -> None:
+    told = Told(SURE).draft(RULE, ends)
+    assert told.probabilities is not None
+    assert told.probabilities.shape == told.tokens.shape
+    assert Told(SURE).draft(None, ends).probabilities is None
+
+
+@pytest.mark.parametrize(("stop", "under_way"), [(None, 2), (RULE, 1)])
+def test_the_device_has_work_while_a_token_is_waited_for(stop: StopRule | None, under_way: int) -> None:
+    """As much as is drafted in vain where that token is an end."""
+    network = Told(SURE)
+    assert integers(network.draft(stop, (2,)).tokens) == [0, 1, 2]
+    assert network.steps == 2 + under_way
+
+
+def head(config: dict[str, Any]) -> EagleDrafter:
+    weights = tiny.eagle_weights(config)
+    parsed = drafter_config(config, weights)
+    assert isinstance(parsed, EagleConfig)
+    made = EagleDrafter(parsed, ModelAccess(build(qwen3_config())))
+    named = made.sanitize(weights)
+    named.pop("t2d", None)
+    made.load_weights(list(named.items()), strict=True)
+    return made
+
+
+@pytest.mark.parametrize("parts", [(30,), (20, 10), (25, 1, 1, 1, 1, 1)])
+def test_a_row_looks_back_over_as_many_as_the_head_was_trained_on(parts: tuple[int, ...]) -> None:
+    """However many are read at once."""
+    eagle = head(tiny.eagle_config(layer={"max_position_embeddings": TRAINED_ON}))
+    mx.random.seed(4)
+    tokens, states = mx.arange(30).astype(mx.uint32), mx.random.normal((30, eagle.reads_width))
+
+    def read(states: mx.array) -> mx.array:
+        caches, at = CacheMaker(eagle)(), 0
+        for width in parts:
+            made, at = eagle.read(tokens[at : at + width], states[at : at + width], caches), at + width
+        return made[-1]
+
+    def other(row: int) -> mx.array:
+        return mx.where(mx.arange(30)[:, None] == row, -states, states)
+
+    whole = read(states)
+    assert all(mx.allclose(read(other(row)), whole, atol=1e-5) for row in (0, 30 - TRAINED_ON - 1))
+    assert not any(mx.allclose(read(other(row)), whole, atol=1e-5) for row in (30 - TRAINED_ON, 29))
+
+
+def test_a_head_narrower_than_its_main_model_has_an_embedding_of_its_own() -> None:
+    eagle = head(tiny.eagle_config(target_hidden_size=tiny.WIDTH, layer={"hidden_size": 48}))
+    states = mx.ones((3, eagle.reads_width))
+    one, other = (
+        eagle.read(mx.array(tokens, dtype=mx.uint32), states, CacheMaker(eagle)()) for tokens in ([1, 2, 3], [1, 2, 4])
+    )
+    assert one.shape == (3, 48)
+    assert mx.allclose(one[:2], other[:2], atol=1e-6)
+    assert not mx.allclose(one[2], other[2], atol=1e-6)
+
+
+# Heads that draft token by token, in chats longer than those that they were trained on.
+
+
+@pytest.mark.parametrize("name", ["authors", "speculators"])
+def test_in_a_long_chat_a_head_reads_as_much_as_it_was_trained_on(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the chunk or row by row alike, and drafting too: what lies further back has no say, and positions go on."""
+    config, _ = DIALECTS[name]
+    sizes = {"max_position_embeddings": 16}
+    inner = (
+        {"transformer_layer_config": config.get("transformer_layer_config", {}) | sizes} if name != "authors" else {}
+    )
+    monkeypatch.setitem(DIALECTS, name, (config | sizes | inner, False))
+    head = eagle(name, build(qwen3_config()))
+    mx.random.seed(3)
+    tokens, states = mx.arange(40, 90).astype(mx.uint32), mx.random.normal((50, head.reads_width))
+
+    def after(start: int, chunk: int) -> tuple[list[int], mx.array]:
+        caches = CacheMaker(head)()
+        for at in range(start, 50, chunk):
+            state = head.read(tokens[at : at + chunk], states[at : at + chunk], caches)[-1:]
+        return chain(head, state, caches), state
+
+    drafted, state = after(0, 50)
+    for start, chunk in ((0, 1), (0, 7), (34, 16)):
+        again = after(start, chunk)
+        assert again[0] == drafted
+        assert mx.allclose(again[1], state, atol=1e-4)
+    assert not mx.allclose(after(35, 15)[1], state, atol=1e-4)

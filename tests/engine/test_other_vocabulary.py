@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import mlx.core as mx
 import pytest
 
 from engine import (
@@ -21,10 +23,13 @@ from engine import (
     Speculation,
 )
 from engine.models.loading import load_draft, load_model
+from engine.models.token_map import TokenMap
+from engine.models.translation import Translation
 from tests.engine.test_exactness import SAMPLINGS
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.samples import fair
 from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save, shuffled
+from tests.unit.test_token_map import table
 
 ORDER = random.Random(5).sample(range(256), 256)
 PROMPTS = [tuple(range(40, 80)), (256, 3, 3, 90, 41, 5, 250, 257, 18)]
@@ -124,3 +129,29 @@ def test_a_draft_of_the_same_tokens_is_not_translated(folders: dict[str, Path]) 
     assert translation is not None
     assert translation.tokens.shared == 258
     assert max(translation.tokens.spell(range(259))) < 258
+
+
+# A draft's logits and tokens as the main model's, beside the tokens' texts.
+
+
+MAIN = ("a", "b", "ab", "c")
+DRAFT = ("c", "x", "a", "b", "y")
+
+
+def translation(main_rows: int) -> Translation:
+    return Translation(TokenMap(table(*MAIN), table(*DRAFT), len(DRAFT)), main_rows)
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
+def test_each_shared_token_has_the_drafts_logit_and_others_no_chance(dtype: mx.Dtype) -> None:
+    """The main model's output has two rows of padding."""
+    told = translation(len(MAIN) + 2).logits(mx.array([[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], dtype=dtype))
+    assert told.dtype == dtype
+    none = -math.inf
+    assert told.tolist() == [[3, 4, none, 1, none, none], [8, 9, none, 6, none, none]]
+
+
+def test_what_it_drafted_it_reads_as_its_own() -> None:
+    mapped = translation(len(MAIN))
+    assert mapped.drafted(mx.array([3, 0, 1], dtype=mx.uint32)).tolist() == [0, 2, 3]
+    assert mapped.tokens.spell([3, 0, 1]) == [0, 2, 3]
