@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from enum import IntEnum, auto
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -76,6 +77,66 @@ def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
     return store
 
 
+class _Stage(IntEnum):
+    """What the end closes, in this order.
+
+    INVARIANT: replies are stored before the engine closes, and no event is delivered after that.
+    """
+
+    UNSENT = auto()
+    WINDOWS = auto()
+    CONTROLLERS = auto()
+    ENGINE = auto()
+    STORE = auto()
+    RECORDS = auto()
+    STORAGE = auto()
+    LEFT_WORDS = auto()
+    FILES = auto()
+    SETTINGS = auto()
+
+
+class _End:
+    """Every step is done whatever became of the others."""
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[_Stage, Callable[[], object]]] = []
+
+    def add(self, stage: _Stage, *steps: Callable[[], object]) -> None:
+        self._steps += [(stage, step) for step in steps]
+
+    def run(self) -> None:
+        for _, step in sorted(self._steps, key=lambda each: each[0]):
+            try:
+                step()
+            except Exception:  # noqa: BLE001  the next step must not suffer from it
+                _log.exception("a step of the end failed")
+
+
+class _Looks:
+    """Language, colours and sizes, as the settings have them."""
+
+    def __init__(self, settings: Settings, theme: Theme, translation: Translation) -> None:
+        self._settings, self._theme, self._translation = settings, theme, translation
+        translation.switch(settings.language)
+        self._apply()
+        settings.changed.connect(self._on_setting)
+
+    def _on_setting(self, name: str) -> None:
+        if name == "language":
+            self._translation.switch(self._settings.language)
+        if name in ("language", "appearance", "text_scale", "motion", "reply_figures", "use_fusion"):
+            self._apply()
+
+    def _apply(self) -> None:
+        settings, theme = self._settings, self._theme
+        theme.set_language(self._translation.language)
+        theme.set_appearance(cast(Appearance, settings.appearance))  # the option allows no other value
+        theme.set_scale(settings.text_scale)
+        theme.set_motion(cast(Motion, settings.motion))
+        theme.set_reply_figures(settings.reply_figures)
+        use_fusion(settings.use_fusion)
+
+
 class Application(QObject):
     """One run of the app. Emits `opened` when the models load, `ending` when it begins to close, then `ended`."""
 
@@ -100,16 +161,15 @@ class Application(QObject):
         self._files = Worker("small files", self.calls.post)
         secrets = Secrets(paths.hub_token, system_keychain if paths.of_user else lambda: None)
         self.settings = Settings(paths.settings, secrets, self, self._files)
-        self.translation = Translation(compiled_sentences())
-        self.translation.switch(self.settings.language)
         self.theme = Theme(self)
-        self._apply_looks()
+        self.translation = Translation(compiled_sentences())
+        self._looks = _Looks(self.settings, self.theme, self.translation)
         self.window = MainWindow(self.theme, self.settings)
         self._settings_window: SettingsWindow | None = None
         self.is_open = False
         self.engine_works_on = False  # after the end
         self._is_ending = False
-        self._steps: list[Callable[[], object]] = []  # what the end has to close, in that order
+        self._end = _End()
         self.storage = Storage(paths.database, self.calls.post)
         self._unsent = UnsentFile(paths.unsent)
         self._left = LeftWords(*places_to_leave(paths.data, paths.cache))
@@ -118,7 +178,6 @@ class Application(QObject):
         self._connect()
 
     def _connect(self) -> None:
-        self.settings.changed.connect(self._on_setting)
         self.settings.not_saved.connect(lambda: self.window.banner.show_warning(start_notices.not_saved, behind=True))
         self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(start_notices.not_saved))
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
@@ -130,6 +189,10 @@ class Application(QObject):
         window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
         window.about_requested.connect(lambda: show_about(self.theme, window))
         window.closed.connect(self.close)
+        self._end.add(_Stage.UNSENT, self._keep_unsent)
+        self._end.add(_Stage.STORAGE, self._close_storage)
+        self._end.add(_Stage.FILES, self._files.close)
+        self._end.add(_Stage.SETTINGS, self.settings.save)
 
     # Start
 
@@ -179,14 +242,14 @@ class Application(QObject):
         self._files.ask(self.mark.begin, _ignore, _ignore)
         for folder in (self.paths.data, self.paths.cache):
             self._files.ask(partial(remove_unfinished, folder), _ignore, _ignore)
-        self._steps.append(self.mark.end)
+        self._end.add(_Stage.RECORDS, self.mark.end)
         self.bridge = EngineBridge(self, note=self.mark.note)
         self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)
-        self._steps.insert(0, self._close_engine)
+        self._end.add(_Stage.ENGINE, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
-        self._steps.insert(1, self._close_store)
+        self._end.add(_Stage.STORE, self._close_store)
         records = PairRecords(self.paths.pairs, machine_name(), self._files)
-        self._steps.append(records.try_again)
+        self._end.add(_Stage.RECORDS, records.try_again)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
         self.models.library.catalog = open_catalog()
@@ -196,8 +259,10 @@ class Application(QObject):
             self.storage.forget_traces()
             caches.keep_all()
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
-        self._steps[:0] = [self.chats.close, files.close, self.bridge.close]
-        self._make_speculation()
+        self._end.add(_Stage.CONTROLLERS, self.chats.close, files.close, self.bridge.close)
+        self._end.add(_Stage.LEFT_WORDS, self._leave_words)
+        parts = self.engine, self.bridge, self.storage, self.chats, self.models
+        self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
         self.window.bind(self.chats, self.models, self.settings_window)
         self.window.bind_speculation(self.speculation)
         self.file_wiring = FileWiring(self.window, self.theme, files)
@@ -211,27 +276,14 @@ class Application(QObject):
         if self._wants_quick_ask:
             self.open_quick_ask()
 
-    def _make_speculation(self) -> None:
-        parts = self.engine, self.bridge, self.storage, self.chats, self.models
-        self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
-
     def _show_last_session_notice(self, rescued: Rescued | None) -> None:
-        banner, left_out = self.window.banner, start_notices.leave_out_suspect(self.settings, self.mark, self._starter)
-        if not self.storage.keeps:
-            banner.show_warning(start_notices.not_kept)
-        elif rescued is not None:
-            banner.show_warning(lambda: self._repaired(rescued))
+        problem = None if self.storage.keeps else start_notices.not_kept
+        if rescued is not None and self.storage.keeps:
+            figures = rescued.saved_messages, rescued.from_copies
+            problem = partial(start_notices.repaired, *figures, rescued.damaged_file, str(self.paths.data))
             self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
-        elif self.settings.is_unread or self.settings.set_aside:
-            banner.show_warning(lambda: start_notices.settings_problem(self.settings.set_aside))
-        elif self.mark.ended_badly and left_out is None:
-            banner.show_info(start_notices.crashed, self.window.log_requested.emit)
-        if left_out is not None:
-            banner.show_warning(left_out, behind=True)
-
-    def _repaired(self, rescued: Rescued) -> BannerText:
-        figures = rescued.saved_messages, rescued.from_copies
-        return start_notices.repaired(*figures, rescued.damaged_file, str(self.paths.data))
+        show_log = self.window.log_requested.emit
+        start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, show_log)
 
     def _refuse_newer_database(self) -> None:
         sentence = self.tr("Your chats need a newer version of Hunch.")
@@ -286,7 +338,7 @@ class Application(QObject):
             parts = self.theme, self.settings, self.chats.options, self.models, self.speculation, self.paths
             self._settings_window = SettingsWindow(*parts)
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
-            self._steps.insert(0, self._settings_window.close)
+            self._end.add(_Stage.WINDOWS, self._settings_window.close)
         return self._settings_window
 
     def _show_elsewhere(self, place: str) -> None:
@@ -300,20 +352,6 @@ class Application(QObject):
         if (main := self.models.main_info()) is not None:
             self.window.models_view.view.discover.show_drafts_for(main)
 
-    def _on_setting(self, name: str) -> None:
-        if name == "language":
-            self.translation.switch(self.settings.language)
-        if name in ("language", "appearance", "text_scale", "motion", "reply_figures", "use_fusion"):
-            self._apply_looks()
-
-    def _apply_looks(self) -> None:
-        self.theme.set_language(self.translation.language)
-        self.theme.set_appearance(cast(Appearance, self.settings.appearance))  # the option allows no other value
-        self.theme.set_scale(self.settings.text_scale)
-        self.theme.set_motion(cast(Motion, self.settings.motion))
-        self.theme.set_reply_figures(self.settings.reply_figures)
-        use_fusion(self.settings.use_fusion)
-
     def _show_unexpected_error(self, summary: str) -> None:
         self.window.banner.show_warning(
             lambda: BannerText(summary, self.tr("Something went wrong in Hunch"), button=self.tr("Show Log")),
@@ -323,28 +361,18 @@ class Application(QObject):
     # End
 
     def close(self) -> None:
-        """INVARIANT: replies are stored before the engine closes, and no event is delivered after that.
-
-        Every step is done whatever became of the others.
-        """
         if self._is_ending:
             return
         self._is_ending = True
         self.ending.emit()
         self.window.hide()  # closing may wait for the engine's current step
-        last = self._close_storage, self._leave_words, self._files.close, self.settings.save
-        for step in (self._keep_unsent, *self._steps, *last):
-            try:
-                step()
-            except Exception:  # noqa: BLE001  the next step must not suffer from it
-                _log.exception("a step of the end failed")
+        self._end.run()
         self.ended.emit()
 
     def _keep_unsent(self) -> None:
         """Where the database could not be opened, which keeps it otherwise."""
-        waiting = [self.window.composer.text_with_pasted()]
-        waiting += [self.window.comfort.outside.unsent()] if self.is_open else []
-        text = "\n\n".join(filter(None, waiting))
+        aside = self.window.comfort.outside.unsent() if self.is_open else ""
+        text = "\n\n".join(filter(None, [self.window.composer.text_with_pasted(), aside]))
         if text and not (self.is_open and self.storage.keeps):
             self._unsent.add(text)
         self.is_open = False
@@ -364,7 +392,7 @@ class Application(QObject):
         self.calls.close()
 
     def _leave_words(self) -> None:
-        if self.storage.keeps and hasattr(self, "chats"):  # they were open
+        if self.storage.keeps:
             self._left.leave(left_words(self.chats.keeping, self.chats.replies))
 
 

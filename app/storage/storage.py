@@ -86,6 +86,7 @@ class Storage:
         self.path = path
         self._address = address_of(path)
         self.pending = 0  # changes and searches that are not answered yet
+        self._copies = _Copies(path)
         self._writer = Worker("storage writer", deliver)
         self._searcher = Worker("storage reader", deliver)
         self._database: Database | None = None  # the writer's
@@ -156,19 +157,15 @@ class Storage:
     def forget_traces(self) -> None:
         """What was forgotten for good leaves the copies. For a start, once it has left all else that is kept."""
 
-        def clean(_outcome: None) -> None:
-            self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
+        def note(are_clean: bool) -> None:
+            if are_clean:
+                self.write(lambda stores: stores.trash.forget_traces(), _ignore, _ignore)
 
-        self._ask(self._searcher, self._clean_copies, clean, self._copies_not_clean)
+        self._ask(self._searcher, self._clean_copies, note, _ignore)
 
-    def _clean_copies(self) -> None:
-        """On the thread that makes them, so that none is under way. What a run did not come to, the next one does."""
-        if self.keeps:
-            with closing(Reader(self._address)) as reader:
-                rescue.forget_in_copies(self.path, Trash(reader).traces)
-
-    def _copies_not_clean(self, error: Exception) -> None:
-        log.warning("what was deleted for good may still be in a copy: %s", _name(error))
+    def _clean_copies(self) -> bool:
+        """By the thread that makes them, so that none is being made."""
+        return not self.keeps or self._copies.clean(self._address)
 
     def _close_database(self) -> None:
         if self._database is not None:
@@ -300,35 +297,20 @@ class Storage:
 
         def forgotten(purged: Purged) -> None:
             self._drop_index()
-
-            def not_clean(error: Exception) -> None:
-                self._copies_not_clean(error)
-                done(purged)
-
-            self._ask(self._searcher, self._clean_copies, lambda _outcome: done(purged), not_clean)
+            self._ask(self._searcher, self._clean_copies, lambda _are_clean: done(purged), _ignore)
 
         self.write(change, forgotten, refused)
 
     def settle(self) -> None:
-        """Puts what was written into the database itself and the search index, and makes the copy of the day.
-
-        Nobody waits for it.
-        """
+        """Puts what was written into the database itself and the search index, and makes the copy of the day."""
         self._ask(self._writer, self._checkpoint, _ignore, _ignore)
         if self.keeps:
             self._read_for_index()
-        self._ask(self._searcher, self._copy_if_due, _ignore, self._copy_failed)
+            self._ask(self._searcher, self._copies.make, _ignore, _ignore)
 
     def _checkpoint(self) -> None:
         if self._database is not None:
             self._database.checkpoint()
-
-    def _copy_if_due(self) -> None:
-        if self.keeps:
-            rescue.copy_if_due(self.path)
-
-    def _copy_failed(self, error: Exception) -> None:
-        log.warning("the copy of the day could not be made: %s", _name(error))
 
     def _ask(
         self, worker: Worker, job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None]
@@ -344,6 +326,33 @@ class Storage:
             failed(error)
 
         worker.ask(job, succeeded, refused)
+
+
+class _Copies:
+    """The daily copies of the database. Where one cannot be made or changed, the log says so, and a later run tries."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def make(self) -> bool:
+        return self._done(lambda: rescue.copy_if_due(self._path), "the copy of the day could not be made: %s")
+
+    def clean(self, address: str) -> bool:
+        """Takes what was deleted for good out of them."""
+
+        def clean() -> None:
+            with closing(Reader(address)) as reader:
+                rescue.forget_in_copies(self._path, Trash(reader).traces)
+
+        return self._done(clean, "what was deleted for good may still be in a copy: %s")
+
+    def _done(self, act: Callable[[], None], failed: str) -> bool:
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001  what was asked for is done all the same
+            log.warning(failed, _name(error))
+            return False
+        return True
 
 
 class _Search:

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.application import _Stage
 from app.storage import ChatStore, Database, MessageStore
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
@@ -489,7 +490,7 @@ def test_every_step_of_the_end_is_done_whatever_became_of_the_others(tmp_path: P
             raise OSError(28, "No space left on device")
 
         harness.application.chats.close = fail  # type: ignore[method-assign,assignment]
-        harness.application._steps[0] = fail
+        harness.application._end.add(_Stage.WINDOWS, fail)
         harness.application.storage.close, close = fail, harness.application.storage.close  # type: ignore[method-assign,assignment]
         with qtbot.waitSignal(harness.application.ended):
             harness.window.close()

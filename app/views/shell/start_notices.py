@@ -36,6 +36,26 @@ class Opening(QTimer):
         outcome(told)
 
 
+def show(
+    banner: Banner,
+    settings: Settings,
+    mark: SessionMark,
+    starter: Path,
+    problem: Callable[[], BannerText] | None,
+    show_log: Callable[[], None],
+) -> None:
+    """One notice of the start, `problem` of the chats first, and one of a model that is left out behind it."""
+    left_out = leave_out_suspect(settings, mark, starter)
+    if problem is not None:
+        banner.show_warning(problem)
+    elif settings.is_unread or settings.set_aside:
+        banner.show_warning(lambda: settings_problem(settings.set_aside))
+    elif mark.ended_badly and left_out is None:
+        banner.show_info(crashed, show_log)
+    if left_out is not None:
+        banner.show_warning(left_out, behind=True)
+
+
 def opening() -> BannerText:
     sentence = QCoreApplication.translate("Application", "Taking longer than usual. You can already type.")
     return BannerText(sentence, QCoreApplication.translate("Application", "Opening your chats…"))
