@@ -7,7 +7,7 @@ on disk. So does what is attached in the field of a message that is being edited
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -32,8 +32,57 @@ MOST_FILES = 20
 _CLOSE_S = 5.0
 
 
+class _Rows:
+    """What is attached, by place: a chat, or the field of a message as a negative number."""
+
+    def __init__(self) -> None:
+        self._rows: dict[int, list[AttachedRow]] = defaultdict(list)
+        self._numbers = count(1)
+
+    def __getitem__(self, place: int) -> list[AttachedRow]:
+        return self._rows[place]
+
+    def put(self, place: int, attachments: Attachments) -> None:
+        """In place of what was there."""
+        self._rows[place] = [_ready_row(next(self._numbers), each) for each in attachments]
+
+    def add(self, place: int, attachment: Attachment) -> None:
+        self._rows[place].append(_ready_row(next(self._numbers), attachment))
+
+    def begin(self, place: int, name: str) -> int:
+        """A file that is to be read; returns the number of its row."""
+        self._rows[place].append(AttachedRow(next(self._numbers), name))
+        return self._rows[place][-1].number
+
+    def move(self, place: int, to: int) -> None:
+        self._rows[to] = self._rows.pop(place)
+
+    def pop(self, place: int) -> list[AttachedRow]:
+        return self._rows.pop(place, [])
+
+    def drop(self, *numbers: int) -> None:
+        for place, rows in self._rows.items():
+            self._rows[place] = [row for row in rows if row.number not in numbers]
+
+    def change(self, number: int, change: Callable[[AttachedRow], AttachedRow]) -> int | None:
+        """Returns the place that the row is in; None where it was removed."""
+        for place, rows in self._rows.items():
+            if any(row.number == number for row in rows):
+                self._rows[place] = [change(row) if row.number == number else row for row in rows]
+                return place
+        return None
+
+    def forget_tokens(self) -> None:
+        for place, rows in self._rows.items():
+            self._rows[place] = [replace(row, tokens=None) for row in rows]
+
+
+def _ready_row(number: int, attachment: Attachment) -> AttachedRow:
+    return AttachedRow(number, attachment.name, attachment.kind, attachment.size_bytes, attachment=attachment)
+
+
 class AttachmentController(QObject):
-    """`model` has the rows of the open chat. A place is a chat, or the field of a message as a negative number."""
+    """`model` has the rows of the open chat."""
 
     refused = Signal(object)  # list[NotAttached]: of one drop, paste or choice
     tokens_changed = Signal(int, int)  # of what is attached and not sent; what the model holds, 0: not known
@@ -53,9 +102,8 @@ class AttachmentController(QObject):
         self._engine, self._bridge, self._storage, self._models = engine, bridge, storage, models
         self.model = AttachedModel(self)
         self._chat_id = chats.chat_id
-        self._rows: dict[int, list[AttachedRow]] = defaultdict(list)  # by place
+        self._rows = _Rows()
         self._fields: dict[int, AttachedModel] = {}  # by message
-        self._numbers = count(1)
         self._stops: dict[int, Stop] = {}  # of the files that are being read
         self._counts: dict[CountId, int] = {}  # the row that a count is for
         self._problems: list[NotAttached] = []
@@ -78,7 +126,7 @@ class AttachmentController(QObject):
 
     def _restore(self) -> None:
         for chat_id, attachments in self._storage.read.unsent.attachments().items():
-            self._rows[chat_id] = [self._ready_row(next(self._numbers), each) for each in attachments]
+            self._rows.put(chat_id, attachments)
         self._show()
         self._on_pair()
 
@@ -91,7 +139,7 @@ class AttachmentController(QObject):
         """The open chat has a number now: what was attached since its first message was sent stays with it."""
         self._chat_id = chat_id
         if self._rows[0]:
-            self._rows[chat_id] = self._rows.pop(0)
+            self._rows.move(0, chat_id)
             for place in (0, chat_id):
                 self._changed(place)
 
@@ -103,8 +151,7 @@ class AttachmentController(QObject):
             return AttachedModel(self)
         if message_id not in self._fields:
             self._fields[message_id] = AttachedModel(self)
-            attached = self._chats.edits.attached(message_id)
-            self._rows[-message_id] = [self._ready_row(next(self._numbers), each) for each in attached]
+            self._rows.put(-message_id, self._chats.edits.attached(message_id))
             self._fields[message_id].set_rows(list(self._rows[-message_id]))
             self._count_all()
         return self._fields[message_id]
@@ -128,7 +175,7 @@ class AttachmentController(QObject):
 
     def _close_field(self, message_id: int) -> None:
         if message_id in self._fields:
-            for row in self._rows.pop(-message_id, ()):
+            for row in self._rows.pop(-message_id):
                 if (stop := self._stops.pop(row.number, None)) is not None:
                     stop.ask()
             self._fields.pop(message_id).set_rows([])
@@ -156,7 +203,7 @@ class AttachmentController(QObject):
         text = data.decode("utf-8").replace("\0", "")
         attachment = Attachment("", AttachmentKind.PASTED, text, len(data))
         place = -message_id or self._chat_id
-        self._rows[place].append(self._ready_row(next(self._numbers), attachment))
+        self._rows.add(place, attachment)
         self._changed(place)
         self._count_all()
 
@@ -164,7 +211,7 @@ class AttachmentController(QObject):
         if (stop := self._stops.pop(number, None)) is not None:
             stop.ask()
         place = -message_id or self._chat_id
-        self._rows[place] = [row for row in self._rows[place] if row.number != number]
+        self._rows.drop(number)
         self._changed(place)
 
     def put_into_message(self, number: int) -> None:
@@ -176,7 +223,7 @@ class AttachmentController(QObject):
     def _on_sent(self, chat_id: int, _text: str, attached: Sequence[AttachedRow]) -> None:
         """What went with the message is on disk, at once or when it was tried again."""
         if sent := {row.number for row in attached}:
-            self._rows[chat_id] = [row for row in self._rows[chat_id] if row.number not in sent]
+            self._rows.drop(*sent)
             self._changed(chat_id)
 
     def close(self) -> bool:
@@ -187,36 +234,31 @@ class AttachmentController(QObject):
     # Reading
 
     def _read(self, path: str, place: int) -> None:
-        number, stop = next(self._numbers), Stop()
+        number, stop = self._rows.begin(place, name_of(Path(path))), Stop()
         self._stops[number] = stop
-        self._rows[place].append(AttachedRow(number, name_of(Path(path))))
 
         def job() -> Attachment:
             return read_file(Path(path), stop, lambda share: self._deliver(lambda: self._progress(number, share)))
 
         self._reader.ask(
-            job, lambda found: self._on_read(place, number, found), lambda error: self._on_failed(number, path, error)
+            job, lambda found: self._on_read(number, found), lambda error: self._on_failed(number, path, error)
         )
 
     def _progress(self, number: int, share: float) -> None:
-        self._replace(number, progress=share)
+        self._rows.change(number, lambda row: replace(row, progress=share))
         self._show()
 
-    def _on_read(self, place: int, number: int, attachment: Attachment) -> None:
-        if self._stops.pop(number, None) is None:  # it was removed meanwhile
+    def _on_read(self, number: int, attachment: Attachment) -> None:
+        place = self._rows.change(number, lambda _row: _ready_row(number, attachment))
+        if self._stops.pop(number, None) is None or place is None:  # it was removed meanwhile
             return
-        place = next((each for each, rows in self._rows.items() if number in {row.number for row in rows}), place)
-        self._rows[place] = [
-            self._ready_row(number, attachment) if row.number == number else row for row in self._rows[place]
-        ]
         self._changed(place)
         self._count_all()
         self._tell_refused()
 
     def _on_failed(self, number: int, path: str, error: Exception) -> None:
         wanted = self._stops.pop(number, None) is not None
-        for chat_id, rows in self._rows.items():
-            self._rows[chat_id] = [row for row in rows if row.number != number]
+        self._rows.drop(number)
         self._show()
         if wanted and isinstance(error, Refused):
             self._problems.append(NotAttached(name_of(Path(path)), error.why, error.limit))
@@ -243,8 +285,7 @@ class AttachmentController(QObject):
         if info is not None and self._can_count and info.folder != self._counted_by:
             self._counted_by = info.folder
             self._counts.clear()
-            for chat_id, rows in self._rows.items():
-                self._rows[chat_id] = [replace(row, tokens=None) for row in rows]
+            self._rows.forget_tokens()
         self._show()
         self._count_all()
 
@@ -263,29 +304,10 @@ class AttachmentController(QObject):
         if isinstance(event, TokensCounted) and event.count in self._counts:
             number = self._counts.pop(event.count)
             if event.error is None:
-                self._replace(number, tokens=event.tokens)
+                place = self._rows.change(number, lambda row: replace(row, tokens=event.tokens)) or 0
                 self._show()
-                self._tell_field(number)
-
-    def _tell_field(self, number: int) -> None:
-        """Of one where something was attached or removed, so that its message will have the tokens, too."""
-        for message_id in self._fields:
-            rows = self._rows[-message_id]
-            if any(row.number == number for row in rows) and self._chats.edits.has_attached(message_id):
-                self._chats.edits.attach(message_id, attachments_of(rows))
-
-    # Small parts
-
-    def _ready_row(self, number: int, attachment: Attachment) -> AttachedRow:
-        name, kind, size = attachment.name, attachment.kind, attachment.size_bytes
-        return AttachedRow(number, name, kind, size, attachment=attachment)
-
-    def _replace(self, number: int, **fields: object) -> None:
-        for chat_id, rows in self._rows.items():
-            self._rows[chat_id] = [
-                replace(row, **fields) if row.number == number else row  # type: ignore[arg-type]
-                for row in rows
-            ]
+                if place < 0 and self._chats.edits.has_attached(-place):  # its message will have the tokens, too
+                    self._chats.edits.attach(-place, attachments_of(self._rows[place]))
 
     def _changed(self, place: int) -> None:
         """Has what waits there kept on disk."""
