@@ -23,7 +23,7 @@ from app.theme import FOOTER_PX, Theme
 from app.views.icons import icon
 from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import Index, RowRing, set_up_row_list
-from app.views.widgets.tooltips import show_item_tooltips
+from app.views.widgets.tooltips import set_tooltip, show_item_tooltips
 
 _ENTRY = Qt.ItemDataRole.UserRole
 
@@ -56,7 +56,7 @@ class PageList(RowRing, QListWidget):
         for entry in entries:
             item = QListWidgetItem(entry.text)
             item.setData(_ENTRY, entry)
-            item.setToolTip(entry.text)  # it may be elided
+            set_tooltip(item, entry.text)  # it may be elided
             said = " ".join(filter(None, (entry.text, entry.detail, entry.aside)))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
             self.addItem(item)

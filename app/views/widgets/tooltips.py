@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextOption,
 )
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QListWidgetItem, QWidget
 
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX
 from app.views.widgets.painting import paint_card
@@ -39,9 +39,9 @@ _ENDS = (
 )
 
 
-def set_tooltip(at: QWidget, text: str) -> None:
+def set_tooltip(at: QWidget | QListWidgetItem, text: str) -> None:
     """Shows `text` as it is: the title of a chat is often a model's, the name of a file anybody's."""
-    if text and not at.toolTip():
+    if isinstance(at, QWidget) and text and not at.toolTip():
         at.installEventFilter(_asked())
     at.setToolTip(text)
 
@@ -99,7 +99,8 @@ class Tooltip(QWidget):
         place.moveLeft(max(screen.left(), min(place.left(), screen.right() - place.width() + 1)))
         place.moveTop(max(screen.top(), place.top()))
         self.move(place.topLeft())
-        QApplication.instance().installEventFilter(self)
+        if (app := QApplication.instance()) is not None:
+            app.installEventFilter(self)
         self.show()
         QTimer.singleShot(_STAYS_MS + _A_LETTER_MS * len(self.text), self, self.close)
 
