@@ -37,6 +37,17 @@ _PRAGMAS = (
     "PRAGMA synchronous = FULL",
 )
 
+# Of this connection alone, and undone with what it undoes.
+_WATCH = """
+CREATE TEMP TABLE IF NOT EXISTS changed_chats (id INTEGER PRIMARY KEY);
+CREATE TEMP TRIGGER IF NOT EXISTS chat_made AFTER INSERT ON main.chats
+    BEGIN INSERT OR IGNORE INTO changed_chats VALUES (NEW.id); END;
+CREATE TEMP TRIGGER IF NOT EXISTS chat_changed AFTER UPDATE OF title, pinned, updated_at, deleted_at ON main.chats
+    BEGIN INSERT OR IGNORE INTO changed_chats VALUES (NEW.id); END;
+CREATE TEMP TRIGGER IF NOT EXISTS chat_gone AFTER DELETE ON main.chats
+    BEGIN INSERT OR IGNORE INTO changed_chats VALUES (OLD.id); END;
+"""
+
 Schema = dict[str, str]  # the name of a table or index, and how it was made
 
 
@@ -73,6 +84,17 @@ class Database(Connection):
             yield
         finally:
             self.connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+
+    def watch_chats(self) -> None:
+        """From now on `changed_chats` says which chats this connection has changed in what a search knows of them."""
+        self.connection.executescript(_WATCH)
+
+    def changed_chats(self) -> list[int]:
+        """Since the last time."""
+        numbers = [row["id"] for row in self.rows("SELECT id FROM temp.changed_chats")]
+        if numbers:
+            self.execute("DELETE FROM temp.changed_chats")
+        return numbers
 
     def checkpoint(self) -> None:
         """Moves what was written from the log to the database itself, as far as nobody reads."""

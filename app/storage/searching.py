@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 from app.markup.folding import fold, occurrences
 from app.storage.attachments import searched_texts
 from app.storage.codec import as_text, as_title
 from app.storage.database import Connection
+from app.storage.known_chats import KnownChats
 from app.storage.records import ChatSummary, Match
 from app.storage.search_index import SearchIndex
 
@@ -23,53 +25,69 @@ SNIPPET_AFTER = 120
 MATCHES = 3  # of one chat
 ALL = -1  # as SQLite says it
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
-_LINE_END, _TAB = "\x1e", "\x1f"
-_TITLES = """
-SELECT group_concat(id || char(31) || replace(ifnull(title, ''), char(30), ' '), char(30)) FROM chats NOT INDEXED
-"""
-_ORDER = f"SELECT group_concat(id) FROM (SELECT id FROM chats WHERE deleted_at IS NULL {IN_ORDER})"
+_MOST_BLOCKS = 20_000  # that are read of the index at first: who has a word in more of them is soon found by looking
+_TRIED = 400  # chats that are looked at before all that the index knows is read
 _MARKS = re.compile(r"\*\*|`+|(?:^|(?<=\n))#{1,6} ")
 _LATEST_S = 4e10  # a later moment has no date
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Word:
     asked: str
     folded: str
-    chats: set[int] | None  # those that may have it in a message; None: any may
+    blocks: dict[int, list[int]] | None = None  # by chat, those that may have it in a message; None: any may
+    titled: set[int] = field(default_factory=set)  # chats, where blocks are known
 
 
 class Searching:
     def __init__(
-        self, reader: Connection, index: SearchIndex | None = None, cancelled: Callable[[], bool] = lambda: False
+        self,
+        reader: Connection,
+        index: SearchIndex | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+        known: KnownChats | None = None,
     ) -> None:
         self._db = reader
         self._index = index
         self._cancelled = cancelled
+        self._known = known or KnownChats()
+        self._not_read: set[int] = set()
 
     def find(self, query: str, limit: int = ALL) -> list[ChatSummary]:
         """The chats whose title or messages have all words of the query, in the order of the list."""
-        not_read = set() if self._index is None else self._index.chats_not_read(self._db)
+        self._known.follow(self._db)
+        self._not_read = set() if self._index is None else self._index.chats_not_read(self._db)
         asked = {fold(word): word for word in reversed(query.split())}
-        words = [self._word(asked[folded], not_read) for folded in reversed(asked)]
-        titles = fold(self._text(_TITLES))
-        likely = [word.chats | _titled(titles, word.folded) for word in words if word.chats is not None]
+        words = [_Word(asked[folded], folded) for folded in reversed(asked)]
         found: list[ChatSummary] = []
-        for chat_id in map(int, filter(None, self._text(_ORDER).split(","))):
-            if all(chat_id in chats for chats in likely):
-                if self._cancelled() or len(found) == limit:
-                    break
-                found += self._looked_up(chat_id, words, query)
+        for chat_id in self._likely(words):
+            if self._cancelled() or len(found) == limit:
+                break
+            found += self._looked_up(chat_id, words, query)
         return found
 
-    def _word(self, asked: str, not_read: set[int]) -> _Word:
-        folded = fold(asked)
-        chats = None if self._index is None else self._index.chats_with(folded)
-        return _Word(asked, folded, None if chats is None else chats | not_read)
+    def _likely(self, words: Sequence[_Word]) -> Iterator[int]:
+        """The chats that may have all words; first by what is quickly known."""
+        self._ask_index(words, _MOST_BLOCKS)
+        tried = 0
+        for chat_id in self._known.in_order(self._with_all(words)):
+            if tried == _TRIED:
+                self._ask_index(words)
+                rest = self._with_all(words)
+            if tried < _TRIED or rest is None or chat_id in rest:
+                tried += 1
+                yield chat_id
 
-    def _text(self, sql: str) -> str:
-        row = self._db.row(sql)
-        return "" if row is None else as_text(row[0])
+    def _ask_index(self, words: Sequence[_Word], most: int = ALL) -> None:
+        for word in words:
+            if self._index is not None and word.blocks is None:
+                word.blocks = self._index.blocks_with(word.folded, most)
+                word.titled = set() if word.blocks is None else self._known.titled(word.folded)
+
+    def _with_all(self, words: Sequence[_Word]) -> set[int] | None:
+        """The chats that may have all of these; None: any may."""
+        each = [word.blocks.keys() | word.titled | self._not_read for word in words if word.blocks is not None]
+        return set.intersection(*each) if each else None
 
     def _looked_up(self, chat_id: int, words: Sequence[_Word], query: str) -> list[ChatSummary]:
         """The chat with what was found in it, if it has all words."""
@@ -78,22 +96,20 @@ class Searching:
             return []
         title = fold(as_text(row["title"]))
         missing = {word.folded for word in words if word.folded not in title}
-        best: list[tuple[int, list[str]]] = []
-        if missing or any(word.chats is None or chat_id in word.chats for word in words):
-            best = self._best_messages(chat_id, [word.folded for word in words], fold(" ".join(query.split())), missing)
+        best = self._best_messages(chat_id, words, fold(" ".join(query.split())), missing)
         if missing:
             return []
         return [summary_of(row, tuple(_match(number, texts, query, words) for number, texts in best))]
 
     def _best_messages(
-        self, chat_id: int, words: Sequence[str], phrase: str, missing: set[str]
+        self, chat_id: int, words: Sequence[_Word], phrase: str, missing: set[str]
     ) -> list[tuple[int, list[str]]]:
         """The latest messages with the phrase, then with most of the words; takes what they have out of `missing`."""
         found: list[tuple[int, int, list[str]]] = []  # how much it lacks, message, texts
         whole = 0
-        for number, texts in self._texts(chat_id):
+        for number, texts in self._texts(chat_id, words):
             folded = fold("\n".join(texts))
-            present = [word for word in words if word in folded]
+            present = [word.folded for word in words if word.folded in folded]
             if present:
                 has_phrase = phrase in folded
                 found.append((len(words) - len(present) + (not has_phrase), number, texts))
@@ -103,24 +119,18 @@ class Searching:
                 break
         return [(number, texts) for _lacks, number, texts in sorted(found, key=lambda each: each[0])[:MATCHES]]
 
-    def _texts(self, chat_id: int) -> Iterator[tuple[int, list[str]]]:
-        """What is searched of each message, the newest first."""
-        sql = "SELECT id, text, attachments FROM messages WHERE chat_id = ? AND deleted_at IS NULL ORDER BY id DESC"
-        for row in self._db.connection.execute(sql, (chat_id,)):
+    def _texts(self, chat_id: int, words: Sequence[_Word]) -> Iterator[tuple[int, list[str]]]:
+        """What is searched of the messages that may have any of the words, the newest first."""
+        sql = "SELECT id, text, attachments FROM messages WHERE {} AND deleted_at IS NULL ORDER BY id DESC"
+        if self._index is None or chat_id in self._not_read or any(word.blocks is None for word in words):
+            rows = self._db.connection.execute(sql.format("chat_id = ?"), (chat_id,))
+        else:
+            blocks = sorted({block for word in words for block in (word.blocks or {}).get(chat_id, ())}, reverse=True)
+            within = sql.format("id BETWEEN ? AND ? AND +chat_id = ?")
+            places = (self._index.messages_of(block) for block in blocks)
+            rows = chain.from_iterable(self._db.connection.execute(within, (*place, chat_id)) for place in places)
+        for row in rows:
             yield row["id"], searched_texts(as_text(row["text"]), row["attachments"])
-
-
-def _titled(titles: str, word: str) -> set[int]:
-    """The chats with the word in their titles: it is looked for in the text of all, which is a quarter of the time."""
-    found: set[int] = set()
-    at = titles.find(word)
-    while at >= 0:
-        line, end = titles.rfind(_LINE_END, 0, at) + 1, titles.find(_LINE_END, at)
-        number, _, title = titles[line : end if end >= 0 else None].partition(_TAB)
-        if word in title:  # and not in the number alone
-            found.add(int(number))
-        at = titles.find(word, end + 1) if end >= 0 else -1
-    return found
 
 
 def summary_of(row: sqlite3.Row, matches: tuple[Match, ...] = ()) -> ChatSummary:

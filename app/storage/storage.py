@@ -22,12 +22,14 @@ from app.storage.chats import ChatStates, ChatStore
 from app.storage.database import Connection, Reader, address_of
 from app.storage.edits import EditStore, UnsentStore
 from app.storage.folders import FolderStore
+from app.storage.known_chats import ChangedChats, KnownChats
 from app.storage.messages import MessageStore
 from app.storage.opening import Database, MemoryDatabase
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
 from app.storage.requests import RequestStore
 from app.storage.search_index import (
+    Blocks,
     Progress,
     SearchIndex,
     can_be_damage,
@@ -91,7 +93,10 @@ class Storage:
         self._searcher = Worker("storage reader", deliver)
         self._database: Database | None = None  # the writer's
         self._searching: _Search | None = None
-        self._has_index = False  # whether this run has taken it; the searcher's
+        self._has_index = False  # whether this run has taken it; this and the next two are the searcher's
+        self._changed = ChangedChats()
+        self._known = KnownChats(self._changed)
+        self._blocks = Blocks()
         self._read: Stores | None = None
 
     # Start and end
@@ -140,6 +145,7 @@ class Storage:
     def _open(self) -> Opened:
         if self._database is None:
             self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
+            self._database.watch_chats()
         stores = Stores(self._database)
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
@@ -152,6 +158,7 @@ class Storage:
                     )
             except (OSError, sqlite3.OperationalError) as error:
                 log.warning("what was kept for its time stays until the next start: %s", _name(error))
+        self._changed.add_all()
         return Opened(self._database.rescued, stores.trash.leaves_traces)
 
     def forget_traces(self) -> None:
@@ -187,7 +194,7 @@ class Storage:
     def search(self, query: str, limit: int, done: Callable[[list[ChatSummary]], None]) -> None:
         """A newer search ends this one, which is then never answered. What cannot be read is not found."""
         self.stop_search()
-        search = self._searching = _Search(self._address, query, limit)
+        search = self._searching = _Search(self._address, query, limit, self._known)
 
         def found(chats: list[ChatSummary]) -> None:
             if search.met_damage:
@@ -214,7 +221,12 @@ class Storage:
         if not self._has_index:
             take_index(self.path)
             self._has_index = True
-        return open_index(self.path)
+        return open_index(self.path, self._blocks)
+
+    def _know_chats(self) -> None:
+        """So that the first search need not."""
+        with closing(Reader(self._address)) as reader:
+            self._known.follow(reader)
 
     def _leave_index(self) -> None:
         if self._has_index:
@@ -274,7 +286,10 @@ class Storage:
         def change_it() -> T:
             if self._database is None:
                 raise sqlite3.OperationalError("not open")
-            return change(Stores(self._database))
+            try:
+                return change(Stores(self._database))
+            finally:
+                self._changed.add(self._database.changed_chats())
 
         def failed(error: Exception) -> None:
             log.warning("a change was not stored: %s", _name(error))
@@ -305,6 +320,7 @@ class Storage:
         """Puts what was written into the database itself and the search index, and makes the copy of the day."""
         self._ask(self._writer, self._checkpoint, _ignore, _ignore)
         if self.keeps:
+            self._ask(self._searcher, self._know_chats, _ignore, _ignore)
             self._read_for_index()
             self._ask(self._searcher, self._copies.make, _ignore, _ignore)
 
@@ -358,12 +374,13 @@ class _Copies:
 class _Search:
     """One search with a connection of its own, so that any thread may interrupt it."""
 
-    def __init__(self, address: str, query: str, limit: int) -> None:
+    def __init__(self, address: str, query: str, limit: int, known: KnownChats) -> None:
         self.cancelled = False
         self.met_damage = False
         self._address = address
         self._query = query
         self._limit = limit
+        self._known = known
         self._reader: Reader | None = None
         self._lock = threading.Lock()
 
@@ -390,9 +407,9 @@ class _Search:
 
     def _find(self, reader: Reader, index: SearchIndex | None) -> list[ChatSummary]:
         try:
-            return Searching(reader, index, lambda: self.cancelled).find(self._query, self._limit)
+            return Searching(reader, index, lambda: self.cancelled, self._known).find(self._query, self._limit)
         except sqlite3.DatabaseError as error:
-            found = Searching(reader, None, lambda: self.cancelled).find(self._query, self._limit)
+            found = Searching(reader, None, lambda: self.cancelled, self._known).find(self._query, self._limit)
             # What it can do without was at fault.
             self.met_damage = index is not None and not self.cancelled and can_be_damage(error)
             return found

@@ -30,7 +30,7 @@ from tests.bench.pair_check import PAIR_CHECK  # noqa: E402
 from tests.bench.paste import PASTE  # noqa: E402
 from tests.bench.record import record  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
-from tests.bench.searching import SEARCHING  # noqa: E402
+from tests.bench.searching import LARGE, SEARCHING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
@@ -47,6 +47,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, help="counted rounds of each comparison")
     parser.add_argument("--cell", default="", help="of natural_rows only the cells whose name contains this")
     parser.add_argument("--starter", type=Path, default=Path("resources/starter"))
+    parser.add_argument("--large", action="store_true", help="also rows about a million messages, which take long")
     parser.add_argument("--record", action="store_true", help="write down rounds under load for a test, and no rows")
     options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
@@ -60,7 +61,7 @@ def main() -> int:
             if options.record:
                 record(setup)
                 return 0
-            for measure in MEASURES:
+            for measure in (*MEASURES, *(LARGE if options.large else ())):
                 if options.only in measure.__name__:
                     tell(partial(one_row, measure, setup, options.runs), rows)
             if options.only in "natural_rows":

@@ -374,7 +374,7 @@ def test_a_piece_that_turns_into_another_one_hides_no_chat(owner: Owner, path: P
     """SQLite finds no fault in it."""
     owner.write(lambda stores: chat_of(stores, "zqx", title="Rare"))
     data = filled(owner)
-    at = data.index(b"qx") + 1  # behind the z of the piece before
+    at = data.index(b"\x03\x01x") + 2  # behind three bytes of the piece before comes one more
     index_path(path).write_bytes(data[:at] + b"y" + data[at + 1 :])
     with closing(sqlite3.connect(index_path(path), isolation_level=None)) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -1,0 +1,217 @@
+"""Whatever is done to the chats, a search finds what a look at every message finds, and in the order of the list."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from app.storage import ReplyStatus, ReplyText, Stores, portable
+from app.storage.database import Reader, address_of
+from app.storage.known_chats import ChangedChats, KnownChats
+from app.storage.search_index import index_path, open_index
+from app.storage.searching import Searching
+from engine import RequestStats
+from tests.unit.test_portable_storage import CHAT
+from tests.unit.test_storage_search import Owner, chat_of
+
+WORDS = ("draft", "model", "초안", "모델", "推測", "a", "ab", "accept", "rate", "Äpfel", "草")
+QUERIES = (*WORDS, "draft model", "모델 초안", "raf", "ducks", "zebra", "q", "草 a", "three renamed")
+
+
+class Person:
+    """Does at random what can be done to chats."""
+
+    def __init__(self, owner: Owner, seed: int) -> None:
+        self._owner = owner
+        self._random = random.Random(seed)
+        self._marks: list[float] = []
+
+    def act(self) -> None:
+        acts = (self.begin, self.begin, self.answer, self.answer, self.delete, self.undo, self.rename, self.copy)
+        more = (self.pin, self.bring, self.put_in_trash, self.rest, self.fail, self.forget, self.undo, self.write_on)
+        self._random.choice((*acts, *more))()
+
+    def _text(self) -> str:
+        return " ".join(self._random.choices(WORDS, k=self._random.choice((1, 3, 300))))
+
+    def _one(self, table: str, what: str = "1") -> int:
+        rows = self._owner.storage.read.database.rows(f"SELECT id FROM {table} WHERE {what}")
+        return int(self._random.choice(rows)["id"]) if rows else 0
+
+    def begin(self) -> None:
+        texts = [self._text() for _ in range(self._random.randrange(4))]
+        self._owner.write(lambda stores: chat_of(stores, *texts, title=self._text()[:40]))
+
+    def answer(self) -> None:
+        if chat := self._one("chats", "deleted_at IS NULL"):
+            self._owner.write(lambda stores: stores.messages.begin_reply(chat, stores.chats.leaf(chat), "Main", ""))
+
+    def write_on(self) -> None:
+        if reply := self._one("messages", "role = 'assistant'"):
+            text = ReplyText(reply, self._text(), "", 0.0)
+            end = (text, ReplyStatus.DONE, RequestStats(), None, None)
+            self._owner.write(lambda stores: stores.messages.set_end(*end))
+
+    def delete(self) -> None:
+        if message := self._one("messages"):
+            below = self._random.random() < 0.5
+            self._mark(lambda stores: (stores.messages.delete_below if below else stores.messages.delete_one)(message))
+
+    def put_in_trash(self) -> None:
+        chats = [self._one("chats"), self._one("chats")]
+        self._mark(lambda stores: stores.trash.put_chats(chats))
+
+    def _mark(self, change: Callable[[Stores], float]) -> None:
+        self._owner.write(lambda stores: self._marks.append(change(stores)))
+
+    def undo(self) -> None:
+        if self._marks:
+            mark = self._marks.pop()
+            self._owner.write(lambda stores: stores.trash.restore(mark))
+
+    def rename(self) -> None:
+        chat, title = self._one("chats"), f"renamed {self._text()[:20]}"
+        self._owner.write(lambda stores: stores.chats.rename(chat, title))
+
+    def pin(self) -> None:
+        chat, pinned = self._one("chats"), self._random.random() < 0.5
+        self._owner.write(lambda stores: stores.chats.pin(chat, pinned))
+
+    def copy(self) -> None:
+        if chat := self._one("chats", "deleted_at IS NULL"):
+            titles = (f"Copy {number}" for number in range(10_000))
+            self._owner.write(lambda stores: stores.chats.duplicate(chat, titles))
+
+    def bring(self) -> None:
+        """As an import does."""
+
+        def add(stores: Stores) -> None:
+            with stores.database.transaction():
+                portable.add(stores, CHAT)
+
+        self._owner.write(add)
+
+    def fail(self) -> None:
+        """A change that is undone halfway."""
+
+        def half(stores: Stores) -> None:
+            with stores.database.transaction():
+                stores.database.execute("UPDATE chats SET title = 'zebra', deleted_at = NULL")
+                stores.database.execute("SELECT no_such_function()")
+
+        self._owner.write(half)
+
+    def forget(self) -> None:
+        if self._random.random() < 0.3:
+            self._owner.storage.forget(
+                lambda trash: trash.empty(), self._owner.answers.append, self._owner.answers.append
+            )
+            self._owner.settle()
+
+    def rest(self) -> None:
+        """The index reads on."""
+        self._owner.storage.settle()
+        self._owner.settle()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "chats.db"
+
+
+@pytest.fixture
+def owner(path: Path) -> Iterator[Owner]:
+    owner = Owner(path)
+    yield owner
+    owner.storage.close()
+
+
+def found(path: Path, query: str) -> list[tuple[int, tuple[int, ...]]]:
+    """Without the index, and without anything that is kept in memory."""
+    with closing(Reader(address_of(path))) as reader:
+        return told(Searching(reader).find(query))
+
+
+def told(chats: list[object]) -> list[tuple[int, tuple[int, ...]]]:
+    return [(chat.id, tuple(match.message_id for match in chat.matches)) for chat in chats]  # type: ignore[attr-defined]
+
+
+@pytest.mark.expect_log("a change was not stored")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_search_finds_what_a_look_at_everything_finds(owner: Owner, path: Path, seed: int) -> None:
+    person, choice = Person(owner, seed), random.Random(seed)
+    results = 0
+    for _ in range(80):
+        person.act()
+        query = choice.choice(QUERIES)
+        chats: list[object] = []
+        owner.storage.search(query, -1, chats.extend)
+        owner.settle()
+        assert told(chats) == found(path, query), query
+        results += len(chats)
+    assert results > 50
+
+
+@pytest.mark.expect_log("a change was not stored")
+@pytest.mark.parametrize("most", [0, 2])
+def test_words_in_more_blocks_than_are_read_are_found_all_the_same(
+    owner: Owner, path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At first what is common is looked for without the index; when that finds too little, all of it is read."""
+    monkeypatch.setattr("app.storage.searching._MOST_BLOCKS", most)
+    monkeypatch.setattr("app.storage.searching._TRIED", most)
+    person = Person(owner, most)
+    for _ in range(60):
+        person.act()
+    person.rest()
+    index = open_index(path)
+    assert index is not None
+    with closing(Reader(address_of(path))) as reader, closing(index):
+        for query in QUERIES:
+            for limit in (3, -1):
+                assert told(Searching(reader, index).find(query, limit)) == told(Searching(reader).find(query, limit))
+
+
+@pytest.mark.expect_log("a change was not stored")
+def test_the_order_in_memory_is_that_of_the_list(owner: Owner, path: Path) -> None:
+    person, changed = Person(owner, 7), owner.storage._changed
+    known = KnownChats(changed)
+    with closing(Reader(address_of(path))) as reader:
+        for _ in range(150):
+            person.act()
+            known.follow(reader)
+            assert list(known.in_order()) == [chat.id for chat in owner.storage.read.chats.find()]
+
+
+def test_only_what_has_changed_is_read_again() -> None:
+    changed = ChangedChats()
+    assert changed.take() is None
+    changed.add([1, 2])
+    changed.add([2, 3])
+    assert (changed.take(), changed.take()) == ({1, 2, 3}, set())
+    changed.add(range(1_000_000))
+    assert changed.take() is None
+
+
+def test_what_a_run_that_was_killed_has_read_is_read_anew_in_slices(owner: Owner, path: Path) -> None:
+    """Without a seal, as a kill leaves it, and halfway: what is not read yet is found meanwhile."""
+    for number in range(30):
+        owner.write(lambda stores, number=number: chat_of(stores, f"word{number}", title=f"{number}"))  # type: ignore[misc]
+    with closing(Reader(address_of(path))) as reader:
+        index = open_index(path)
+        assert index is not None
+        with closing(index):
+            assert index.catch_up(reader, batch=10).more
+            assert [chat.title for chat in Searching(reader, index).find("word27")] == ["27"]
+    owner.storage.close()
+    again = Owner(path)
+    assert again.search("word27") == ["27"]
+    again.storage.settle()
+    again.settle()
+    assert (again.search("word27"), again.search("word3")) == (["27"], ["3"])
+    assert index_path(path).exists()
+    again.storage.close()
