@@ -27,6 +27,8 @@ _LEAST_DEPTH_TOKENS = 2048  # depth 0: up to so many tokens, where depth hardly 
 # without it one of 200 replies on a busy machine is reported a gain that is a loss.
 _BAD_LUCK = 0.15
 _MEMORY_PASSES = 1000.0  # time constant of `plain_passes`
+_RESTARTED = 0.06  # standard deviation of the excess between two runs of the program, in logs
+_MOST_KEPT, _LARGEST_EXCESS = 16, 2.0
 
 
 @dataclass(slots=True)
@@ -91,6 +93,7 @@ class Baselines:
         self._known: dict[tuple[str, int], Baseline] = {}
         self._seen_at = -math.inf
         self.latest: Baseline | None = None  # of the latest drafted pass
+        self.passes = 0  # in this run
 
     def of(self, source: str, depth: int) -> Baseline:
         """If there is none yet: that of the nearest depth, or of plain passes where the source has never drafted."""
@@ -109,11 +112,32 @@ class Baselines:
             for each in self._known.values():
                 each.rest(min(began_at - self._seen_at, 1e9))
         self._seen_at = ended_at
+        self.passes += 1
         if source:
             self.latest = self.of(source, depth)
         self.of("", depth)
         for each in self._concerned(source, depth):
             each.see(beyond, drafted=bool(source))
+
+    def kept(self) -> list[dict[str, object]]:
+        """What a later run can begin with: of sources that drafted beside plain passes."""
+        known = [
+            {"source": source, "depth": depth, "excess": each.excess, "variance": each.variance, "plain": passes}
+            for (source, depth), each in self._known.items()
+            if source and (passes := each.plain_passes) >= 1
+        ]
+        return known[-_MOST_KEPT:]
+
+    def recall(self, kept: object) -> None:
+        """Begin with what an earlier run has kept, less certain; what cannot be read is left out."""
+        for each in kept[:_MOST_KEPT] if isinstance(kept, list) else ():
+            try:
+                source, depth = str(each["source"]), int(each["depth"])
+                excess, variance, passes = (float(each[name]) for name in ("excess", "variance", "plain"))
+            except (ValueError, KeyError, TypeError, OverflowError):
+                continue
+            if abs(excess) <= _LARGEST_EXCESS and 0 < variance < _GUESSED**2 and 0 <= passes <= _MEMORY_PASSES:
+                self._known[source, depth] = Baseline(excess, variance + _RESTARTED**2, passes)
 
     def _concerned(self, source: str, depth: int) -> Iterator[Baseline]:
         for (name, at), each in self._known.items():

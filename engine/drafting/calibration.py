@@ -51,6 +51,8 @@ _ROLLBACK_WIDTH = 4
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # of the file
+_WORTH_KEEPING = 16  # passes since the base lines were last written
+_KEPT_S = 30 * 86_400  # older base lines are not used
 _METHOD = 2  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
@@ -66,20 +68,33 @@ class Tuner:
         self._costs = RoundCosts()
         self._about: dict[str, Any] = {}
         self._path: Path | None = None
+        self._written = 0  # passes that the base lines on disk rest on
 
     @property
     def pending(self) -> bool:
-        return self._slices is not None
+        return self._slices is not None or self._has_news
+
+    @property
+    def _has_news(self) -> bool:
+        """Whether the base lines of this pair's replies are worth writing down for the next run."""
+        passes = self._costs.baselines.passes if self._path is not None and self._costs.calibrated else 0
+        return passes >= self._written + _WORTH_KEEPING
 
     def begin(self, main: LoadedModel, draft: LoadedModel | None, costs: RoundCosts) -> None:
         """Load this pair's calibration into `costs` from disk; where there is none, measure it by calls of `step`."""
         self.stop()
+        if self._has_news:  # of the pair before
+            self._write_down()
         self._costs, self._about = costs, _about(main)
         self._path = self._file(main, draft)
-        known = _calibration(_content(self._path))
+        content = _content(self._path)
+        known = _calibration(content)
         if known is None:
             self._slices, self._pair = measure(main, draft), (main, draft)
         costs.calibration = known or Calibration()
+        self._written = 0
+        if known is not None and _is_recent(content.get("baselines_at")):
+            costs.baselines.recall(content.get("baselines"))
 
     def _file(self, main: LoadedModel, draft: LoadedModel | None) -> Path | None:
         return self._folder / f"{pair_key(main, draft)}.json" if self._folder is not None else None
@@ -97,10 +112,13 @@ class Tuner:
         return ForwardTimes(main.info.weight_bytes, main.info.sparse, own), *by_model.values()
 
     def step(self) -> None:
-        """Measure one forward; after the last one `costs` has the calibration.
+        """Measure one forward; after the last one `costs` has the calibration. Else write down the base lines.
 
         If the draft fails, the main model is measured without it, and `RoundCosts.refuses` its drafts.
         """
+        if self._slices is None and self._has_news:
+            self._write_down()
+            return
         if self._slices is None or self._pair is None:
             raise RuntimeError("there is nothing to measure")
         main, draft = self._pair
@@ -109,13 +127,20 @@ class Tuner:
         except StopIteration as done:
             self.stop()
             self._costs.calibration = done.value
-            _write(self._path, asdict(done.value) | self._about)
+            self._write_down()
         except Exception:
             self.stop()
             if draft is None:
                 raise
             _log.warning("%s cannot be measured, so it is not drafted with", draft.source, exc_info=True)
             self.begin(main, None, self._costs)
+
+    def _write_down(self) -> None:
+        """The calibration, and the base lines that were measured beside it."""
+        baselines = self._costs.baselines
+        kept = {"baselines": baselines.kept(), "baselines_at": time.time()}
+        self._written = baselines.passes
+        _write(self._path, asdict(self._costs.calibration) | self._about | kept)
 
 
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
@@ -341,6 +366,10 @@ def _content(path: Path | None) -> dict[str, Any]:
         return read_object(path, _LIMIT_BYTES)
     except FileError:
         return {}
+
+
+def _is_recent(at: object) -> bool:
+    return isinstance(at, int | float) and -86_400 < time.time() - at < _KEPT_S
 
 
 def _calibration(kept: dict[str, Any]) -> Calibration | None:

@@ -7,6 +7,7 @@ import json
 import math
 import random
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -73,7 +74,7 @@ class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self._waiting = 0.0
         self._evaluate = mx.eval
-        monkeypatch.setattr(calibration, "time", SimpleNamespace(perf_counter=lambda: self.now))
+        monkeypatch.setattr(calibration, "time", SimpleNamespace(perf_counter=lambda: self.now, time=time.time))
         monkeypatch.setattr(mx, "eval", self._eval)
 
     def put_off(self, seconds: float) -> None:
@@ -107,6 +108,77 @@ def test_a_second_start_knows_at_once(main: LoadedModel, draft: LoadedModel, tmp
     again, slices = tuned(Tuner(tmp_path), main, draft)
 
     assert slices == 0
+    assert again.calibration == first.calibration
+
+
+def reply_of(costs: RoundCosts, passes: int = 20) -> None:
+    """Every other pass is plain, and drafted ones take a third more than the calibration says."""
+    now_s = 0.0
+    for number in range(passes):
+        length = 4 * (number % 2)
+        seconds = costs.price_s("draft", length) * (4 / 3 if length else 1)
+        costs.observe_pass(("draft" if length else "", length, 0), now_s, now_s + seconds)
+        now_s += seconds
+
+
+def excess_of(costs: RoundCosts) -> float:
+    return math.exp(costs.baselines.of("draft", 0).excess)
+
+
+def test_base_lines_outlive_a_run(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
+    tuner = Tuner(pair)
+    first, _ = tuned(tuner, main, draft)
+    reply_of(first, passes=8)
+    assert not tuner.pending, "a few passes are not worth a write"
+    reply_of(first)
+    assert tuner.pending
+    tuner.step()
+    assert not tuner.pending
+
+    again, slices = tuned(Tuner(pair), main, draft)
+    assert slices == 0
+    assert again.calibration == first.calibration
+    assert excess_of(again) == pytest.approx(excess_of(first)) == pytest.approx(4 / 3, rel=0.1)
+    assert again.baselines.of("draft", 0).error > first.baselines.of("draft", 0).error
+
+    other, _ = tuned(Tuner(pair), draft, None)
+    assert excess_of(other) == 1, "they are of another pair"
+
+
+def test_base_lines_are_written_before_another_pair_is_loaded(
+    main: LoadedModel, draft: LoadedModel, pair: Path
+) -> None:
+    tuner = Tuner(pair)
+    first, _ = tuned(tuner, main, draft)
+    reply_of(first)
+    tuner.begin(main, None, RoundCosts())
+    again, _ = tuned(Tuner(pair), main, draft)
+    assert excess_of(again) == pytest.approx(excess_of(first))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"baselines_at": 1e9},
+        {"baselines_at": 1e12},
+        {"baselines_at": None},
+        {"baselines": "x"},
+        {"baselines": [1, {}, {"source": "draft", "depth": "x"}]},
+        {"baselines": [{"source": "draft", "depth": 0, "excess": 1e9, "variance": 0.1, "plain": 9}]},
+        {"baselines": [{"source": "draft", "depth": 0, "excess": 0.3, "variance": math.nan, "plain": 9}]},
+    ],
+)
+def test_base_lines_that_are_old_or_make_no_sense_are_left_out(
+    main: LoadedModel, draft: LoadedModel, pair: Path, damage: dict[str, Any]
+) -> None:
+    tuner = Tuner(pair)
+    first, _ = tuned(tuner, main, draft)
+    reply_of(first)
+    tuner.step()
+    for path in pair.glob("*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | damage))
+    again, slices = tuned(Tuner(pair), main, draft)
+    assert (excess_of(again), slices) == (1, 0)
     assert again.calibration == first.calibration
 
 
