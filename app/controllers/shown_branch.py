@@ -13,8 +13,8 @@ from app.storage import Storage, StoredMessage
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
 from engine import RequestStats
 
-AT_ONCE = 500  # messages of a long chat
-_SLICE = 2000  # that come before them at a time
+AT_ONCE = 100  # messages of a long chat
+_SLICE = 500  # that come before them at a time
 
 Show = Callable[[Iterable[TranscriptMessage]], None]
 

@@ -18,7 +18,7 @@ PASS_OVER = (
 )
 
 
-LONG = 2000  # messages of a chat, in all its branches
+LONG = 200  # messages of a chat, in all its branches
 _FOLLOWING = """
 WITH RECURSIVE gone (id, top) AS (
     SELECT id, parent_id FROM messages WHERE :of_these AND deleted_at IS NOT NULL
