@@ -154,9 +154,9 @@ class Request:
     context_tokens: int | None = None  # of prompt and reply, at most; None: the model's
     stop: tuple[str, ...] = ()
     thinking: bool = False  # for models whose template can switch it
-    tools: tuple[Mapping[str, Any], ...] = ()  # JSON objects, given to the template as they are
+    tools: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)  # JSON objects, for the template as they are
     several_calls: bool = True  # False: the first tool call ends the reply
-    template_variables: Mapping[str, Any] = field(default_factory=dict)  # further ones, for the template
+    template_variables: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further ones
     trace: bool = False  # Finished lists the rounds
     transient: bool = False  # of no chat: uses no kept cache, leaves none, and drafts nothing
     background: bool = False  # runs only while no other request is queued or running

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -31,6 +32,8 @@ from engine.server.replies import Client, ClientLeft, Desk, Replies
 from engine.server.shapes import House, Shape
 
 _log = logging.getLogger(__name__)
+
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.:-]")
 
 _SHAPES: dict[str, Callable[[Fields, House], Shape]] = {
     "/v1/chat/completions": ChatCompletion,
@@ -76,8 +79,7 @@ class _Writing:
         request = HttpRequest(scope, receive)
         fields = await fields_of(request)
         shape = self._shape(fields, House(self._options, self._desk.engine.state()))
-        ignored = [*fields.ignored, *(f"tools:{kind}" for kind in shape.dropped_tools)]
-        headers = {"x-hunch-ignored": ", ".join(ignored).encode("ascii", "replace").decode()[:500]} if ignored else {}
+        headers = _told(shape)
         async with Client(receive) as client, self._desk.replies(scope["path"], shape.requests, client) as replies:
             await replies.begin()
             if shape.stream:
@@ -109,6 +111,13 @@ class _Writing:
             await write(shape.closing(replies.outcomes), more=False)
         except Problem as problem:
             await write([shape.failure(problem, scope["request_id"])], more=False)
+
+
+def _told(shape: Shape) -> dict[str, str]:
+    """Which fields had no effect. Their names are the client's, so only what a name may consist of is repeated."""
+    ignored = [*shape.fields.ignored, *(f"tools:{kind}" for kind in shape.dropped_tools)]
+    names = ", ".join(_NO_NAME.sub("?", name[:40]) for name in ignored[:20])
+    return {"x-hunch-ignored": names} if names else {}
 
 
 async def _refuse(request: HttpRequest, problem: Problem) -> Response:

@@ -81,7 +81,7 @@ def speculation_of(fields: Fields, state: EngineState) -> Speculation:
 
 def _check_draft(name: str, state: EngineState) -> None:
     if state.draft is None or name not in names_of(state.draft.name):
-        message = f"'{name}' is not the loaded draft model."
+        message = f"'{name[:200]}' is not the loaded draft model."
         raise Problem(409, message, code="model_busy", param="draft_model", retry=False)
 
 

@@ -63,7 +63,7 @@ class Discovery:
         for info in self._models():
             if name in names_of(info.name):
                 return JSONResponse(self._shown(info))
-        raise unknown_model(name[:200])
+        raise unknown_model(name)
 
     async def props(self, _request: HttpRequest) -> Response:
         """llama.cpp's."""

@@ -48,7 +48,7 @@ class Listings:
         for info in self._chat_models():
             if name in names_of(info.name):
                 return JSONResponse(self._entry(info, request))
-        raise unknown_model(name[:200])
+        raise unknown_model(name)
 
     async def metrics(self, _request: HttpRequest) -> Response:
         return Response(self._desk.metrics.text(), media_type=CONTENT_TYPE)

@@ -92,7 +92,7 @@ def unsupported(param: str, why: str = "") -> Problem:
 
 
 def unknown_model(name: str) -> Problem:
-    return Problem(404, f"The model '{name}' does not exist here.", code="model_not_found", param="model")
+    return Problem(404, f"The model '{name[:200]}' does not exist here.", code="model_not_found", param="model")
 
 
 def overloaded(most: int) -> Problem:

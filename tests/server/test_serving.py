@@ -1,0 +1,76 @@
+"""`python -m engine serve`: from its one line to the signal that ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from engine.__main__ import main
+from tests.helpers.served import PATIENCE_S, Served, chat_body
+from tests.server.conftest import ROOT, STARTER
+
+COMMAND = [sys.executable, "-m", "engine", "serve", "--model", str(STARTER / "main"), "--port", "0"]
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process, and its first address."""
+    with subprocess.Popen([*COMMAND, *options], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process, json.loads(process.stdout.readline())["serving"][0]
+        finally:
+            process.kill()
+
+
+def test_a_signal_ends_it_in_the_middle_of_a_reply() -> None:
+    body = chat_body("x", stream=True, logit_bias={"2": -100})
+    with (
+        serving() as (process, address),
+        httpx2.Client(base_url=address, timeout=PATIENCE_S, trust_env=False) as http,
+        http.stream("POST", "/v1/chat/completions", json=body) as answer,
+    ):
+        lines = answer.iter_lines()
+        assert next(lines).startswith("data: ")
+        process.send_signal(signal.SIGINT)
+        assert any("shutting_down" in line for line in lines)
+        assert process.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "key", "allowed"), [(0o644, "secret", "0600"), (0o600, "", "1..4096")], ids=["open", "empty"]
+)
+def test_a_key_that_is_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: int, key: str, allowed: str
+) -> None:
+    file = tmp_path / "key"
+    file.write_text(key)
+    file.chmod(mode)
+    assert main([*COMMAND[3:], "--api-key-file", str(file)]) == 1
+    assert json.loads(capsys.readouterr().err)["allowed"] == allowed
+
+
+def test_a_port_in_use_is_one_line(house: Served, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*COMMAND[3:-1], str(house.port)]) == 1
+    assert json.loads(capsys.readouterr().err)["error"] == "AddressInUse"
+
+
+def test_a_key_in_a_file_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.touch(0o600)
+    file.write_text("secret\n")
+    with serving("--api-key-file", str(file)) as (process, address):
+        for key, status in (("secret", 200), ("other", 401)):
+            answer = httpx2.get(f"{address}/v1/models", headers={"x-api-key": key}, trust_env=False)
+            assert answer.status_code == status
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(PATIENCE_S) == 0
