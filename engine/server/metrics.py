@@ -20,7 +20,7 @@ class Metrics:
     """Counted from each reply's last statistics. On the loop's thread."""
 
     def __init__(self, state: Callable[[], EngineState]) -> None:
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = CollectorRegistry()
         self._running = self._gauge("requests_running", "Requests that the engine reads or writes")
         self._waiting = self._gauge("requests_waiting", "Requests in the engine's queue")

@@ -81,7 +81,7 @@ def responses_tools(fields: Fields) -> Tools:
 def _may_call(fields: Fields) -> bool:
     choice = fields.any("tool_choice")
     if choice in (None, "auto", "none"):
-        return choice != "none"
+        return bool(choice != "none")
     raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}: calls cannot be enforced yet")
 
 
