@@ -65,7 +65,7 @@ _CHOOSING: dict[str, Any] = {
     "attention_bias": False,
 }
 MAINS: dict[str, dict[str, Any]] = {
-    "qwen3_next": TINY["hybrid"] | _EXPERTS | {"shared_expert_intermediate_size": 32},
+    "qwen3_next": TINY["hybrid"] | _EXPERTS | {"num_hidden_layers": 4, "shared_expert_intermediate_size": 32},
     "qwen3_5": {
         "model_type": "qwen3_5",
         "text_config": _COMMON
