@@ -111,8 +111,10 @@ def is_together(names: list[str], name: str) -> bool:
     return set(names[first:last]) == {name}
 
 
-@pytest.mark.parametrize(("speculation", "moment"), sampled(list(SPECULATIONS), range(1, 8)))
-@pytest.mark.parametrize("tokens", [PROMPT, LONG_PROMPT], ids=["short", "long"])
+@pytest.mark.parametrize(
+    ("tokens", "speculation", "moment"),
+    sampled({"long": LONG_PROMPT, "short": PROMPT}, list(SPECULATIONS), range(1, 8), rest=pytest.mark.slow),
+)
 def test_its_text_is_the_same_wherever_it_was_paused(
     client: EngineClient, company: Company, tokens: tuple[int, ...], speculation: str, moment: int
 ) -> None:
@@ -263,8 +265,14 @@ def test_it_ends_with_the_engine(zoo: Zoo) -> None:
     assert company.of("background").reason is FinishReason.CANCELLED
 
 
-@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(3)], ids=["off", "fixed"])
-@pytest.mark.parametrize("family", [*MERGING_FAMILIES, UNMERGED_FAMILY])
+@pytest.mark.parametrize(
+    ("family", "speculation"),
+    sampled(
+        [*MERGING_FAMILIES, UNMERGED_FAMILY],
+        {"fixed": Speculation.fixed(3), "off": Speculation.off()},
+        rest=pytest.mark.slow,
+    ),
+)
 def test_caches_of_every_kind_are_kept(family: str, speculation: Speculation) -> None:
     """Paused after each of its steps, some of which have begun the next one."""
     request = harness_asking(prompt(30), 12, speculation=speculation)

@@ -404,7 +404,7 @@ def engine() -> Iterator[EngineClient]:
 
 @pytest.mark.parametrize(
     "family",
-    fair([name for name in heads.MAINS if name != "qwen3"], "qwen3_5_moe", "nemotron_h", "step3p5"),
+    fair([name for name in heads.MAINS if name != "qwen3"], "qwen3_5_moe", "nemotron_h"),
 )
 def test_a_main_model_drafts_with_the_head_in_its_own_folder(engine: EngineClient, family: str, tmp_path: Path) -> None:
     folder = heads.save_main_with_head(family, tmp_path, heads.head_weights(family))

@@ -41,6 +41,7 @@ from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.helpers.engine_client import EngineClient
 from tests.helpers.rounding import same_logits
+from tests.helpers.samples import sampled
 
 PROMPT = list(range(40, 80))
 GREEDY = Sampling(temperature=0)
@@ -137,8 +138,14 @@ def test_a_round_emits_at_least_one_token(bench: Bench) -> None:
     assert sum(done.accepted for done in rounds) < 10
 
 
-@pytest.mark.parametrize("speculation", [Speculation.off(), Speculation.fixed(1), Speculation.fixed(7)], ids=str)
-@pytest.mark.parametrize("ending", ["length", "stop", "cancel"])
+@pytest.mark.parametrize(
+    ("ending", "speculation"),
+    sampled(
+        ["length", "stop", "cancel"],
+        {"off": Speculation.off(), "1": Speculation.fixed(1), "7": Speculation.fixed(7)},
+        rest=pytest.mark.slow,
+    ),
+)
 def test_after_any_exit_the_conversation_can_go_on(bench: Bench, ending: str, speculation: Speculation) -> None:
     """INVARIANT: however a reply ends, its kept cache equals a fresh prefill, and the next turn uses it."""
     plain: list[Event] = []

@@ -53,22 +53,19 @@ def written(
     return finished.tokens, widths
 
 
-WAYS = {
-    f"{kind}-{name}": (kind, speculation)
-    for kind in FAMILIES
-    for name, speculation in {"plain": Speculation.off(), "drafted": Speculation.fixed(2)}.items()
-}
-
-
 @pytest.mark.parametrize(
-    ("way", "sampling"),
-    sampled(WAYS, {"greedy": Sampling(temperature=0), "warm": Sampling(temperature=0.9, seed=4)}),
+    ("kind", "speculation", "sampling"),
+    sampled(
+        list(FAMILIES),
+        {"drafted": Speculation.fixed(2), "plain": Speculation.off()},
+        {"greedy": Sampling(temperature=0), "warm": Sampling(temperature=0.9, seed=4)},
+        rest=pytest.mark.slow,
+    ),
 )
 def test_padding_changes_no_token(
-    folders: dict[str, Path], way: tuple[str, Speculation], sampling: Sampling, monkeypatch: pytest.MonkeyPatch
+    folders: dict[str, Path], kind: str, speculation: Speculation, sampling: Sampling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plain steps with the next one in flight, verified drafts and the tail of the prompt alike."""
-    kind, speculation = way
     tokens, widths = written(folders[kind], monkeypatch, speculation, sampling, padded=False)
     padded_tokens, padded_widths = written(folders[kind], monkeypatch, speculation, sampling, padded=True)
 

@@ -453,7 +453,7 @@ def test_thinking_costs_the_next_turn_nothing_but_itself(folders: dict[str, Path
     assert turn_end <= second.stats.cached_tokens <= turn_end + len(b"assistant\n") + 1
 
 
-@pytest.mark.parametrize("kind", list(FAMILIES))
+@pytest.mark.parametrize("kind", fair(FAMILIES, "hybrid"))
 def test_another_short_question_leaves_a_chat_its_cache(folders: dict[str, Path], kind: str) -> None:
     """Few as its tokens are, they are another turn's: only the template's first words are shared."""
     asked, other = ((Message(MessageRole.USER, said),) for said in ("Sea", "Fog"))

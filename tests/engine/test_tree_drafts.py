@@ -26,6 +26,7 @@ from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence as Conversation
 from tests.engine.batch_harness import model, prompt
 from tests.families.configs import VOCABULARY
+from tests.helpers.samples import sampled
 
 PROMPT = prompt(21, salt=2)
 LENGTH = 24
@@ -125,9 +126,10 @@ def drafted_round(
     return done
 
 
-@pytest.mark.parametrize("acceptance", list(Acceptance))
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("family", ["qwen3", "gemma3_text"])
+@pytest.mark.parametrize(
+    ("family", "sampling", "acceptance"),
+    sampled(["qwen3", "gemma3_text"], {name: name for name in SAMPLINGS}, list(Acceptance), rest=pytest.mark.slow),
+)
 def test_a_text_is_the_same_with_trees(family: str, sampling: str, acceptance: Acceptance) -> None:
     """So is what its caches hold: dense, and windows that have wrapped (of 16 tokens)."""
     expected, caches = plain_text(family, SAMPLINGS[sampling])
