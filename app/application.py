@@ -163,7 +163,7 @@ class Application(QObject):
         self.settings = Settings(paths.settings, secrets, self, self._files)
         self.theme = Theme(self)
         self.translation = Translation(compiled_sentences())
-        self._looks = _Looks(self.settings, self.theme, self.translation)
+        self._style = _Looks(self.settings, self.theme, self.translation)
         self.window = MainWindow(self.theme, self.settings)
         self._settings_window: SettingsWindow | None = None
         self.is_open = False

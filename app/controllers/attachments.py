@@ -114,7 +114,7 @@ class AttachmentController(QObject):
         self._reader = Worker("attachment reader", deliver)
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
-        chats.message_sent.connect(self._on_sent)
+        chats.exchanges.message_sent.connect(self._on_sent)
         chats.chat_made.connect(self._go_on_in)
         chats.edits.ended.connect(self._close_field)
         chats.current_chat_changed.connect(lambda chat_id, _title: self.open_chat(chat_id))

@@ -13,7 +13,7 @@ from app.controllers.replies import Replies
 from app.storage import ChatSummary, Listing, ReplyStatus, Storage
 from app.storage.codec import LONGEST_TITLE
 from app.view_models.conversation_list import ConversationListModel
-from app.words.chat_groups import folder_names
+from app.words.chat_groups import copy_titles, folder_names
 
 
 def folder_of(storage: Storage, chat_id: int) -> int | None:
@@ -34,6 +34,38 @@ def list_chats(storage: Storage, query: str, limit: int, done: Callable[[Listing
     else:
         storage.stop_search()
         done(storage.read.chats.listing(limit))
+
+
+class ChatActs(QObject):
+    """What can be done to any chat of the list, open or not."""
+
+    changed = Signal(int)
+    copied = Signal(int, int)  # what `save_all` returned, the copy
+
+    def __init__(self, storage: Storage, changes: Changes, save_all: Callable[[], int], parent: QObject) -> None:
+        super().__init__(parent)
+        self._chats, self._changes, self._save_all = storage.read.chats, changes, save_all
+
+    def rename(self, chat_id: int, title: str) -> None:
+        if title := storable(title)[:LONGEST_TITLE]:
+            self._changes.write(
+                lambda stores: stores.chats.rename(chat_id, title), lambda _: self.changed.emit(chat_id)
+            )
+
+    def is_pinned(self, chat_id: int) -> bool:
+        summary = self._chats.summary(chat_id)
+        return summary is not None and summary.pinned
+
+    def pin(self, chat_id: int, pinned: bool) -> None:
+        self._changes.write(lambda stores: stores.chats.pin(chat_id, pinned), lambda _: self.changed.emit(chat_id))
+
+    def duplicate(self, chat_id: int) -> None:
+        """With all its branches."""
+        if (summary := self._chats.summary(chat_id)) is not None:
+            before, titles = self._save_all(), copy_titles(summary.title)
+            self._changes.write(
+                lambda stores: stores.chats.duplicate(chat_id, titles), lambda copy: self.copied.emit(before, copy)
+            )
 
 
 # Folders of chats: making, naming, opening, moving, deleting, and undoing that.

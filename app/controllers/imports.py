@@ -181,7 +181,7 @@ class ImportController(QObject):
             self._chats.options.presets.drop(imported.presets)
             self._chats.deletions.chats_gone.emit(imported.ids)
             for each in imported.grown:
-                self._chats.stop_deleted(each.chat_id)
+                self._chats.exchanges.stop_deleted(each.chat_id)
                 self._chats.show_branch_of(each.chat_id)
 
         self._write(take_back, done)

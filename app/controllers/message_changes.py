@@ -14,10 +14,10 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.controllers.deletions import Deletions
+from app.controllers.exchanges import Exchanges
 from app.controllers.keeping import Changes, Keeping
 from app.controllers.messages import storable
 from app.controllers.open_chat import OpenChat
-from app.controllers.reply_requests import ReplyRequests
 from app.storage import Attachments, Edit, EditKind, Storage, StoredMessage, Stores, exchange
 from app.view_models.transcript import MessageEdit, TranscriptMessage
 from engine import MessageRole
@@ -35,7 +35,7 @@ class Then(StrEnum):
 
 
 class MessageChanges(QObject):
-    deleted = Signal(int, int)  # message, how many went; undo_delete brings them back
+    deleted = Signal(int, int)  # message, how many went; deletions.undo brings them back
     saved = Signal(int)  # the message that was edited
     went_on = Signal(int)  # the message that has come of it: more was typed meanwhile
     ended = Signal(int)  # saved or cancelled: its field goes
@@ -43,20 +43,20 @@ class MessageChanges(QObject):
     def __init__(
         self,
         chat: OpenChat,
+        exchanges: Exchanges,
         storage: Storage,
         changes: Changes,
         keeping: Keeping,
         deletions: Deletions,
-        requests: ReplyRequests,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._chat = chat
+        self._exchanges = exchanges
         self._storage = storage
         self._changes = changes
         self._keeping = keeping
         self._deletions = deletions
-        self._requests = requests
         self._edits: dict[int, Edit] = {}  # by message; all of this run, and of earlier ones those of opened chats
         self._ended: set[int] = set()  # which were saved or cancelled, whatever the disk still says
         self._unkept: set[int] = set()
@@ -144,7 +144,7 @@ class MessageChanges(QObject):
         text, attachments = storable(edit.text), self.attached(message_id) if edit.role is _USER else ()
         if not (text or attachments):
             return False
-        if then is not Then.NOTHING and not self._chat.can_reply():
+        if then is not Then.NOTHING and not self._exchanges.can_reply():
             return False
         if edit.kind is not EditKind.EDIT:
             after = edit.kind is EditKind.AFTER
@@ -164,13 +164,12 @@ class MessageChanges(QObject):
         return True
 
     def _ask_differently(self, message: StoredMessage, edit: Edit, text: str, attachments: Attachments) -> None:
-        chat = self._chat
-        question = self._requests.question(message.chat_id, message.parent_id, text, attachments)
+        question = self._exchanges.requests.question(message.chat_id, message.parent_id, text, attachments)
 
         def stored(asked: exchange.Asked) -> None:
-            chat.stop_in(message.chat_id)
+            self._exchanges.stop(message.chat_id)
             self._forget(message, edit, asked.user_id)
-            chat.begin(asked)
+            self._exchanges.begin(asked)
 
         self._changes.ask(
             lambda stores: exchange.ask_differently(stores, message, question),
@@ -190,9 +189,9 @@ class MessageChanges(QObject):
 
     def _go_on(self, message_id: int, then: Then) -> None:
         if then is Then.CONTINUE:
-            self._chat.continue_reply(message_id)
+            self._exchanges.continue_reply(message_id)
         elif then is Then.REPLY:
-            self._chat.regenerate(message_id)
+            self._exchanges.regenerate(message_id)
 
     def _forget(self, message: StoredMessage, saved: Edit, new_id: int) -> bool:
         """Its edit is saved: the field goes, and the branch is shown as it is now.
@@ -253,7 +252,7 @@ class MessageChanges(QObject):
         gone = 1 + self.count_following(message_id) if following else 1
 
         def done() -> None:
-            self._chat.stop_deleted(message.chat_id)
+            self._exchanges.stop_deleted(message.chat_id)
             self._chat.show_branch_of(message.chat_id)
             self.deleted.emit(message_id, gone)
 

@@ -40,4 +40,4 @@ class SpeculationParts(QObject):
         self.switch = PairSwitch(models, self)
         self.race = Race(engine, bridge, models, self)
         self.statistics = Statistics(storage, chats.requests, chats.replies, self)
-        self.request_of = chats.requests_for_replies.request_of
+        self.request_of = chats.exchanges.requests.request_of

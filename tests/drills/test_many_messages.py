@@ -112,7 +112,7 @@ def busy(path: Path, qtbot: QtBot, chats: int, messages: int) -> tuple[dict[str,
         taken["send"] = watch.act(lambda: controller.send("And?"), until_answered)
         harness.wait_until_quiet(qtbot)
         taken["delete"] = watch.act(lambda: controller.delete_chat(5), until_answered)
-        taken["undo"] = watch.act(controller.undo_delete, until_answered)
+        taken["undo"] = watch.act(controller.deletions.undo, until_answered)
         application.storage.write(lambda stores: stores.trash.put_chats(range(10, 10 + chats // 2)), _ignore, _ignore)
         watch.act(lambda: None, until_answered)
         taken["empty the trash"] = watch.act(controller.deletions.empty, until_answered)
@@ -163,7 +163,7 @@ def test_a_chat_of_150_000_messages_does_not_take_the_window_long(tmp_path: Path
         taken["send"] = watch.act(lambda: controller.send("And?"), lambda: is_filled() and not controller.generating)
         reply = controller.transcript.messages[-1].id
         taken["regenerate"] = watch.act(
-            lambda: controller.regenerate(reply), lambda: is_filled() and not controller.generating
+            lambda: controller.exchanges.regenerate(reply), lambda: is_filled() and not controller.generating
         )
         race, view = harness.application.speculation.race, harness.window.transcript
         assert view is not None

@@ -97,10 +97,10 @@ class Person:
         self._chats.edits.save(self._any_message(), self.dice.choice(list(Then)))
 
     def regenerate(self) -> None:
-        self._chats.regenerate(self._any_message())
+        self._chats.exchanges.regenerate(self._any_message())
 
     def go_on(self) -> None:
-        self._chats.continue_reply(self._any_message())
+        self._chats.exchanges.continue_reply(self._any_message())
 
     def stop(self) -> None:
         self._chats.stop()
@@ -112,7 +112,7 @@ class Person:
         self._chats.delete_chat(self._chats.chat_id)
 
     def undo(self) -> None:
-        self._chats.undo_delete()
+        self._chats.deletions.undo()
 
     def press_the_banner(self) -> None:
         if self._harness.window.banner.isVisible():

@@ -108,7 +108,7 @@ def test_both_sides_are_rewritten_and_the_model_goes_on(tmp_path: Path, qtbot: Q
         person.chats.edits.delete(person.id_of(1))
         person.rest()
         assert len(person.texts) == 3
-        person.chats.undo_delete()
+        person.chats.deletions.undo()
         person.rest()
         whole = person.texts
         chat = person.chats.chat_id
@@ -126,7 +126,7 @@ def test_a_chat_s_own_settings_change_the_next_reply(tmp_path: Path, qtbot: QtBo
         assert message.stats is not None
         assert message.stats.generated_tokens == 3
         person.chats.options.drop(Scope.CHAT)
-        person.chats.continue_reply(message.id)
+        person.chats.exchanges.continue_reply(message.id)
         person.rest()
         assert person.chats.transcript.messages[-1].status is ReplyStatus.DONE
 
@@ -143,7 +143,7 @@ def test_what_a_template_cannot_take_is_refused_with_its_reason(
         assert "the first message must be the user" in notice_for(error).detail
         person.chats.edits.switch_role(person.id_of(0))
         person.rest()
-        person.chats.regenerate(person.id_of(-1))
+        person.chats.exchanges.regenerate(person.id_of(-1))
         person.rest()
         assert person.chats.transcript.messages[-1].error is None
 

@@ -204,7 +204,7 @@ def test_regenerating_editing_and_duplicating_keep_attachments(app: AppHarness, 
     attach(app, qtbot, note)
     app.ask(qtbot, "What is in it?")
     asked = app.engine.requests[0].messages[-1].content
-    app.chats.regenerate(app.chats.transcript.messages[1].id)
+    app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[1].messages[-1].content == asked
     edited = app.chats.transcript.messages[0].id
@@ -213,7 +213,7 @@ def test_regenerating_editing_and_duplicating_keep_attachments(app: AppHarness, 
     assert app.chats.edits.save(edited, Then.REPLY)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[2].messages[-1].content == asked.replace("What is in it?", "And now?")
-    app.chats.duplicate_chat(app.chats.chat_id)
+    app.chats.acts.duplicate(app.chats.chat_id)
     app.wait_until_quiet(qtbot)
     assert [each.name for each in app.chats.transcript.messages[0].attachments] == ["메모.txt"]
 
@@ -234,7 +234,7 @@ def test_a_sent_attachment_is_removed_and_the_former_message_stays_a_version(
         ("A draft guesses, the main model checks.", ()),
     ]
     assert messages[0].siblings == 2
-    app.chats.regenerate(messages[1].id)
+    app.chats.exchanges.regenerate(messages[1].id)
     app.wait_until_quiet(qtbot)
     assert app.engine.requests[-1].messages[-1].content == "What is in it?"
 

@@ -251,7 +251,7 @@ def test_a_new_chat_that_the_disk_refuses_leaves_its_options_to_the_next(harness
 def test_a_copy_has_what_was_changed_just_before(harness: ControllerHarness) -> None:
     harness.say("One")
     harness.controller.options.put(CHAT, "seed", 42)
-    harness.chat.duplicate_chat(harness.chat.chat_id)
+    harness.chat.acts.duplicate(harness.chat.chat_id)
     assert harness.controller.options.own_of(harness.chat.chat_id) == {"seed": 42}
 
 

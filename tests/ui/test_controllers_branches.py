@@ -54,7 +54,7 @@ def test_version_comes_with_all_that_followed_it(harness: ControllerHarness) -> 
     harness.say("Question")
     first = harness.rows[1].id
     harness.say("And?")
-    harness.chat.regenerate(first)
+    harness.chat.exchanges.regenerate(first)
     harness.wait_until_quiet()
     assert harness.texts == ["Question", "two"]
     harness.chat.show_version(harness.rows[1].id, -1)
@@ -69,7 +69,7 @@ def test_regenerate_while_generating_stops_the_old_and_starts_the_new(harness: C
     harness.chat.send("Question")
     old = harness.rows[1].id
     harness.qtbot.waitUntil(lambda: harness.rows[1].progress is not None)
-    harness.chat.regenerate(old)
+    harness.chat.exchanges.regenerate(old)
     harness.engine.gate.open()
     harness.wait_until_quiet()
     assert harness.texts == ["Question", "new"]
@@ -93,7 +93,7 @@ def test_delete_of_a_generating_chat_stops_it_and_undo_keeps_its_text(harness: C
     chat_id = harness.chat.chat_id
     harness.chat.delete_chat(chat_id)
     harness.qtbot.waitUntil(lambda: not any(row.status.under_way for row in harness.chat.requests.rows))
-    harness.chat.undo_delete()
+    harness.chat.deletions.undo()
     assert (harness.rows[-1].text, harness.rows[-1].status) == ("A draft ", ReplyStatus.STOPPED)
 
 
@@ -123,10 +123,10 @@ def test_undo_goes_back_deletion_by_deletion(harness: ControllerHarness) -> None
     harness.chat.delete_chat(harness.chat.chat_id)
     harness.say("Two")
     delete(harness, harness.rows[1].id)
-    harness.chat.undo_delete()
+    harness.chat.deletions.undo()
     assert harness.texts == ["Two", REPLY]
     assert harness.titles() == ["Two"]
-    harness.chat.undo_delete()
+    harness.chat.deletions.undo()
     assert (sorted(harness.titles()), harness.texts, harness.chat.deletions.can_undo) == (
         ["One", "Two"],
         ["One", REPLY],
@@ -150,14 +150,14 @@ def test_what_was_emptied_with_the_trash_cannot_be_undone_and_nothing_is_listed_
     harness.chat.delete_chat(harness.chat.chat_id)  # after it was asked for, and before it is done
     harness.settle()
     assert harness.chat.deletions.can_undo
-    harness.chat.undo_delete()
+    harness.chat.deletions.undo()
     assert harness.titles() == ["Two"]
 
 
 def test_a_copy_that_comes_late_takes_nobody_from_where_they_are(harness: ControllerHarness) -> None:
     harness.say("Question")
     original = harness.chat.chat_id
-    harness.controller.duplicate_chat(original)
+    harness.controller.acts.duplicate(original)
     harness.controller.new_chat()
     harness.settle()
     assert (harness.chat.chat_id, harness.texts) == (0, [])

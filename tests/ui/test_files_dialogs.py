@@ -90,7 +90,7 @@ def test_everything_is_exported_as_one_file_and_comes_back_in_another_profile(tm
     path = tmp_path / "all.json"
     with open_app(tmp_path / "one", qtbot) as app:
         app.ask(qtbot, "One")
-        app.chats.regenerate(app.chats.transcript.messages[1].id)
+        app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
         app.wait_until_quiet(qtbot)
         app.chats.new_chat()
         app.ask(qtbot, "Two")

@@ -104,7 +104,7 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(
     press_return(harness)
     harness.wait_until_stored(qtbot)
     assert (chats.chat_id, composer.text(), len(harness.engine.requests)) == (0, "Second", 1)
-    chats.undo_delete()
+    chats.deletions.undo()
     harness.wait_until_stored(qtbot)
     chats.open_chat(chat_id)
     assert ([row.text for row in chats.transcript.messages[2:]], composer.text()) == ([], "")
@@ -117,13 +117,13 @@ def test_what_is_sent_in_a_chat_that_is_being_deleted_stays_in_the_field(
 def test_no_reply_is_written_in_a_chat_that_is_being_deleted(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "First")
     chats = harness.chats
-    for again in (chats.regenerate, chats.continue_reply):
+    for again in (chats.exchanges.regenerate, chats.exchanges.continue_reply):
         reply = chats.transcript.messages[1]
         chats.delete_chat(chats.chat_id)
         assert again(reply.id)
         harness.wait_until_quiet(qtbot)
         assert len(harness.engine.requests) == 1
-        chats.undo_delete()
+        chats.deletions.undo()
         harness.wait_until_stored(qtbot)
         assert [row.id for row in chats.transcript.messages[1:]] == [reply.id]
         assert chats.transcript.messages[1].status is reply.status
@@ -397,7 +397,7 @@ def test_a_reply_that_is_deleted_before_it_is_asked_for_is_not_under_way_when_it
     chats.edits.delete(question.id, following=True)
     assert harness.chats.keeping.try_now(60)  # both are on the disk before the window hears of either
     harness.wait_until_quiet(qtbot)
-    chats.undo_delete()
+    chats.deletions.undo()
     harness.wait_until_stored(qtbot)
     assert chats.transcript.messages
     assert not any(message.under_way for message in chats.transcript.messages)

@@ -119,7 +119,7 @@ def test_what_changes_far_above_is_shown(harness: AppHarness, qtbot: QtBot) -> N
     harness.wait_until_stored(qtbot)
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
     assert ids(harness) == [*range(1, 100), *range(101, MANY + 1)]
-    harness.chats.undo_delete()
+    harness.chats.deletions.undo()
     harness.wait_until_stored(qtbot)
     qtbot.waitUntil(lambda: not harness.chats.transcript.has_earlier)
     assert ids(harness) == list(range(1, MANY + 1))
@@ -180,7 +180,7 @@ def test_it_is_stopped_before_it_was_asked_for(harness: AppHarness, qtbot: QtBot
 def test_another_version_of_it_is_shown(harness: AppHarness, qtbot: QtBot) -> None:
     harness.chats.open_chat(1)
     with qtbot.waitSignal(harness.chats.reply_ended):
-        assert harness.chats.regenerate(MANY)
+        assert harness.chats.exchanges.regenerate(MANY)
     assert (ids(harness)[-1], harness.chats.transcript.messages[-1].siblings) == (MANY + 1, 2)
     harness.chats.show_version(MANY + 1, -1)
     qtbot.waitUntil(lambda: harness.chats.transcript.messages[-1].id == MANY)

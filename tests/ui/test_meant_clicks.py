@@ -119,7 +119,7 @@ def footer_of(app: AppHarness, message_id: int) -> MessageFooter:
 def test_a_double_click_goes_two_versions_back(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "Why?")
     for _ in range(2):
-        app.chats.regenerate(app.chats.transcript.messages[-1].id)
+        app.chats.exchanges.regenerate(app.chats.transcript.messages[-1].id)
         app.wait_until_quiet(qtbot)
     assert app.chats.transcript.messages[-1].sibling == 3
     double_click(footer_of(app, app.chats.transcript.messages[-1].id).buttons["earlier"])

@@ -70,7 +70,7 @@ def test_any_chat_goes_back_be_it_the_open_one(harness: AppHarness, qtbot: QtBot
 def test_a_title_that_comes_meanwhile_stays_behind(harness: AppHarness, qtbot: QtBot) -> None:
     harness.ask(qtbot, "Hello")
     harness.show_models("yours")
-    harness.chats.rename_chat(harness.chats.chat_id, "Renamed")
+    harness.chats.acts.rename(harness.chats.chat_id, "Renamed")
     qtbot.waitUntil(lambda: harness.chats.title == "Renamed")
     assert shown(harness) == "yours"
     assert harness.window.header.title.text() == harness.window.windowTitle() == "Models"

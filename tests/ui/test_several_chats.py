@@ -112,7 +112,7 @@ def test_a_chat_opens_where_its_reader_left_it(tmp_path: Path, qtbot: QtBot) -> 
 
 SLOW_DISK: dict[str, Callable[[AppHarness], object]] = {
     "send": lambda harness: harness.window.composer.send("And then?"),
-    "regenerate": lambda harness: harness.chats.regenerate(harness.chats.transcript.messages[-1].id),
+    "regenerate": lambda harness: harness.chats.exchanges.regenerate(harness.chats.transcript.messages[-1].id),
 }
 
 
@@ -139,7 +139,7 @@ def test_a_question_goes_on_in_the_branch_that_was_shown(harness: AppHarness, qt
     """Another one is looked at before the disk has taken it."""
     harness.ask(qtbot, "Hello")
     first = harness.chats.transcript.messages[-1].id
-    harness.chats.regenerate(first)
+    harness.chats.exchanges.regenerate(first)
     harness.wait_until_quiet(qtbot)
     chat_id, taken, storage = harness.chats.chat_id, threading.Event(), harness.application.storage
     storage.write(lambda _stores: taken.wait(), lambda _: None, lambda _: None)

@@ -188,7 +188,7 @@ def test_the_field_of_a_name_stays_on_its_row(harness: AppHarness, qtbot: QtBot)
     field = chats.findChild(RenameField)
     assert field is not None
     before = field.geometry()
-    harness.chats.pin_chat(renamed, True)  # which takes its row to the top
+    harness.chats.acts.pin(renamed, True)  # which takes its row to the top
     qtbot.waitUntil(lambda: field.geometry() == place_of(harness, renamed) != before)
     harness.chats.delete_chat(renamed)
     qtbot.waitUntil(lambda: chats.findChild(RenameField) is None)

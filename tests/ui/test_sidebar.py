@@ -289,7 +289,7 @@ def test_an_empty_folder_goes_without_a_question(app: AppHarness, qtbot: QtBot) 
     press(app, "Folder", Qt.Key.Key_Delete)
     app.wait_until_stored(qtbot)
     assert listed(app) == []
-    app.chats.undo_delete()
+    app.chats.deletions.undo()
     app.wait_until_stored(qtbot)
     assert listed(app) == ["Folders", "Folder"]
 
@@ -428,9 +428,9 @@ def test_today_is_yesterday_when_somebody_is_back_the_next_day(
 def test_copies_are_named_after_their_original(app: AppHarness, qtbot: QtBot) -> None:
     chat = make_chats(app, qtbot, "Chat")[0]
     for _ in range(2):
-        app.chats.duplicate_chat(chat)
+        app.chats.acts.duplicate(chat)
         app.wait_until_stored(qtbot)
-    app.chats.duplicate_chat(app.chats.chat_id)  # a copy of "Chat copy 2"
+    app.chats.acts.duplicate(app.chats.chat_id)  # a copy of "Chat copy 2"
     app.wait_until_stored(qtbot)
     assert sorted(listed(app)) == ["Chat", "Chat copy", "Chat copy 2", "Chat copy 3", "Today"]
 
@@ -562,7 +562,7 @@ def test_the_trash_gives_back_and_forgets(app: AppHarness, qtbot: QtBot) -> None
     assert trash.list.model().rowCount() == 0
     assert trash.nothing.isVisible()
     assert not any(button.isEnabled() for button in (trash.restore_button, trash.forget_button, trash.empty_button))
-    app.chats.undo_delete()  # what is forgotten cannot be undone
+    app.chats.deletions.undo()  # what is forgotten cannot be undone
     app.wait_until_stored(qtbot)
     assert listed(app) == ["Today", "Three"]
     QTest.keyClick(trash, Qt.Key.Key_Escape)

@@ -84,7 +84,7 @@ def test_a_row_opens_its_chat_at_the_reply(app: AppHarness, qtbot: QtBot) -> Non
 def test_a_row_is_opened_by_key_on_its_branch(app: AppHarness, qtbot: QtBot) -> None:
     app.ask(qtbot, "One?")
     first = app.chats.transcript.messages[-1].id
-    app.chats.regenerate(first)
+    app.chats.exchanges.regenerate(first)
     app.wait_until_quiet(qtbot)
     assert app.chats.transcript.row_of(first) is None
     table = page_of(app, qtbot).table
@@ -163,7 +163,7 @@ def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
     with open_app(tmp_path, qtbot) as app:
         app.wait_until_stored(qtbot)
         app.chats.open_chat(1)
-        assert app.chats.continue_reply(2)
+        assert app.chats.exchanges.continue_reply(2)
         app.wait_until_quiet(qtbot)
         app.application.speculation.statistics.show_more()
         app.wait_until_stored(qtbot)
@@ -376,7 +376,7 @@ def test_a_race_of_the_fastest_drafting_says_why_the_words_differ(app: AppHarnes
     race = race_of(app, qtbot)
     app.chats.options.put(Scope.CHAT, "fastest", True)
     asked: list[Request | None] = []
-    app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
     (request,) = asked
     assert request is not None
     for greedy in (False, True):
@@ -414,7 +414,7 @@ def test_a_race_gives_way_to_a_reply_and_goes_on(app: AppHarness, qtbot: QtBot) 
     race = race_of(app, qtbot)
     app.engine.gate.hold()
     asked: list[Request | None] = []
-    app.chats.requests_for_replies.request_of(app.chats.transcript.messages[-1].id, asked.append)
+    app.chats.exchanges.requests.request_of(app.chats.transcript.messages[-1].id, asked.append)
     (request,) = asked
     assert request is not None
     race.start(request, greedy=True)

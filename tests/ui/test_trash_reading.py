@@ -210,7 +210,7 @@ def test_undoing_another_deletion_leaves_it_open(app: AppHarness, qtbot: QtBot) 
     app.wait_until_stored(qtbot)
     app.chats.folders.delete(next(iter(app.chats.conversations.tree.folders)), with_chats=False)
     app.wait_until_stored(qtbot)
-    app.chats.undo_delete()
+    app.chats.deletions.undo()
     app.wait_until_stored(qtbot)
     assert (app.chats.reading.chat_id, texts(app)[0]) == (chat_id, "Find the needle")
 
@@ -243,7 +243,7 @@ def test_after_its_time_it_is_read_to_the_end_of_the_run_and_gone_at_the_next_st
 def test_other_versions_can_be_read_and_stay_when_it_is_restored(app: AppHarness, qtbot: QtBot) -> None:
     app.engine.scripts.extend(Script(pieces=(text,)) for text in ("one", "two"))
     app.ask(qtbot, "Find the needle")
-    app.chats.regenerate(app.chats.transcript.messages[1].id)
+    app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
     app.wait_until_quiet(qtbot)
     chat_id = delete_open_chat(app, qtbot)
     app.chats.reading.open(chat_id)

@@ -59,7 +59,7 @@ class AttachmentWiring(QObject):
         self._connect_fields(transcript.editing)
         attached.refused.connect(self._show_refused)
         self._withdraw_refused: Callable[[], None] = lambda: None
-        for gone_on in (chats.current_chat_changed, chats.message_sent):
+        for gone_on in (chats.current_chat_changed, chats.exchanges.message_sent):
             gone_on.connect(lambda *_: self._withdraw_refused())
 
     def _connect_composer(self) -> None:

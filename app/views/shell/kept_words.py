@@ -36,11 +36,11 @@ class KeptWords(QObject):
         composer.unsent.changed.connect(chats.keeping.keep_unsent)
         composer.edit.textChanged.connect(self.note_typing)
         FieldKeys(self.undoes_deletion, self).typed.connect(self.note_typing)
-        chats.message_sent.connect(composer.unsent.confirm)
+        chats.exchanges.message_sent.connect(composer.unsent.confirm)
         chats.chat_made.connect(composer.unsent.go_on_in)
-        chats.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
-        chats.message_refused.connect(self._on_refused)
-        chats.message_homeless.connect(composer.unsent.take_over)
+        chats.exchanges.message_sent.connect(lambda chat_id, _text: self._withdraw_refusal(chat_id))
+        chats.exchanges.message_refused.connect(self._on_refused)
+        chats.exchanges.message_homeless.connect(composer.unsent.take_over)
         chats.not_stored.connect(self._show_not_stored)
         chats.replies.stored.connect(self._withdraw_end_refusal)
         chats.chat_deleted.connect(self._on_chat_deleted)
@@ -132,7 +132,7 @@ class KeptWords(QObject):
     def _undo(self) -> None:
         """What was done last: a deletion, or typing in the focused field."""
         if self.undoes_deletion() or not undo_in_focused_field():
-            self._chats.undo_delete()
+            self._chats.deletions.undo()
 
 
 def problem_text(problem: Problem) -> BannerText:

@@ -308,9 +308,9 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
     def _follow_in_chat(self, message_id: int, action: NoticeAction) -> None:
         assert self.chats is not None
         if action == NoticeAction.RETRY:
-            self.chats.regenerate(message_id)
+            self.chats.exchanges.regenerate(message_id)
         elif action == NoticeAction.CONTINUE:
-            self.chats.continue_reply(message_id)
+            self.chats.exchanges.continue_reply(message_id)
         else:
             self._follow(action)
 
@@ -321,11 +321,11 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
             self.composer.unsent.release()
 
     def _send_queued(self, chat_id: int, text: str, attached: list[AttachedRow]) -> None:
-        if self.chats is None or not self.chats.send_in(chat_id, text, attached):
+        if self.chats is None or not self.chats.exchanges.send(chat_id, text, attached):
             self.composer.unsent.release(chat_id)
 
     def _on_reply_ended(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
-        at_end = self.chats is not None and self.chats.shown_end(chat_id) == message_id
+        at_end = self.chats is not None and self.chats.exchanges.shown_end(chat_id) == message_id
         self.composer.unsent.end_reply(chat_id, status, at_end=at_end)
 
     def _ask(self, question: str) -> None:

@@ -26,8 +26,8 @@ class MessageWiring(QObject):
         self._theme = theme
         self._window = window
         self._chat_id = chats.shown_id
-        view.regenerate_requested.connect(chats.regenerate)
-        view.continue_requested.connect(chats.continue_reply)
+        view.regenerate_requested.connect(chats.exchanges.regenerate)
+        view.continue_requested.connect(chats.exchanges.continue_reply)
         view.sibling_requested.connect(self._show_version)
         view.edit_requested.connect(lambda message_id: self._begin(message_id, EditKind.EDIT))
         view.delete_requested.connect(chats.edits.delete)
