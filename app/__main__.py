@@ -15,7 +15,7 @@ _CHILDREN = ("--read-pdf", "--read-chats")  # as in app.system.limited_child
 
 
 def main(arguments: list[str] | None = None) -> int:
-    # Until `Interrupts` hears it: nothing is open yet, and a KeyboardInterrupt within Qt's imports aborts or gets lost.
+    # Until `Interrupts` gets it: nothing is open yet, and a KeyboardInterrupt within Qt's imports aborts or gets lost.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == [_TRY_MODEL]:

@@ -72,7 +72,7 @@ StoreFactory = Callable[[Path, Sink, Path], ModelLibrary]
 
 def open_store(folder: Path, sink: Sink, starter: Path) -> ModelLibrary:
     store = ModelStore(folder, sink=sink, starter=starter)
-    with suppress(RuntimeError):  # somebody without a home folder
+    with suppress(RuntimeError):  # a user without a home folder
         store.set_home(Path.home())
     return store
 
@@ -182,7 +182,7 @@ class Application(QObject):
         self.settings.saved_after_all.connect(lambda: self.window.banner.withdraw(start_notices.not_saved))
         self.errors.unexpected.connect(self._show_unexpected_error, Qt.ConnectionType.QueuedConnection)
         window = self.window
-        # Queued behind the first paint event, so that the first frame is on the screen before this work begins.
+        # Queued after the first paint event, so that the first frame is on the screen before this work begins.
         window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
         window.settings_requested.connect(self.show_settings)
         window.draft_search_requested.connect(self._find_draft)
@@ -298,7 +298,7 @@ class Application(QObject):
         return self.window.isVisible() or (self.is_open and self.window.comfort.stays_without_window)
 
     def quit_without_window(self) -> bool:
-        """Qt asks windows that are shown. False where something is not saved yet: the person is shown that first."""
+        """Qt asks windows that are shown. False where something is not saved yet: the user is shown that first."""
         if not self.window.isVisible():
             self.window.quit()
             return self._is_ending

@@ -61,7 +61,7 @@ class EngineBridge(QObject):
         clock: Callable[[], float] = time.monotonic,
         note: Callable[[Event], None] | None = None,
     ) -> None:
-        """`note` hears each event on the thread that posts it, which goes on when it has returned."""
+        """`note` gets each event on the thread that posts it, which goes on when it has returned."""
         super().__init__(parent)
         self._note = note
         self._clock = clock

@@ -3,7 +3,7 @@
 A thread of its own saves them while the app runs, because the disk may take long; what it refuses is tried again. A
 file that makes no sense is put aside. One that the disk does not give stays where it is, and is not written over until
 it has been read: what this run changes then joins what is in it, which a copy keeps as it was.
-What an option means to the person is said where it is shown. Hub tokens are kept by system/secrets.py.
+What an option means to the user is said where it is shown. Hub tokens are kept by system/secrets.py.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Settings(QObject):
     hub_offline = Option(False, flag)
     download_limit = Option(0, whole(0, 100_000_000_000))  # bytes a second, of all downloads together; 0: none
     pair_downloads = Option[tuple[str, ...]]((), texts)  # "main draft" of each pair that is not installed yet
-    going_downloads = Option[tuple[str, ...]]((), texts)  # "repository revision" of each that no person has paused
+    going_downloads = Option[tuple[str, ...]]((), texts)  # "repository revision" of each that the user has not paused
     recent_models = Option[tuple[str, ...]]((), texts)  # folders, the last used first
     last_drafts = Option[dict[str, str]]({}, words_by_name)  # by main_folder: its draft_folder, "" for none
     hub_token_in_clear = Option(False, flag)  # also over plain http
@@ -203,7 +203,7 @@ class Settings(QObject):
         self.put(name, self.options()[name].default)
 
     def reset_all(self) -> None:
-        """Everything but what somebody wrote or fetched, and where things are (KEPT)."""
+        """Everything but what the user wrote or fetched, and where things are (KEPT)."""
         for name in self.options().keys() - KEPT:
             self.reset(name)
 
@@ -240,7 +240,7 @@ class Settings(QObject):
         return self._secrets.origins(self.hub_endpoint)
 
     def save(self) -> bool:
-        """At once. False: the disk refuses it, which `not_saved` tells; the values hold until the app ends."""
+        """At once. False: the disk refuses it, which `not_saved` reports; the values hold until the app ends."""
         self._timer.stop()
         try:
             self._store()
@@ -275,7 +275,7 @@ class Settings(QObject):
 
     def _on_refused(self, error: Exception) -> None:
         if not isinstance(error, OSError):
-            raise error  # our own mistake, told as any other
+            raise error  # our own mistake, reported like any other
         self._tell_refusal(error)
 
     def _tell_refusal(self, error: OSError) -> None:
@@ -342,7 +342,7 @@ class Settings(QObject):
         self._unknown, self.is_unread = stored, False
 
     def _put_aside(self) -> None:
-        """Renames what stands in the file's place, file or folder, so that it is kept and no longer in the way."""
+        """Renames what is in the file's place, file or folder, so that it is kept and no longer in the way."""
         aside = self._name_aside()
         patiently(lambda: self._file.replace(aside))
         self.set_aside = aside.name
@@ -358,7 +358,7 @@ class Settings(QObject):
                 return aside
 
     def _forget_aside(self) -> None:
-        """Keeps the last few files; folders are somebody else's."""
+        """Keeps the last few files; folders are not ours."""
         found = sorted(self._file.parent.glob(f"{self._file.stem}-aside-*.json"))
         for old in [each for each in found if each.is_file()][:-_MOST_ASIDE]:
             with suppress(OSError):

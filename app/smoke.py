@@ -1,4 +1,4 @@
-"""`python -m app --smoke PNG`: the real app asks itself one question, as a person would, and prints what came of it.
+"""`python -m app --smoke PNG`: the real app asks itself one question, as a user would, and prints what came of it.
 
 Waits for signals only: the reply's end, or the first thing that goes wrong. The profile is thrown away afterwards.
 """

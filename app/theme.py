@@ -62,7 +62,7 @@ class Palette:
     code_string: QColor
     code_number: QColor
     code_name: QColor
-    found: QColor  # behind words that a search has found
+    found: QColor  # the ground of words that a search has found
 
 
 LIGHT = Palette(
@@ -173,7 +173,7 @@ class Theme(QObject):
 
     @property
     def reply_figures(self) -> bool:
-        """Whether tokens a second and the like stand under replies, beside how much faster they were."""
+        """Whether tokens a second and the like are shown under replies, beside how much faster they were."""
         return self._reply_figures
 
     def set_reply_figures(self, shown: bool) -> None:
@@ -237,7 +237,7 @@ class Theme(QObject):
         font = QFont(families)
         # Points, because pixel sizes are whole numbers; on the Mac the two are the same.
         # WORKAROUND: Qt keeps the fallbacks of a first family and weight, whatever other families are asked for later:
-        # after a switch of language, Han characters would stay as they were. Nobody sees such a small difference.
+        # after a switch of language, Han characters would stay as they were. Such a small difference is not visible.
         font.setWeight(QFont.Weight(QFont.Weight.Normal.value + _APART.get(self._language, 0)))
         font.setPointSizeF(px * self._scale * 72.0 / _dots_per_inch())
         return font
@@ -316,7 +316,7 @@ def use_fusion(wanted: bool) -> None:
     if not isinstance(app, QApplication):
         return
     now = app.style().name().lower()
-    system = app.property(_SYSTEM_STYLE) or now  # before anybody changed it
+    system = app.property(_SYSTEM_STYLE) or now  # before any change
     app.setProperty(_SYSTEM_STYLE, system)
     style = "fusion" if wanted else system
     if style != now:

@@ -1,1 +1,1 @@
-"""Controllers: they turn actions of the person into engine requests, and engine events into view models. No widgets."""
+"""Controllers: they turn the user's actions into engine requests, and engine events into view models. No widgets."""

@@ -39,7 +39,7 @@ class Asides(QObject):
     def ask(self, text: str, show: TranscriptModel, done: Callable[[int], None]) -> bool:
         """Stores the question and has `show` show it with its reply; `done` gets the chat, or 0: it is not on disk.
 
-        False: it is refused at once, and the reason was told, or one more is on its way.
+        False: it is refused at once, with a notice, or one more is on its way.
         """
         text = storable(text)
         question = self._question(text) if text and not self._changes.is_asking(ASIDE) else None

@@ -87,7 +87,7 @@ class AttachmentController(QObject):
     refused = Signal(object)  # list[NotAttached]: of one drop, paste or choice
     tokens_changed = Signal(int, int)  # of what is attached and not sent; what the model holds, 0: not known
     set_changed = Signal(int)  # of what is attached in this place
-    put_back = Signal(str)  # a text that was attached is to stand in the message
+    put_back = Signal(str)  # a text that was attached is to go into the message
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ class AttachmentController(QObject):
             self._problems.append(NotAttached(name_of(Path(path)), error.why, error.limit))
         self._tell_refused()
         if not isinstance(error, Refused | Stopped):
-            raise error  # our own mistake, told as any other
+            raise error  # our own mistake, reported like any other
 
     def _refuse(self, problem: NotAttached) -> None:
         self._problems.append(problem)
@@ -351,7 +351,7 @@ class TypedTokens(QObject):
         super().__init__(parent)
         self._engine, self._bridge, self._models = engine, bridge, models
         self._text = ""  # as it is now
-        self._asked: tuple[CountId, _Counted] | None = None  # under way
+        self._asked: tuple[CountId, _Counted] | None = None  # running
         self._told: _Counted = ("", "")
         self.tokens = 0
         bridge.event_arrived.connect(self._on_event)

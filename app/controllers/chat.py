@@ -1,6 +1,6 @@
 """Chats. Asking the models is in `exchanges`, changing messages in `message_changes`, running replies in `replies`.
 
-Everything that a person does is stored first and shown when it is on disk. What the disk refuses is told with
+Everything that the user does is stored first and shown when it is on disk. What the disk refuses is reported by
 `not_stored`, together with a call that tries it again; nothing has changed then.
 """
 
@@ -37,7 +37,7 @@ class ChatController(QObject):
     """`chat_id` is 0 while the open chat has no message: it is stored with its first one."""
 
     current_chat_changed = Signal(int, str)  # chat, title
-    chat_wanted = Signal()  # somebody goes to a chat, be it the open one
+    chat_wanted = Signal()  # the user goes to a chat, be it the open one
     generating_changed = Signal(bool)  # of the open chat
     context_changed = Signal(int, int)  # tokens used, tokens that the model holds; 0, 0: not known
     problem_raised = Signal(object)  # EngineError
@@ -142,7 +142,7 @@ class ChatController(QObject):
             self._show_branch_with(other)
 
     def open_at(self, chat_id: int, message_id: int) -> bool:
-        """Opens a chat and shows the branch that a message is in; of a long one, its place is gone to when it comes.
+        """Opens a chat and shows the branch that a message is in; of a long one, its place is shown once it is read.
 
         False: there is no such message in it.
         """

@@ -115,7 +115,7 @@ class Folders(QObject):
         return folder_of(self._storage, chat_id)
 
     def open_around(self, chat_id: int) -> None:
-        """Opens every folder that a chat stands in."""
+        """Opens every folder that a chat is in."""
         folder_id = self.folder_of(chat_id)
         while folder_id is not None and folder_id in self._listed.tree.folders:
             self.set_opened(folder_id, True)
@@ -163,20 +163,20 @@ class Places:
         return self._known[chat_id]
 
     def put(self, chat_id: int, place: Place | None) -> None:
-        """A refusal is not told: nothing that anybody wrote is lost by it."""
+        """A refusal is not reported: no words are lost by it."""
         if chat_id and place != self.of(chat_id):
             self._known[chat_id] = place
             self._storage.write(lambda stores: stores.states.put_place(chat_id, place), _ignore, _ignore)
 
 
 def _ignore(_outcome: object) -> None:
-    """For what nobody waits for."""
+    """For an outcome that is not needed."""
 
 
 # Which chats have a reply that ended while another chat was open: marked on disk, until the chat is opened.
 
 
-# What the person or the end of the app has cut short is not news.
+# What the user or the end of the app has cut short is not news.
 _NO_NEWS = (ReplyStatus.STOPPED, ReplyStatus.INTERRUPTED)
 
 
@@ -206,7 +206,7 @@ class Unseen(QObject):
             self._mark(chat_id, False)
 
     def _mark(self, chat_id: int, unseen: bool) -> None:
-        """A refusal is not told: it is a mark, no word is lost, and the next chance comes."""
+        """A refusal is not reported: it is a mark, no word is lost, and the next chance comes."""
         self._storage.write(
             lambda stores: stores.chats.set_unseen(chat_id, unseen),
             lambda _done: self._listed.refresh(),

@@ -1,6 +1,6 @@
 """What each chat asks for otherwise than the settings: its own options, a preset, and defaults of the loaded model.
 
-A change counts for the next reply, how to draft also for one under way, and is on disk 400 ms later. `Generation` is
+A change counts for the next reply, how to draft also for a running one, and is on disk 400 ms later. `Generation` is
 what a reply is requested with.
 """
 

@@ -36,7 +36,7 @@ class Undo:
 
 
 class Deletions(QObject):
-    """What is deleted stays in the Trash for 30 days. What was asked for twice is deleted, told and undone once."""
+    """What is deleted stays in the Trash for 30 days. What was asked for twice is deleted, reported and undone once."""
 
     restored = Signal(int, bool)  # chat (0: several, or none), whether it is to be opened
     changed = Signal()  # what is in the Trash
@@ -163,9 +163,9 @@ class Deletions(QObject):
         self._changes.write(put_back, done)
 
 
-# What the engine keeps of a chat goes with the chat: tokens, and what a model made of them, in memory and on disk.
+# What the engine keeps of a chat goes with it: tokens, and what a model computed from them, in memory and on disk.
 #
-# The engine is told which chats there are: once a main model is loaded, for earlier runs may have ended too soon,
+# The engine gets the list of chats: once a main model is loaded, for earlier runs may have ended too soon,
 # after each deletion, and at a start that forgets chats for good.
 
 

@@ -28,7 +28,7 @@ from engine import (
     model_memory_bytes,
 )
 
-CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are told for, unless somebody asked for another
+CHAT_TOKENS = 8192  # of the chat that a model's memory and fit are computed for, unless the user set another
 
 
 def draft_choice(
@@ -54,13 +54,13 @@ def draft_order(choice: DraftChoice) -> tuple[int, bool, int]:
 
 
 def pair_problem(main: ModelInfo, draft: ModelInfo, check: PairCheck | None) -> EngineError | None:
-    """Why `draft` cannot draft for `main`; where vocabularies differ, the files tell, once looked at."""
+    """Why `draft` cannot draft for `main`; where vocabularies differ, the files decide, once read."""
     problem = draft_problem(main, draft)
     return check.error if check is not None and isinstance(problem, DraftVocabularyDiffers) else problem
 
 
 def needs_check(main: ModelInfo, draft: ModelInfo) -> bool:
-    """Whether only a look at the files can tell if `draft` can draft for `main`."""
+    """Whether only the files can say if `draft` can draft for `main`."""
     differs = isinstance(draft_problem(main, draft), DraftVocabularyDiffers)
     return differs and may_share_tokens(main, draft) and draft.weight_bytes < main.weight_bytes
 
@@ -78,7 +78,7 @@ def best_draft(main: ModelInfo, installed: Iterable[InstalledModel]) -> str:
 def model_entry(
     model: InstalledModel, main_folder: str, draft_folder: str, context_tokens: int = CHAT_TOKENS
 ) -> ModelEntry:
-    """`context_tokens`: of the chat that its memory and fit are told for."""
+    """`context_tokens`: of the chat that its memory and fit are computed for."""
     info = model.info
     return ModelEntry(
         folder=model.folder,
@@ -148,20 +148,20 @@ class PairChecks:
         return self._checks.get(_key(main, draft))
 
     def ask(self, main: ModelInfo, draft: ModelInfo) -> None:
-        """Have the files of the two compared, unless that is done or under way."""
+        """Have the files of the two compared, unless that is done or running."""
         if (key := _key(main, draft)) not in self._asked:
             self._asked.add(key)
             self._store.check_pair(main.folder, draft.folder)
 
     def take(self, check: PairCheck, main: ModelInfo | None, draft: ModelInfo | None) -> None:
-        """An answer; `main` and `draft` as they are known now, None where they are gone."""
+        """An answer; `main` and `draft` as they are known now, None where they were removed."""
         if main is not None and draft is not None:
             self._checks[_key(main, draft)] = check
         else:  # they may come back
             self._asked = {key for key in self._asked if (key[0], key[2]) != (check.main, check.draft)}
 
     def forget_failures(self) -> None:
-        """What could not be read is asked for again, because the library was looked through anew."""
+        """What could not be read is asked for again, because the library was read again."""
         for key, check in list(self._checks.items()):
             if check.error is not None and not isinstance(check.error, DraftError):
                 del self._checks[key]

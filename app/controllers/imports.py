@@ -98,7 +98,7 @@ class ImportController(QObject):
         self.discard()
         self.cancelled.emit()
         if not isinstance(error, Stopped):
-            raise error  # our own mistake, told as any other
+            raise error  # our own mistake, reported like any other
 
     # Importing
 
@@ -139,7 +139,7 @@ class ImportController(QObject):
         if self._wants_end and self._importing is not None:
             self._take_back(self._importing)
         else:
-            self._wants_end = True  # until it is told to go on
+            self._wants_end = True  # until `go_on`
             self.not_stored.emit(problem)
 
     def try_again(self) -> None:
@@ -147,7 +147,7 @@ class ImportController(QObject):
         self.go_on()
 
     def cancel(self) -> None:
-        """Ends reading, or takes back what is imported so far, once the step under way has ended."""
+        """Ends reading, or takes back what is imported so far, once the current step has ended."""
         if self._stop is not None:
             self._stop.ask()
         if self._importing is not None:

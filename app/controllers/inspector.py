@@ -12,7 +12,7 @@ LIVE_INTERVAL_MS = 100
 
 
 class Inspector(QObject):
-    """Counts nothing and asks nobody while it is not watched."""
+    """Counts nothing and asks nothing while it is not watched."""
 
     changed = Signal()
 

@@ -1,7 +1,7 @@
-"""Changes to what is stored: those that a person asked for (`Changes`), and what is kept unasked (`Keeping`).
+"""Changes to what is stored: those that the user asked for (`Changes`), and what is kept unasked (`Keeping`).
 
-What a person asked for is done, or refused with a call that tries it again. Unsent words, attachments and edits are
-kept unasked; the disk's refusal is tried again, and told when the person sends, saves or closes the window.
+What the user asked for is done, or refused with a call that tries it again. Unsent words, attachments and edits are
+kept unasked; the disk's refusal is tried again, and reported when the user sends, saves or closes the window.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Keeping(QObject):
         self._latest: dict[What, Change] = {}  # on their way to the disk, or refused
         self._values: dict[What, object] = {}  # what these would store; None: nothing
         self._refused: dict[What, Change] = {}
-        self._not_kept: set[What] = set()  # as the disk said last; told by the thread that writes
-        self._kept: set[Change] = set()  # likewise, until this thread hears of it
+        self._not_kept: set[What] = set()  # as the disk said last; set by the thread that writes
+        self._kept: set[Change] = set()  # likewise, until this thread gets it
         self._retry = QTimer(self, singleShot=True, interval=RETRY_INTERVAL_MS)
         self._retry.timeout.connect(self._try_again)
 
@@ -70,7 +70,7 @@ class Keeping(QObject):
         return tried.wait(timeout_s)
 
     def close(self) -> None:
-        """What the disk has refused once it may take now; nobody tries again later."""
+        """What the disk has refused once it may take now; there is no later try."""
         self._retry.stop()
         self.try_now(_PATIENCE_S)
         for what in self._not_kept & self._latest.keys():
@@ -149,7 +149,7 @@ class Changes(QObject):
     ) -> None:
         """For what a reply follows: one at a time in each chat, so that Return pressed twice asks once.
 
-        `gone`: `chat_id` had gone to the Trash before its turn came, so nothing was changed.
+        `gone`: `chat_id` was in the Trash before its turn came, so nothing was changed.
         """
 
         def change_it(stores: Stores) -> Callable[[], None]:

@@ -83,7 +83,7 @@ class LibraryController(QObject):
 
     @property
     def context_tokens(self) -> int:
-        """Of the chat that a model's memory and fit are told for."""
+        """Of the chat that a model's memory and fit are computed for."""
         return self._settings.context_tokens or CHAT_TOKENS
 
     def entry(self, model: InstalledModel, main_folder: str, draft_folder: str) -> ModelEntry:
@@ -103,7 +103,7 @@ class LibraryController(QObject):
         )
 
     def offers(self, language: str) -> list[PairOffer]:
-        """Pairs of the catalog for this machine and for people who write `language`; the best first."""
+        """Pairs of the catalog for this machine and for users who write `language`; the best first."""
         key = (language, id(self.catalog))
         if key not in self._offers:
             self._offers = {key: pair_offers(self.catalog, language, self.installed, measured=self._measured)}
@@ -126,14 +126,14 @@ class LibraryController(QObject):
         self._set_upkeep(folder, Upkeep())
 
     def note_deletion(self, folder: str) -> None:
-        """It has been asked for; an event tells how it went."""
+        """It has been asked for; an event says how it went."""
         self._set_upkeep(folder, Upkeep(UpkeepState.DELETING))
 
     def upkeep(self, folder: str) -> Upkeep:
         return self._upkeep.get(folder, Upkeep())
 
     def read_template(self, folder: str) -> None:
-        """`template_read` tells it."""
+        """`template_read` has it."""
         self._store.read_template(folder)
 
     def check_for_update(self, folder: str) -> None:
@@ -187,7 +187,7 @@ class LibraryController(QObject):
             self.verify_progressed.emit(event.folder)
 
     def _on_deletion(self, event: DeleteFailed | ModelDeleted) -> None:
-        """What is gone is listed no more, before a scan has seen that."""
+        """What was deleted is listed no more, before a scan has seen that."""
         if isinstance(event, ModelDeleted):
             self.installed = tuple(model for model in self.installed if model.folder != event.folder)
             self._note_pairs(self.installed)

@@ -23,7 +23,7 @@ from engine import (
     model_name,
 )
 
-# States that hold for the draft itself, or for all replies under way; the others hold for one request only.
+# States that hold for the draft itself, or for all running replies; the others hold for one request only.
 _LASTING = (
     *(DraftingState.ACTIVE, DraftingState.PARKED, DraftingState.UNSUPPORTED, DraftingState.FAILED),
     DraftingState.BATCHED,
@@ -119,7 +119,7 @@ class LoadedPair:
     def apply_drafting(self, drafting: DraftingState, *, running: bool = True) -> bool:
         """Takes over the drafting state of a request; returns whether it changed. `running`: a reply still is."""
         if drafting is DraftingState.BATCHED and not running:
-            drafting = DraftingState.ACTIVE  # nobody is in company any more
+            drafting = DraftingState.ACTIVE  # no reply shares its forwards any more
         if self.draft is None or drafting not in _LASTING or drafting is self._drafting:
             return False
         self._drafting = drafting

@@ -29,8 +29,8 @@ _USER, _ASSISTANT = MessageRole.USER, MessageRole.ASSISTANT
 class Then(StrEnum):
     """What follows when an edit is saved."""
 
-    NOTHING = "nothing"  # what came after the message stays behind it
-    REPLY = "reply"  # a person's message is asked anew, as another version
+    NOTHING = "nothing"  # what came after the message stays after it
+    REPLY = "reply"  # a user's message is asked again, as another version
     CONTINUE = "continue"  # the model goes on from the end of a reply
 
 
@@ -63,7 +63,7 @@ class MessageChanges(QObject):
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self._keep.timeout.connect(self.keep)
 
-    # Edits that are under way
+    # Edits that are open
 
     def open_chat(self, chat_id: int) -> None:
         """Takes up what was being edited there."""
@@ -104,7 +104,7 @@ class MessageChanges(QObject):
         return message.attachments if message is not None and edit is not None and edit.kind is EditKind.EDIT else ()
 
     def has_attached(self, message_id: int) -> bool:
-        """Whether somebody has changed what it will have."""
+        """Whether the user has changed what it will have."""
         return message_id in self._edits and self._edits[message_id].attachments is not None
 
     def attach(self, message_id: int, attachments: Attachments) -> None:
@@ -245,7 +245,7 @@ class MessageChanges(QObject):
         return 0 if message is None else self._storage.read.messages.count_below(message)
 
     def delete(self, message_id: int, following: bool = False) -> None:
-        """To the Trash: this message alone, what follows staying joined behind it, or with all that follows."""
+        """To the Trash: this message alone, what follows staying joined after it, or with all that follows."""
         message = self._storage.read.messages.message(message_id)
         if message is None:
             return
@@ -289,7 +289,7 @@ def _put_attached(edit: Edit, stores: Stores) -> None:
 
 
 def _words(edit: Edit) -> tuple[object, ...]:
-    """What somebody has put into the field; how many tokens that is may be counted later."""
+    """What the user has put into the field; how many tokens that is may be counted later."""
     attached = None if edit.attachments is None else [(each.name, each.text) for each in edit.attachments]
     return edit.text, attached
 

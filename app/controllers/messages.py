@@ -14,7 +14,7 @@ from engine import Message, MessageRole
 TITLE_LENGTH = 60
 
 
-# How attachments stand in a prompt. Pure functions.
+# How attachments are written in a prompt. Pure functions.
 
 
 _PASTED = "pasted text"  # part of the prompt, which is not translated

@@ -1,4 +1,4 @@
-"""Where the engine looks for models: the hub as the settings name it, and the folders that the person added."""
+"""Where the engine looks for models: the hub as the settings name it, and the folders that the user added."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ class ModelSources(QObject):
 
 
 def _as_address(typed: str, scheme: str = "https") -> str:
-    """Adds the scheme that people leave out."""
+    """Adds the scheme that users leave out."""
     return f"{scheme}://{typed}" if typed and "://" not in typed else typed

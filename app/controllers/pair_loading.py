@@ -43,10 +43,10 @@ _MOST_REMEMBERED = 200  # drafts, of as many main models
 class PairUse(QObject):
     """Whether replies need the loaded pair: when it may be unloaded, or another loaded in its place.
 
-    What `wait_to` was given is done as soon as no reply is written that somebody waits for.
+    What `wait_to` was given is done as soon as no reply is written in the foreground.
     """
 
-    idle = Signal()  # nobody has asked for anything for as long as the settings say
+    idle = Signal()  # no request came for as long as the settings say
     free = Signal()  # the replies that something waits for have ended
     wait_ended = Signal()  # what waited is done or forgotten
 
@@ -62,7 +62,7 @@ class PairUse(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a reply that somebody waits for is queued or written."""
+        """Whether a reply in the foreground is queued or written."""
         return bool(self._engine.state().foreground)
 
     def note(self, event: Event) -> None:
@@ -132,7 +132,7 @@ class StarterPair:
 class PairLoading(QObject):
     changed = Signal()  # the pair or its state
     exchanged = Signal()  # which models it is of, or their files; `changed` comes with the former
-    main_waits = Signal(str)  # name of the model that is loaded when the replies under way have ended; "": none
+    main_waits = Signal(str)  # name of the model that is loaded when the running replies have ended; "": none
     problem_raised = Signal(object)  # EngineError or DrafterExamined, for words.notices_for_errors
 
     def __init__(
@@ -184,7 +184,7 @@ class PairLoading(QObject):
         return self._loaded.in_use()
 
     def has_main(self, folder: str) -> bool:
-        """Whether it is the main model with the files that it has now: loaded, on its way, or at rest."""
+        """Whether it is the main model with the files that it has now: loaded, on its way, or idle."""
         return self.can_reply and folder == self.main_folder and folder not in self.outdated
 
     def has_draft(self, folder: str) -> bool:
@@ -206,7 +206,7 @@ class PairLoading(QObject):
         return self._loaded.state in (PairState.READY, PairState.LOADING, PairState.UNLOADED)
 
     def last_draft(self, main: str) -> str | None:
-        """The folder of the draft that was used last with a main model, "" for none; None: nobody knows."""
+        """The folder of the draft that was used last with a main model, "" for none; None: not known."""
         stored = self._settings.last_drafts.get(as_setting(main, self.starter.main))
         return None if stored is None else from_setting(stored, self.starter.draft)
 
@@ -254,7 +254,7 @@ class PairLoading(QObject):
             self._emit_exchanged()
 
     def forget(self, folder: str) -> None:
-        """It is deleted: whatever fails now, it is not gone back to."""
+        """It is deleted: whatever fails now, it is not loaded again."""
         if self._former is not None and self._former.main_folder == folder:
             self._former = LoadedPair(self._loaded.is_off)
             self._former.begin_loading(str(self.starter.main), from_setting(STARTER_FOLDER, self.starter.draft))
@@ -275,7 +275,7 @@ class PairLoading(QObject):
     # Waiting for replies
 
     def when_free(self, folder: str, change: Callable[[], None]) -> None:
-        """Calls `change` when no reply is under way that it would end. Then `folder` is the main model; "": none."""
+        """Calls `change` when no reply is running that it would end. Then `folder` is the main model; "": none."""
         self.pair_use.forget_wait()
         if self._loaded.state is not PairState.READY or not self.pair_use.busy:
             change()
@@ -351,7 +351,7 @@ class PairLoading(QObject):
     # Small parts
 
     def _is_former(self, event: ModelLoading | ModelReady | ModelFailed | ModelUnloaded) -> bool:
-        """Of a model in place of which another, or none, was requested before this was heard."""
+        """Of a model in place of which another, or none, was requested before this arrived."""
         if isinstance(event, ModelUnloaded):
             return False
         if event.role is ModelRole.DRAFT and self._loaded.state is PairState.LOADING:
@@ -366,7 +366,7 @@ class PairLoading(QObject):
             self.note_draft(self._loaded.main_folder, self._loaded.draft_folder)
 
     def _load(self, main: str, draft: str) -> None:
-        """Whatever is still written gives way: nobody waits for it, or somebody has said so (`when_free`)."""
+        """Whatever is still written gives way: it is in the background, or the user has said so (`when_free`)."""
         if self._loaded.state in (PairState.READY, PairState.UNLOADED):
             self._former = self._loaded
         self._loaded = LoadedPair(self._loaded.is_off)

@@ -29,6 +29,6 @@ class PairSwitch(QObject):
             self.changed.emit()
 
     def _on_chosen(self, mode: str) -> None:
-        """Whoever chooses a way to draft wants to draft."""
+        """A user who chooses a way to draft wants to draft."""
         if mode != SpeculationMode.OFF:
             self.set_off(False)

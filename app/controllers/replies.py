@@ -35,7 +35,7 @@ from engine import (
 
 SAVE_INTERVAL_MS = 400  # a crash loses at most this much text
 NUMBERS_INTERVAL_MS = 100  # the table; whatever the disk does
-FOOTER_EVERY = 10  # of these times: what stands under a reply changes once a second, so that it can be read
+FOOTER_EVERY = 10  # of these times: the line under a reply changes once a second, so that it can be read
 # An end that could not be stored is tried again after this long.
 RETRY_INTERVAL_MS = 2000
 

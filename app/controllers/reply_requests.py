@@ -104,7 +104,7 @@ class ReplyRequests:
         )
 
     def _speculate(self) -> None:
-        """How a chat wants to draft counts for its replies under way as well."""
+        """How a chat wants to draft counts for its running replies as well."""
         self._replies.speculate(self._speculation)
 
     def _speculation(self, chat_id: int) -> Speculation:
@@ -118,4 +118,4 @@ def conversation_of(chat_id: int) -> str:
 
 
 def _ignore(_outcome: object) -> None:
-    """For what nobody waits for."""
+    """For an outcome that is not needed."""

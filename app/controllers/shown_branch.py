@@ -1,7 +1,7 @@
 """The branch on the screen as rows of the transcript.
 
 An ordinary chat is read at once. Of a long one the newest messages are; those before them are read by the storage's
-thread, some thousands at a time, and come to stand before them.
+thread, some thousands at a time, and are put before them.
 """
 
 from __future__ import annotations

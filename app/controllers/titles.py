@@ -1,7 +1,7 @@
 """Titles of chats, by the main model, once their first reply is done.
 
 A title is asked for by a background request, one at a time. It takes nothing from the store of prefixes and leaves
-nothing there, so that a chat finds its own cache as it left it. A title that the person has chosen stays.
+nothing there, so that a chat finds its own cache as it left it. A title that the user has chosen stays.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from engine import (
 
 LONGEST = 60  # characters of a title
 _MOST_TOKENS = 1024  # some models cannot be kept from thinking first
-_ENOUGH = 240  # characters of an answer; whoever goes on writes no title
+_ENOUGH = 240  # characters of an answer; a longer answer is no title
 _EXCERPT = 600  # characters of the question, and of the reply
 _MESSAGES = 6  # a chat that is longer than that is known by its title
 _ASKED: dict[str, str] = {  # by Language
@@ -70,7 +70,7 @@ class Titles(QObject):
         self._waiting: list[int] = []  # chats
         self._tried: set[int] = set()  # for which the model found no title
         self._storing: set[int] = set()  # whose title is on its way to the disk
-        self._own: RequestId | None = None  # the request under way, for the first of those that wait
+        self._own: RequestId | None = None  # the running request, for the first of those that wait
         self._text = ""
         bridge.text_arrived.connect(self._on_event)
         bridge.event_arrived.connect(self._on_event)
@@ -124,7 +124,7 @@ class Titles(QObject):
             self.titled.emit(chat_id)
 
         def refused(_problem: object) -> None:
-            """The first words of the question stay; the next reply asks anew."""
+            """The first words of the question stay; the next reply asks again."""
             self._storing.discard(chat_id)
 
         self._storing.add(chat_id)

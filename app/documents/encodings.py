@@ -1,6 +1,6 @@
 """Bytes to text: Unicode by its marks, UTF-8, and what Korea, Japan and China wrote before it, by trial.
 
-A file may be cut in the middle of a letter, and a few bytes of UTF-8 may be wrong: in their place stands U+FFFD.
+A file may be cut in the middle of a letter, and a few bytes of UTF-8 may be wrong: in their place comes U+FFFD.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_CONTROL = 0.002
 _ABOVE_ASCII = re.compile(r"[^\x00-\x7f]")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff]")
 _HALF_KANA = re.compile(r"[\uff61-\uff9f]")
-# The most frequent ones: some of them stand in any text of a line or two.
+# The most frequent ones: some of them are in any text of a line or two.
 _SYLLABLES = frozenset("이다는을의가에고지도로한하기은를사대어서리나시자해아일수있그게요니인들만과와면으")
 _HAN = frozenset("的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年发後后這個")
 

@@ -1,4 +1,4 @@
-"""The text of a PDF, which a process of its own reads (`pdf_child`): such a file is a program by a stranger."""
+"""The text of a PDF, which a process of its own reads (`pdf_child`): such a file is a program that is not trusted."""
 
 from __future__ import annotations
 

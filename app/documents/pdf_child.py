@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
             sys.stdout.flush()
     except MemoryError:
         _refuse(WhyNot.TOO_COMPLEX)
-    except Exception:  # noqa: BLE001  whatever a stranger's file makes a library do
+    except Exception:  # noqa: BLE001  whatever a file that is not trusted makes a library do
         _refuse(WhyNot.DAMAGED)
     return 0
 

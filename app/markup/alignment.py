@@ -1,7 +1,7 @@
 """Which characters of a document come from where in the Markdown that it was written from.
 
-Works from what stands in the document, not from how it was written: what is shown of a text stands in its source in
-the same order, with marks in between. So each stretch of the document is looked for behind the one before it.
+Works from the document, not from how it was written: what is shown of a text is in its source in
+the same order, with marks in between. So each segment of the document is looked for after the one before it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.markup.block import Block, BlockKind
 from app.markup.document import LINE_SEPARATOR, MARKER, OBJECT
 from app.markup.links import is_in_message
 
-# What may stand between two stretches: a few marks, or the address of a link. A short stretch could be found in the
+# What may be between two segments: a few marks, or the address of a link. A short segment could be found in the
 # middle of that, so it is not looked for as far.
 _FAR, _NEAR, _SHORT = 2000, 64, 4
 _ADDRESS = re.compile(r"\](?:\(|\[)")
@@ -49,11 +49,11 @@ class Alignment:
 
     @property
     def source_end(self) -> int:
-        """Behind the last character of the source that the document shows."""
+        """After the last character of the source that the document shows."""
         return self._runs[-1].source + self._runs[-1].length if self._runs else 0
 
     def places_of(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The stretches of the document that show a stretch of the source; within one paragraph each."""
+        """The ranges of the document that show a range of the source; within one paragraph each."""
         number = max(0, bisect_right(self._sources, start) - 1)
         place: tuple[int, int] | None = None
         for run in self._runs[number:]:
@@ -84,7 +84,7 @@ class Alignment:
 
 
 def whole_clusters(block: QTextBlock, start: int, end: int, *, outwards: bool) -> tuple[int, int]:
-    """A stretch of a document without parts of characters: those at its ends are left out, or taken in whole."""
+    """A range of a document without parts of characters: those at its ends are left out, or taken in whole."""
     text = block.text()
     if text.isascii():
         return start, end
@@ -153,7 +153,7 @@ def _runs(document: QTextDocument, source: str, position: int, place: int) -> It
 
 
 def _behind_address(source: str, position: int) -> int:
-    """Behind the address of a link whose words end there; it may have the words that follow it, too."""
+    """After the address of a link whose words end there; it may have the words that follow it, too."""
     opening = _ADDRESS.search(source, position, position + _ESCAPE)
     if opening is None:
         return position
@@ -166,9 +166,9 @@ def _behind_address(source: str, position: int) -> int:
 
 
 def _stretches(document: QTextDocument, place: int) -> Iterator[tuple[int, str, bool]]:
-    """What stands in the document without list markers, line by line, in pieces of one format.
+    """The text of the document without list markers, line by line, in pieces of one format.
 
-    With whether it comes right behind the words of a link.
+    With whether it comes right after the words of a link.
     """
     block, link = document.findBlock(place), ""
     while block.isValid():
@@ -200,7 +200,7 @@ def _pieces(text: str, place: int) -> Iterator[tuple[int, str]]:
 
 
 def _one_by_one(text: str, place: int, source: str, position: int) -> Iterator[Run]:
-    """Where something of it is escaped, or stands otherwise in the source."""
+    """Where something of it is escaped, or is written otherwise in the source."""
     reach = _NEAR
     for char in text:
         at = source.find(char, position, position + reach)

@@ -25,16 +25,16 @@ class Block:
     text: str = ""
     language: str = ""
     closed: bool = True  # nothing will be added to it
-    inside: str = ""  # what it stands in, from the outermost: LIST, QUOTE or NOTE
-    shared: int = 0  # how many of these the block above stands in, too
+    inside: str = ""  # what encloses it, from the outermost: LIST, QUOTE or NOTE
+    shared: int = 0  # how many of these enclose the block above, too
     joined: bool = False  # goes on with the list, the quote or the long block above
     goes_on: bool = False  # code of which another piece follows
-    glue: str = APART  # what stands between it and the block above in a copy
-    start: int = field(default=0, compare=False)  # where the line that it begins on stands in the text
+    glue: str = APART  # what is between it and the block above in a copy
+    start: int = field(default=0, compare=False)  # where its first line begins in the text
 
     @property
     def depth(self) -> int:
-        """How many lists, quotes and notes it stands in."""
+        """How many lists, quotes and notes it is in."""
         return len(self.inside)
 
     @property

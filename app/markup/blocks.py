@@ -42,7 +42,7 @@ _REFERENCE = re.compile(r"^[ \t>*+\-\d.)]*\[(?!\^)[^\]\n]+\]:\s*\S", re.MULTILIN
 _CONTAINERS = ("blockquote", "bullet_list", "ordered_list", "list_item", "footnote_reference")
 _MARKED = ("list_item_open", "footnote_reference_open")
 
-Where = tuple[str, int]  # what a block stands in, and how many of these the block above stands in, too
+Where = tuple[str, int]  # what encloses a block, and how many of these enclose the block above, too
 
 
 def split(source: str, *, streaming: bool = False) -> list[Block]:
@@ -64,7 +64,7 @@ class Splitter:
         self._joined = False
         self._line_feeds = LineFeeds()
         self._glue = APART  # of the next block
-        self._shown = (0, 0, "")  # the tail as it was read last: behind how many blocks, from where on
+        self._shown = (0, 0, "")  # the tail as it was read last: after how many blocks, from where on
 
     @property
     def source(self) -> str:
@@ -101,7 +101,7 @@ class Splitter:
             grew_by_line = True
 
     def finish(self) -> int:
-        """The text is complete; reads the tail for good, or everything when the end changes what stands above it."""
+        """The text is complete; reads the tail for good, or everything when the end changes what is above it."""
         source = self.source
         unclosed = any(not block.closed for block in self.blocks[self.frozen :] if block.kind is BlockKind.FORMULA)
         if len(source) <= LONGEST_READ_AGAIN and (unclosed or _REFERENCE.search(source)):
@@ -122,7 +122,7 @@ class Splitter:
 
     @property
     def _tail_start(self) -> int:
-        """Where the tail stands in the text; that of a cut table begins with a copy of its head."""
+        """Where the tail begins in the text; that of a cut table begins with a copy of its head."""
         return self._taken - len(self._tail)
 
     def _placed(self, blocks: list[Block]) -> list[Block]:
@@ -292,7 +292,7 @@ def _top_level(tokens: list[Token]) -> Iterator[list[Token]]:
 def _pieces(group: list[Token], lines: list[str]) -> Iterator[tuple[Block, int]]:
     """Text with code, tables and formulas lifted out, so that each can have a widget of its own; and their lines."""
     opened: list[Token] = []
-    above: list[Token] = []  # what the last words, code, table or formula stand in
+    above: list[Token] = []  # what the last words, code, table or formula are in
     text: list[Token] = []
     where: Where | None = None  # of the text, from its first word on
     joined = False
@@ -386,7 +386,7 @@ def _is_closed(fence: Token, lines: list[str]) -> bool:
 
 
 def _after_lines(text: str, lines: int, most_chars: int, start: int = 0) -> int:
-    """Behind that many lines or characters, whichever is less."""
+    """After that many lines or characters, whichever is less."""
     end = start
     for _ in range(lines):
         end = text.find("\n", end) + 1

@@ -1,6 +1,6 @@
-"""Stretches of documents as text to copy: as it reads, or as Markdown.
+"""Ranges of documents as text to copy: as it reads, or as Markdown.
 
-Here: reading back what `DocumentBuilder` wrote. Not here: which stretch, and what stands between two documents.
+Here: reading back what `DocumentBuilder` wrote. Not here: which range, and what is between two documents.
 """
 
 from collections.abc import Iterator

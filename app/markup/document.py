@@ -37,15 +37,15 @@ from app.markup.tables import (
     table_rows,
 )
 
-QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many quotes it stands in
+QUOTE_DEPTH = QTextFormat.Property.UserProperty.value + 1  # of a block: how many quotes it is in
 RULE = QTextFormat.Property.UserProperty.value + 2  # of a block: it is a horizontal rule
 CODE = QTextFormat.Property.UserProperty.value + 4  # of characters: inline code, on a tint
 
 HEADING = QTextFormat.Property.UserProperty.value + 9  # of a block: its level, from 1
-LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it stands in
+LIST_DEPTH = QTextFormat.Property.UserProperty.value + 10  # of a block: how many lists it is in
 MARKER = QTextFormat.Property.UserProperty.value + 11  # of characters: a list item's bullet or number
 NOTE = QTextFormat.Property.UserProperty.value + 12  # of a block: it belongs to a note; of characters: a note's mark
-QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far their bars stand in from its side
+QUOTE_BARS = QTextFormat.Property.UserProperty.value + 13  # of a block: how far their bars are indented
 
 QUOTE_STEP_PX = 16
 QUOTE_BAR_PX = 3
@@ -204,7 +204,7 @@ class DocumentBuilder:
             self._indent_at_start()
 
     def _indent_at_start(self) -> None:
-        """Words that are read from the right stand in from there, with their bullet or number."""
+        """Words that are read from the right are indented from there, with their bullet or number."""
         if self._cursor.block().textDirection() == Qt.LayoutDirection.RightToLeft:
             block = self._cursor.blockFormat()
             block.setRightMargin(block.leftMargin())
@@ -386,12 +386,12 @@ class DocumentBuilder:
 
 
 def list_step_px(font: QFont) -> float:
-    """How far the text of a list stands in: room for two digits, lest the tenth item move the others."""
+    """How far the text of a list is indented: room for two digits, lest the tenth item move the others."""
     return QFontMetricsF(font).horizontalAdvance("10." + _GAP)
 
 
 def steps_in_px(inside: str, font: QFont, scale: float) -> list[float]:
-    """Where the lists and quotes that a block stands in begin (`Block.inside`), and last where it begins itself."""
+    """Where the lists and quotes around a block begin (`Block.inside`), and last where it begins itself."""
     steps = (QUOTE_STEP_PX * scale if each == QUOTE else list_step_px(font) for each in inside)
     return list(accumulate(steps, initial=0.0))
 

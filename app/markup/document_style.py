@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFont
 
 @dataclass(frozen=True, slots=True)
 class DocumentStyle:
-    """The fonts and colours of a document. Documents are built anew when the theme changes."""
+    """The fonts and colours of a document. Documents are built again when the theme changes."""
 
     font: QFont
     mono: QFont

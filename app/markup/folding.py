@@ -1,6 +1,6 @@
-"""Comparing text as people do who search: without case, width, or how accents and Hangul are encoded. No Qt.
+"""Comparing text as users do who search: without case, width, or how accents and Hangul are encoded. No Qt.
 
-`fold` makes two spellings of a word equal; `occurrences` finds where folded words stand in the text as it was written.
+`fold` makes two spellings of a word equal; `occurrences` finds where folded words are in the text as it was written.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 _FORM: Final = "NFKC"
 _JAMO = range(0x1160, 0x1200)  # vowels and final consonants, which join the letter before
 
-Span = tuple[int, int]  # first character, and the one behind the last
+Span = tuple[int, int]  # first character, and the one after the last
 
 
 def fold(text: str) -> str:
@@ -24,7 +24,7 @@ def fold(text: str) -> str:
 
 
 def occurrences(text: str, word: str) -> Iterator[Span]:
-    """Where `word` stands, from the first on; they do not overlap."""
+    """Where `word` is, from the first on; they do not overlap."""
     folded, wanted = fold(text), fold(word)
     if not wanted or wanted not in folded:
         return
@@ -59,7 +59,7 @@ def _found(folded: str, wanted: str) -> Iterator[Span]:
 
 
 def _keeps_places(text: str) -> bool:
-    """Whether every character stays in its place. Case folding never makes text shorter, so its length tells."""
+    """Whether every character stays in its place. Case folding never makes text shorter, so its length decides."""
     if text.isascii():
         return True
     if not unicodedata.is_normalized(_FORM, text):
@@ -81,7 +81,7 @@ def _folded_with_places(text: str) -> tuple[str, list[int]]:
 
 
 def _end(starts: list[int], last: int) -> int:
-    """Behind the whole letter that the match ends in."""
+    """After the whole letter that the match ends in."""
     return starts[bisect_right(starts, starts[last - 1])]
 
 

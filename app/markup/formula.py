@@ -1,7 +1,7 @@
 """Formulas as images.
 
 Here: TeX to SVG by ziamath on a thread that lives while there is work, SVG to images, and keeping them.
-Not here: where a formula stands in a text.
+Not here: where a formula is in a text.
 """
 
 import itertools
@@ -137,7 +137,7 @@ def _draw(key: FormulaKey) -> Drawing:
     formula = Latex(tex, size=key.size_px, color=key.color, inline=not key.display)
     if any(UNKNOWN_COMMAND.match(element.text or "") for element in formula.element.iter()):
         raise NotWhole
-    # WORKAROUND: ziamath draws bars and tags in black whatever the colour, which nobody sees on a dark ground.
+    # WORKAROUND: ziamath draws bars and tags in black whatever the colour, which cannot be seen on a dark ground.
     svg, letters = take_letters(formula.svg().replace('"black"', f'"{key.color}"'), characters)
     left, top, width, height = (float(number) for number in _VIEW_BOX.findall(svg)[0])
     return Drawing(svg.encode(), width, height, 1 - formula.getyofst(), (left, top), letters)
@@ -155,7 +155,7 @@ class Formulas(QObject):
         self._image_bytes = 0
         self._queued: set[FormulaKey] = set()
         self._thread = _DrawingThread()
-        # Looked at from here, so that the thread never touches a Qt object that may be gone.
+        # Looked at from here, so that the thread never touches a Qt object that may be deleted.
         self._collect_timer = QTimer(self, interval=_COLLECT_MS)
         self._collect_timer.timeout.connect(self._collect)
 
@@ -202,7 +202,7 @@ class Formulas(QObject):
 
 
 class KnownFormulas:
-    """Drawn formulas for a document that nobody sees: it asks for no new ones."""
+    """Drawn formulas for a document that is not shown: it asks for no new ones."""
 
     def __init__(self, drawings: Mapping[FormulaKey, Drawing | None]) -> None:
         self._drawings = drawings

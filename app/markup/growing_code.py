@@ -1,6 +1,6 @@
 """Colours for code that is still being written. No Qt.
 
-Reading all of it again for each word would cost more every time, so only what stands below the last safe place is read:
+Reading all of it again for each word would cost more every time, so only what is below the last safe place is read:
 a line that begins a new thing, with every comment and string above it closed. Such a guess may be wrong; when the code
 is complete, all of it is read once more (`highlight.spans`).
 """

@@ -81,7 +81,7 @@ def _make_lexer(language: str) -> None:
 
 @cache
 def lexer_of(language: str):  # type: ignore[no-untyped-def]
-    """None for a language that nobody knows."""
+    """None for a language that is not known."""
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 

@@ -1,6 +1,6 @@
 """Formulas inside a line of text.
 
-Here: the text object that draws one with its baseline on the line's, and how tall lines have to be around it.
+Here: the text object that draws one with its baseline on that of its text, and how tall lines have to be around it.
 WORKAROUND: Qt's own images cannot do this. None of their alignments lets one reach below the baseline by a given depth.
 """
 
@@ -33,7 +33,7 @@ FIXED_HEIGHT = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 
 
 class FormulaObject(QPyTextObject):
-    """Stands on the baseline and draws below it as far as the formula reaches. One for each document."""
+    """Is on the baseline and draws below it as far as the formula reaches. One for each document."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)

@@ -31,7 +31,7 @@ class TextKind:
 # A reply explains its code, so much less than half of it makes it one.
 _CODE_SHARE = 0.3
 _LIST_SHARE = 0.5
-# Japanese is told from Chinese by its kana: even dense text has more of them than that.
+# Japanese is recognised by its kana, which Chinese lacks: even dense text has more of them than that.
 _KANA_SHARE = 0.1
 _CHARS_OF_A_WORD = 2
 
@@ -49,7 +49,7 @@ def kind_of(text: str) -> TextKind:
 
 
 def _parted(text: str) -> tuple[list[str], int]:
-    """The lines outside of fences that are not blank, and how many stand inside, the fences included."""
+    """The lines outside of fences that are not blank, and how many are inside, the fences included."""
     outside: list[str] = []
     fenced, mark = 0, ""
     for line in _lines(text):

@@ -1,4 +1,4 @@
-"""Where characters stand on the lines of a block that is laid out."""
+"""Where characters are on the lines of a block that is laid out."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from PySide6.QtGui import QTextBlock, QTextLine
 
 
 def stretches(block: QTextBlock, start: int, end: int) -> Iterator[tuple[QTextLine, float, float]]:
-    """Each line that characters `start` to `end` of the block stand on, with the left and right of them there."""
+    """Each line that characters `start` to `end` of the block are on, with the left and right of them there."""
     layout = block.layout()
     line_of_start = layout.lineForTextPosition(start)
     for number in range(line_of_start.lineNumber() if line_of_start.isValid() else 0, layout.lineCount()):

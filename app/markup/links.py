@@ -1,4 +1,4 @@
-"""The links of a document that was written by `DocumentBuilder`, and where they stand.
+"""The links of a document that was written by `DocumentBuilder`, and where they are.
 
 A footnote's mark and the number before its note are links to one another. No text of a reply can be such an address.
 """
@@ -54,7 +54,7 @@ class Link:
 
 
 def may_have_links(source: str) -> bool:
-    """Whether Markdown can hold a link at all; cheap, for texts that nobody has read yet."""
+    """Whether Markdown can hold a link at all; cheap, for texts that are not split yet."""
     return "[" in source or "http" in source or "<" in source
 
 
@@ -84,7 +84,7 @@ def _links_in(block: QTextBlock) -> Iterator[Link]:
 
 
 def places_of(link: Link, document: QTextDocument) -> list[QRectF]:
-    """A rectangle for each line that the link stands on; the document is laid out."""
+    """A rectangle for each line that the link is on; the document is laid out."""
     result: list[QRectF] = []
     block = document.findBlock(link.first)
     while block.isValid() and block.position() < link.last:

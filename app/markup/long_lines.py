@@ -1,10 +1,10 @@
 """Lines that are too long to lay out at once, as several blocks of a document, and very many lines, as few blocks.
 
-Qt lays out a line as a whole, and one without spaces in quadratic time. So a longer line stands in several blocks, of
+Qt lays out a line as a whole, and one without spaces in quadratic time. So a longer line is kept in several blocks, of
 which all but the first are marked as going on with the one above: that end of a block is no line break of the text.
 
 A block takes Qt 2 to 3 µs, so that a million lines held the window for seconds. Of very many lines those of up to
-LONGEST_PIECE characters share a block, with Qt's line separator between them: to a person they are lines as any.
+LONGEST_PIECE characters share a block, with Qt's line separator between them: to the user they are lines as any.
 """
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextCursor, QTextDocument, QTextFormat
@@ -43,7 +43,7 @@ def _in_few_blocks(text: str) -> str:
     start = 0
     while len(text) - start > LONGEST_PIECE:
         end = text.rfind("\n", start, start + LONGEST_PIECE)
-        end = text.find("\n", start) if end < 0 else end  # a long line stands alone
+        end = text.find("\n", start) if end < 0 else end  # a long line is a block of its own
         if end < 0:
             break
         blocks.append(text[start:end].replace("\n", _SOFT))
@@ -104,7 +104,7 @@ def line_around(block: QTextBlock) -> tuple[int, int]:
 
 
 def text_between(document: QTextDocument, start: int, end: int) -> str:
-    """The text of a stretch, with line breaks only where the text has them."""
+    """The text of a range, with line breaks only where the text has them."""
     block = document.findBlock(start)
     result: list[str] = []
     while block.isValid() and block.position() <= end:

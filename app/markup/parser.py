@@ -120,7 +120,7 @@ def _display_formula(state: StateBlock, start: int, end: int, silent: bool) -> b
     if marks is None:
         return False
     if silent and state.sCount[start] < state.blkIndent:
-        return True  # it stands outside of the list that asks, and ends it
+        return True  # it is outside of the list that asks, and ends it
     opening, closing = marks
     found = _find_formula_end(state, start, end, first[len(opening) :], closing)
     if found is None:
@@ -182,7 +182,7 @@ def _bracket_formula(state: StateInline, silent: bool) -> bool:
 
 
 def _note_mark(state: StateInline, silent: bool) -> bool:
-    """`[^1]`, whether or not the note is there yet: it stands at the end, and what was shown before must not change."""
+    """`[^1]`, whether or not the note is there yet: it comes at the end, and what was shown before must not change."""
     found = _NOTE_MARK.match(state.src, state.pos, state.posMax)
     if found is None:
         return False

@@ -1,7 +1,7 @@
 """Words that were added to the end of a paragraph, without reading all of it again. No Qt.
 
-Most of what a model writes are letters that change nothing about what stands before them. Where that is certain, the
-last text of the last block grows; everything else is read anew.
+Most of what a model writes are letters that change nothing about what is before them. Where that is certain, the
+last text of the last block grows; everything else is read again.
 """
 
 import re
@@ -40,7 +40,7 @@ def grown(block: Block, shown: str, added: str) -> Block | None:
 
 
 def added_text(before: tuple[Token, ...], after: tuple[Token, ...]) -> str | None:
-    """What the last text of `after` has more, where it is otherwise made of the very tokens of `before`."""
+    """What the last text of `after` has more, where it otherwise consists of the very tokens of `before`."""
     at = _last_inline(after)
     if at is None or len(before) != len(after):
         return None

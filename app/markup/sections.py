@@ -1,6 +1,6 @@
 """A long text as sections that can be read one by one, when they come into sight. No Qt, no parsing.
 
-Here: cutting replies between blocks and inside of code, and what a person wrote between lines.
+Here: cutting replies between blocks and inside of code, and what the user wrote between lines.
 Not here: reading a section (`blocks.Splitter`).
 """
 
@@ -19,7 +19,7 @@ _SECTION_CHARS = 4_000
 _SECTION_LINES = 250
 _PLAIN_CHARS = 4_000
 _PLAIN_LINES = 1000
-_MOST_FENCES = 20_000  # whoever writes more of them does not write code
+_MOST_FENCES = 20_000  # a text with more of them is no code
 _FENCE = re.compile(r"(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)")
 _ROW = re.compile("`+|~+")
 
@@ -35,12 +35,12 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One stretch of a text. `fence` opened the code that it begins in."""
+    """One range of a text. `fence` opened the code that it begins in."""
 
     start: int
     end: int
     fence: Fence | None = None
-    glue: str = ""  # what stood between it and the one above; part of neither
+    glue: str = ""  # what was between it and the one above; part of neither
 
     def open_fence(self) -> OpenFence | None:
         if self.fence is None:
@@ -110,7 +110,7 @@ def _after(fence: Fence | None, line: Fence) -> Fence | None:
 
 
 def plain_sections(text: str) -> Iterator[Section]:
-    """What a person wrote, cut at line ends if possible; the line end belongs to neither side."""
+    """What the user wrote, cut at line ends if possible; the line end belongs to neither side."""
     start = 0
     glue = ""
     while True:

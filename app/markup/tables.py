@@ -1,4 +1,4 @@
-"""Tables of a document: their formats, which text stands in which cell, and columns that run from right to left."""
+"""Tables of a document: their formats, which text is in which cell, and columns that run from right to left."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -61,7 +61,7 @@ def table_rows(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def alignment_of(token: Token, head: Qt.LayoutDirection) -> Qt.AlignmentFlag:
-    """`head` is how the column's name is read: figures below one that is read from the right stand there too."""
+    """`head` is how the column's name is read: figures below one that is read from the right are there, too."""
     style = token.meta.get("style", "")
     if style.endswith("center"):
         return Qt.AlignmentFlag.AlignHCenter
@@ -82,7 +82,7 @@ def runs_from_right(table: QTextTable) -> bool:
 
 
 def place_from_right(table: QTextTable) -> None:
-    """Moves the words of a table that is laid out to where they stand when the first column is the rightmost.
+    """Moves the words of a table that is laid out to where they are when the first column is the rightmost.
 
     WORKAROUND: Qt lays all tables out from left to right. It finds characters by point where it has put them, so
     `char_near` and `address_at` do that.

@@ -6,7 +6,7 @@ worse than its source, so these are refused here; and what it only stumbles over
 
 import re
 
-# In the order of the text: escaped characters first, so that `\\{` and `\{` are told apart.
+# In the order of the text: escaped characters first, so that `\\{` and `\{` are kept apart.
 _TOKENS = re.compile(r"\\(?:begin|end)\s*\{([^{}]*)\}|\\.|[{}]", re.DOTALL)
 _DEFINITION = re.compile(r"\\(?:def|gdef|edef|let|newcommand|renewcommand|providecommand|newenvironment)(?![A-Za-z])")
 # Lines between the rows and columns of a table, which ziamath draws without them.
@@ -48,7 +48,7 @@ _TALL = re.compile(r"(?:(?!\\\\|\\end)[\s\S])*?\\[dtc]?frac(?![A-Za-z])")
 _NO_ROW = re.compile(r"\s*(?:\\end|\[)")
 # WORKAROUND: ziamath sets no space around this one: "amodb".
 _MODULO = re.compile(r"\\bmod(?![A-Za-z])")
-# WORKAROUND: the stroke of \not stands before a plain sign, not through it.
+# WORKAROUND: the stroke of \not comes before a plain sign, not through it.
 _NEGATED = re.compile(r"\\not\s*([=<>])")
 _NEGATIONS = {"=": r"\neq ", "<": r"\nless ", ">": r"\ngtr "}
 UNKNOWN_COMMAND = re.compile(r"\\[A-Za-z]")
@@ -80,12 +80,12 @@ def prepared(tex: str) -> str:
 
 def _as_they_are(words: re.Match[str]) -> str:
     if "$" in words[0] and words[0].startswith(r"\hbox") and _SIGN.search(words[0]):
-        raise NotWhole  # behind a dollar is mathematics again, there alone
+        raise NotWhole  # after a dollar is mathematics again, there alone
     return _SIGN.sub(lambda sign: "&#x3C;" if sign[0] == "<" else "&#x26;", words[0])
 
 
 def _behind(tag: re.Match[str]) -> str:
-    """Close behind the formula; between dollars it is mathematics."""
+    """Close after the formula; between dollars it is mathematics."""
     words = tag[2] if tag[1] else f"({tag[2]})"
     parts = (f"{{{each}}}" if at % 2 else rf"\text{{{each}}}" for at, each in enumerate(words.split("$")) if each)
     return r"\qquad" + "".join(parts)
@@ -117,7 +117,7 @@ def _take(token: re.Match[str], tex: str, opened: list[tuple[str, int]], result:
 
 
 def _strut(tex: str, at: int, environment: str) -> str:
-    """What begins a row there; nothing where none does, or an option of the environment stands."""
+    """What begins a row there; nothing where none does, or an option of the environment comes."""
     if environment not in _IN_LINES or _NO_ROW.match(tex, at):
         return ""
     return _TALL_STRUT if _TALL.match(tex, at) else _STRUT

@@ -1,4 +1,4 @@
-"""The text that can be read in a document, and where in the document each of its characters stands.
+"""The text that can be read in a document, and where in the document each of its characters is.
 
 A formula in a line of text reads as its source; pieces of one long line read as one line.
 """
@@ -42,7 +42,7 @@ class VisibleText:
         return text.replace(LINE_SEPARATOR, "\n")
 
     def stretch(self, first: int, last: int) -> tuple[int, int]:
-        """The stretch of the document that characters `first` to `last` of the text stand in."""
+        """The range of the document with characters `first` to `last` of the text."""
         start = self._places[first]
         end = self._places[last]
         return start, max(end, start + 1)

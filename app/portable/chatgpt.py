@@ -54,7 +54,7 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
 
 
 def _instructions(nodes: Iterable[Any]) -> str:
-    """What the person told ChatGPT about every answer, or the system message: the first that says anything."""
+    """What the user asked of every answer of ChatGPT, or the system message: the first that says anything."""
     for node in nodes:
         message = object_at(node, "message")
         content, role = object_at(message, "content"), text_at(object_at(message, "author"), "role")
@@ -196,7 +196,7 @@ def _canvas_said(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _raw(message: dict[str, Any]) -> str:
-    """The JSON, which stands where code or where words do."""
+    """The JSON, which is where code or where words are."""
     content = object_at(message, "content")
     parts = [each for each in list_at(content, "parts") if isinstance(each, str)]
     return text_at(content, "text") or text_at({"said": "".join(parts)}, "said")

@@ -1,4 +1,4 @@
-"""The process that reads other people's chats: what it understands goes to a file, a chat a line, in our own form.
+"""The process that reads chats of other programs: what it understands goes to a file, a chat a line, in our own form.
 
 Prints lines of JSON: how far it is, each chat with its origin, and each problem.
 """

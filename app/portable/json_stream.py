@@ -27,7 +27,7 @@ _CLOSER = {"{": "}", "[": "]"}
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A value of the list, as text; `why` tells that it is too much to be read."""
+    """A value of the list, as text; `why`: it is too much to be read."""
 
     text: str
     why: WhyNotRead | None = None
@@ -70,7 +70,7 @@ class Reader:
             yield Element("{" + ",".join(self._entries) + "}", self._entries_why)
 
     def begun(self) -> dict[str, Any]:
-        """What stands before the list, for a look while it is read."""
+        """What comes before the list, for a look while it is read."""
         return dict(loads("{" + ",".join(self._entries) + "}")) if self._has_list else {}
 
     def _take(self, text: str) -> Generator[Element, None, str]:
@@ -179,7 +179,7 @@ class Reader:
         self._parts, self._length, self._why = [], 0, None
         if not text.strip() and why is None:
             if not is_last:
-                if in_head and self._has_list:  # behind the list
+                if in_head and self._has_list:  # after the list
                     return
                 raise Unreadable(WhyNotRead.NOT_JSON)
             return

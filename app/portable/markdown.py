@@ -15,7 +15,7 @@ _HTML = re.compile(r"[<>&]")
 
 @dataclass(frozen=True, slots=True)
 class MarkdownWords:
-    """In the person's language. `stats_line` says what a reply took, `when` writes a moment."""
+    """In the user's language. `stats_line` says what a reply took, `when` writes a moment."""
 
     you: str
     reply: str

@@ -1,4 +1,4 @@
-"""Other people's chats, read by a process of its own (`child`) into a file that waits to be imported: which files of a
+"""Chats of other programs, read by a process of its own (`child`) into a file that is then imported: which files of a
 folder or an archive hold chats, in whose form, and what could not be read."""
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def _in_archive(path: Path) -> Iterator[Source]:
 
 
 def chunks(source: Source, read: Callable[[int], None]) -> Iterator[str]:
-    """The text of a source. `read` hears how many bytes were read. Raises Unreadable."""
+    """The text of a source. `read` gets how many bytes were read. Raises Unreadable."""
     decoder: codecs.IncrementalDecoder | None = None
     taken = 0
     try:

@@ -15,7 +15,7 @@ MOST_NODES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """`message` is None for one that nobody sees: what answers it answers the one before it."""
+    """`message` is None for one that is not shown: what answers it answers the one before it."""
 
     parent: Hashable | None
     message: PortableMessage | None
@@ -83,7 +83,7 @@ def _parents_first(parents: Mapping[Hashable, Hashable | None], nodes: Mapping[H
 def joined(messages: tuple[PortableMessage, ...]) -> tuple[tuple[PortableMessage, ...], dict[int, int]]:
     """Replies that other apps keep in pieces become one, where nothing else answers the first piece.
 
-    Also tells the new number of each old one.
+    Also returns the new number of each old one.
     """
     answers: dict[int | None, int] = defaultdict(int)
     for message in messages:

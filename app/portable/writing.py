@@ -39,7 +39,7 @@ def safe_name(title: str) -> str:
 
 
 class Names:
-    """Names that no two files of a folder share, also where a system does not tell capitals from small letters."""
+    """Names that no two files of a folder share, also where a system takes capitals and small letters for the same."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -68,7 +68,7 @@ def write_json(
     progress: Progress,
     presets: Sequence[dict[str, Any]] = (),
 ) -> int:
-    """Replaces a file that is there: whoever chose it was asked. Where it raises OSError or Stopped nothing changed."""
+    """Replaces a file that is there: the user was asked. Where it raises OSError or Stopped nothing changed."""
     count = 0
     with _replacing(path, unfinished) as file:
         file.write(own.head(presets))

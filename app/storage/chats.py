@@ -24,7 +24,7 @@ UPDATE chats SET (folder_id, renamed, options) = (SELECT folder_id, renamed, iif
 json_remove(options, '$.imported'), options) FROM chats AS original WHERE original.id = ?) WHERE id = ?
 """
 
-# Those that chats name and that are gone, found by steps through the index: what it costs grows with the folders alone.
+# Those that chats name and that do not exist, found by steps through the index: the cost grows with the folders alone.
 _LOST_FOLDERS = """
 WITH RECURSIVE named (id) AS (
     SELECT min(folder_id) FROM chats WHERE deleted_at IS NULL AND folder_id > -9e18
@@ -79,7 +79,7 @@ class ChatStore:
         self._db.execute("UPDATE chats SET title = ?, renamed = 1 WHERE id = ?", (title, chat_id))
 
     def set_title_from_text(self, chat_id: int, title: str) -> None:
-        """Sets the title unless the person has chosen one."""
+        """Sets the title unless the user has chosen one."""
         self._db.execute("UPDATE chats SET title = ?, renamed = 0 WHERE id = ? AND renamed != 1", (title, chat_id))
 
     def pin(self, chat_id: int, pinned: bool) -> None:
@@ -98,7 +98,7 @@ class ChatStore:
         return None if row is None else row["leaf_id"]
 
     def set_unseen(self, chat_id: int, unseen: bool) -> None:
-        """Whether a reply in it ended that nobody has looked at."""
+        """Whether a reply in it ended that was not looked at."""
         self._db.execute("UPDATE chats SET unseen = ? WHERE id = ? AND deleted_at IS NULL", (int(unseen), chat_id))
 
     def duplicate(self, chat_id: int, titles: Iterator[str]) -> int:
@@ -140,7 +140,7 @@ class ChatStates:
         self._db = database
 
     def options(self, chat_id: int) -> dict[str, Any]:
-        """Whatever is stored, also names that nobody knows; empty where it cannot be read."""
+        """Whatever is stored, also unknown names; empty where it cannot be read."""
         row = self._db.row("SELECT options FROM chats WHERE id = ?", (chat_id,))
         return {} if row is None else as_json_object(row["options"]) or {}
 
@@ -162,12 +162,12 @@ class ChatStates:
                     self.put_options(row["id"], dict(values) | options, ["preset"])
 
     def has_open_title(self, chat_id: int) -> bool:
-        """Nobody has chosen its title yet, neither the person nor a model."""
+        """Neither the user nor a model has chosen its title yet."""
         row = self._db.row("SELECT renamed FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,))
         return row is not None and row["renamed"] == 0
 
     def set_title(self, chat_id: int, title: str) -> None:
-        """By a model; a title that the person has chosen meanwhile stays."""
+        """By a model; a title that the user has chosen meanwhile stays."""
         self._db.execute("UPDATE chats SET title = ?, renamed = 2 WHERE id = ? AND renamed = 0", (title, chat_id))
 
     def place(self, chat_id: int) -> tuple[int, float] | None:

@@ -80,7 +80,7 @@ def as_text(value: object) -> str:
 
 
 def as_name(value: object) -> str:
-    """What somebody called something, as it can be shown: one line of some length, in its own order; may be empty."""
+    """A given name as it can be shown: one line of some length, in its own order; may be empty."""
     return _UNSEEN.sub(" ", as_text(value)[:LONGEST_TITLE]).strip()
 
 

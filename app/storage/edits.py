@@ -23,7 +23,7 @@ class EditKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """`role`: whose words they are to be. `attachments`: None where nobody has changed those of the message."""
+    """`role`: whose words they are to be. `attachments`: None where those of the message were not changed."""
 
     message_id: int
     kind: EditKind
@@ -113,7 +113,7 @@ class UnsentStore:
         self._put(chat_id, "attachments", attachments_to_json(attachments))
 
     def add(self, text: str) -> None:
-        """Behind what waits in the new chat."""
+        """After what waits in the new chat."""
         self.put(NEW_CHAT, "\n\n".join(filter(None, (self.all().get(NEW_CHAT, ""), text))))
 
     def attach_long(self) -> None:

@@ -47,7 +47,7 @@ def ask(stores: Stores, question: Question, *, aside: bool = False) -> Asked:
 
 
 def ask_differently(stores: Stores, original: StoredMessage, question: Question) -> Asked:
-    """Another version of a person's message, with a reply of its own; a first one names the chat."""
+    """Another version of a user's message, with a reply of its own; a first one names the chat."""
     with stores.database.transaction():
         user_id = stores.messages.add_user(original.chat_id, original.parent_id, question.text, question.attachments)
         if original.parent_id is None:
@@ -70,7 +70,7 @@ def insert(
     *,
     after: bool,
 ) -> int:
-    """A message that the person writes, before or after another one; what follows stays joined behind it."""
+    """A message that the user writes, before or after another one; what follows stays joined after it."""
     with stores.database.transaction():
         parent_id = beside.id if after else beside.parent_id
         number = stores.messages.insert(beside.chat_id, parent_id, role, text)

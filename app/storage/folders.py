@@ -1,6 +1,6 @@
 """Folders of chats: making, naming, moving, deleting. What is in them is in `chats`.
 
-Folders whose parents go round in a circle, or are gone, stand at the top: nothing that is stored is out of reach.
+Folders whose parents go round in a circle, or do not exist, are at the top: nothing that is stored is out of reach.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class FolderStore:
             return self._delete_whole(folder_id) if with_chats else self._dissolve(folder_id)
 
     def put_back(self, deleted: DeletedFolder) -> None:
-        """What somebody has moved since stays where it is."""
+        """What the user has moved since stays where it is."""
         with self._db.transaction():
             self._db.connection.executemany("INSERT OR IGNORE INTO folders VALUES (?, ?, ?, ?, ?)", deleted.folders)
             if deleted.mark is not None:

@@ -1,7 +1,7 @@
 """What the database has not taken when the app ends: left in a small file, and put in its place by the next start.
 
 The file is written where the first of several folders takes it: a disk that is full or fails keeps no database, and
-often no file either. A folder of the system's session is the last of them; it is emptied when the machine starts anew.
+often no file either. A folder of the system's session is the last of them; it is emptied when the machine starts again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """By chat, or by message; `replies` that were under way, or whose end was refused."""
+    """By chat, or by message; `replies` that were running, or whose end was refused."""
 
     unsent: Mapping[int, str] = field(default_factory=dict)
     attachments: Mapping[int, Attachments] = field(default_factory=dict)

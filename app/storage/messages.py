@@ -54,7 +54,7 @@ class MessageStore:
         return self._add(chat_id, place, MessageRole.ASSISTANT, "", ReplyStatus.STREAMING, (main_name, draft_name))
 
     def insert(self, chat_id: int, parent_id: int | None, role: MessageRole, text: str) -> int:
-        """A message that the person puts behind another one (None: at the start); what followed now follows it."""
+        """A message that the user puts after another one (None: at the start); what followed now follows it."""
         goes_on, leaf = bool(self._tree(chat_id).versions.get(parent_id)), self._chats.leaf(chat_id)
         message_id = self._add(chat_id, parent_id, role, text, ReplyStatus.DONE)
         self._move(chat_id, parent_id, message_id)
@@ -79,7 +79,7 @@ class MessageStore:
         self._db.execute("UPDATE messages SET role = ?, status = 'done' WHERE id = ?", (role.value, message_id))
 
     def resume_reply(self, message_id: int) -> None:
-        """Marks a reply as running again; thinking without an answer is dropped, because the model starts it anew."""
+        """Marks a reply as running again; thinking without an answer is dropped, because the model starts it again."""
         sql = (
             "UPDATE messages SET status = 'streaming', error = NULL,"
             " thinking = CASE text WHEN '' THEN '' ELSE thinking END WHERE id = ?"
@@ -87,7 +87,7 @@ class MessageStore:
         self._db.execute(sql, (message_id,))
 
     def mark_stopped(self, message_id: int) -> None:
-        """A reply that was not asked for in the end: when its row comes back from the Trash, it is not under way."""
+        """A reply that was not asked for in the end: when its row comes back from the Trash, it is not running."""
         self._db.execute("UPDATE messages SET status = 'stopped' WHERE id = ? AND status = 'streaming'", (message_id,))
 
     def save_texts(self, replies: Iterable[ReplyText]) -> None:
@@ -154,9 +154,9 @@ class MessageStore:
         self._db.execute(sql, (message_id, chat_id, parent_id, message_id))
 
     def _place(self, chat_id: int, parent_id: int | None) -> int | None:
-        """Behind which row a version belongs that follows this message: behind that of the others there.
+        """After which row a version belongs that follows this message: after that of the others there.
 
-        It may be one that was deleted by itself. Behind the message before it, that one would come back as a version.
+        It may be one that was deleted by itself. After the message before it, that one would come back as a version.
         """
         others = self._tree(chat_id).versions.get(parent_id)
         row = self._db.row("SELECT parent_id FROM messages WHERE id = ?", (others[-1],)) if others else None
@@ -187,7 +187,7 @@ class MessageStore:
         return [] if end is None else self._branch(end, tree)
 
     def is_long(self, chat_id: int) -> bool:
-        """Whether its branches are more than is read while a window waits: then it is read by stretches."""
+        """Whether its branches are more than is read while a window waits: then it is read by segments."""
         return is_long(self._db, chat_id)
 
     def shown_end(self, chat_id: int) -> int | None:
@@ -212,7 +212,7 @@ class MessageStore:
         return [] if end is None else self.stretch(end, count)
 
     def before(self, message_id: int, count: int) -> list[StoredMessage]:
-        """The last ones of those that stand before a message."""
+        """The last ones of those that come before a message."""
         return self.stretch(message_id, count + 1)[:-1]
 
     def latest_leaf(self, message_id: int) -> int:

@@ -22,7 +22,7 @@ from app.system.small_file import is_in_the_way, make_way
 
 # Written pages go to the database itself this often: what is only in the log is lost with the first bad byte there.
 _LOG_PAGES = 64
-_OPENING_BUSY_MS = 1000  # somebody waits for the chats, and is told who keeps them
+_OPENING_BUSY_MS = 1000  # the user waits for the chats, and a notice says what keeps them
 _FIRST_WITH_NOTES = 3  # the schema version that brought the table
 
 _PRAGMAS = (
@@ -60,7 +60,7 @@ class DatabaseTooNew(Exception):
 
 
 class Database(Connection):
-    """The connection that writes. `rescued` says what was saved of a damaged file, until somebody was told."""
+    """The connection that writes. `rescued` says what was saved of a damaged file, until a notice has said so."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ class Database(Connection):
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """Whoever holds the file is waited for shortly only."""
+        """Another connection that holds the file is waited for shortly only."""
         self.connection.execute(f"PRAGMA busy_timeout = {_OPENING_BUSY_MS}")
         try:
             yield
@@ -97,7 +97,7 @@ class Database(Connection):
         return numbers
 
     def checkpoint(self) -> None:
-        """Moves what was written from the log to the database itself, as far as nobody reads."""
+        """Moves what was written from the log to the database itself, as far as no connection reads."""
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def empty_log(self) -> None:
@@ -110,7 +110,7 @@ class Database(Connection):
 
 
 class MemoryDatabase(Database):
-    """One that is gone with its last connection, for a run that may not write to the disk."""
+    """One that is deleted with its last connection, for a run that may not write to the disk."""
 
     def __init__(self, address: str) -> None:
         connection = sqlite3.connect(address, uri=True, isolation_level=None)

@@ -1,6 +1,6 @@
 """What was measured of each pair on this machine: how much its draft gained last, and what tuning found.
 
-What another machine has measured, whose files were copied here, is not told; that drafting was turned off is.
+What another machine has measured, whose files were copied here, is not shown; that drafting was turned off is.
 A small JSON file, written as a whole. One that is damaged is as good as none: everything in it can be measured again.
 One that the disk does not give is not written over: it is read before what changed is kept.
 """
@@ -38,17 +38,17 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class PairRecord:
-    gain: float | None = None  # of the last reply that could tell, over plain decoding
+    gain: float | None = None  # of the last reply that was long enough, over plain decoding
     measured: tuple[Measured, ...] = ()  # by tuning
-    mode: str = ""  # what the person has chosen; "": not tuned
+    mode: str = ""  # what the user has chosen; "": not tuned
     tokens: int = 0
     tuned_gain: float | None = None  # of the best way, over plain decoding
-    off: bool = False  # the person has turned drafting off for it
+    off: bool = False  # the user has turned drafting off for it
     machine: str = ""  # that measured it; "": an older version did not write that down
 
     @property
     def last_gain(self) -> float | None:
-        """Of the last reply, or of tuning where no reply could tell yet."""
+        """Of the last reply, or of tuning where no reply was long enough yet."""
         return self.tuned_gain if self.gain is None else self.gain
 
 
@@ -118,7 +118,7 @@ class PairRecords:
 
     def _on_refused(self, error: Exception) -> None:
         if not isinstance(error, OSError):
-            raise error  # our own mistake, told as any other
+            raise error  # our own mistake, reported like any other
         if not self._is_unkept:
             _log.warning("what was measured of the pair is not kept: %s", error.strerror)
         self._on_unkept()
@@ -157,7 +157,7 @@ def _record(value: Any) -> PairRecord | None:
 
 
 def _gain(value: Any) -> float | None:
-    """None for one that cannot be: it can be measured again, what the person has chosen of the pair cannot."""
+    """None for one that cannot be: it can be measured again, what the user has chosen of the pair cannot."""
     return float(value) if isinstance(value, int | float) and 0 < value < _LARGEST_GAIN else None
 
 

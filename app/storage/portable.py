@@ -161,7 +161,7 @@ class _Row:
     moment: object
 
     def began_as(self, message: PortableMessage) -> bool:
-        """Whether it has been that: a reply may have gone on since, and either side may have become the other."""
+        """Whether it has been that: a reply may have grown since, and either side may have become the other."""
         if self.text == message.text:
             return True
         goes_on = bool(message.text) and message.role == "assistant" and self.text.startswith(message.text)
@@ -174,8 +174,8 @@ class _Row:
 class _Here:
     """The messages of a chat, to be found by those of a file, each by one at most.
 
-    Messages are the same that say the same in the same place. What was put behind a message of this database, which is
-    newer than it is itself, is known by its words. A message that was moved, changed sides, or has gone on since is
+    Messages are the same that say the same in the same place. What was put after a message of this database, which is
+    newer than it is itself, is recognised by its words. A message that was moved, changed sides, or went on since is
     known by the moment when it was written: where that is like no other in the chat, or no other in its place. Some
     apps give all messages of a chat one moment.
     """
@@ -238,7 +238,7 @@ def _rows(stores: Stores, chat_id: int) -> list[_Row]:
 
 
 def _by(keyed: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[_Row]]:
-    """Rows by what stands before each."""
+    """Rows by what comes before each."""
     found: dict[tuple[Any, ...], list[_Row]] = defaultdict(list)
     for *key, row in keyed:
         found[tuple(key)].append(row)
@@ -246,7 +246,7 @@ def _by(keyed: Iterable[tuple[Any, ...]]) -> dict[tuple[Any, ...], list[_Row]]:
 
 
 def shrink(stores: Stores, grown: Iterable[Grown]) -> None:
-    """Takes that back, but for messages that somebody has answered here since."""
+    """Takes that back, but for messages that were answered here since."""
     alone = "NOT EXISTS (SELECT 1 FROM messages AS answer WHERE answer.parent_id = messages.id)"
     with stores.database.transaction():
         for each in grown:
@@ -299,7 +299,7 @@ class PortableChat:
 
 
 def identity(stores: Stores) -> str:
-    """What tells the chats of this database from those of others; made when it is first asked for."""
+    """The name of this database, which its exported chats carry; made when it is first asked for."""
     row = stores.database.row("SELECT value FROM notes WHERE name = ?", (_IDENTITY,))
     if row is not None:
         return as_text(row["value"])

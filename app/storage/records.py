@@ -11,9 +11,9 @@ from engine import EngineError, MessageRole, RequestStats
 
 
 class ReplyStatus(StrEnum):
-    """How far a reply is: stored as text, and the same value up to the screen. A person's own messages are DONE.
+    """How far a reply is: stored as text, and the same value up to the screen. The user's own messages are DONE.
 
-    The database has STREAMING for every reply under way; QUEUED, READING, STOPPING, UNSAVED and UNREADABLE are only
+    The database has STREAMING for every running reply; QUEUED, READING, STOPPING, UNSAVED and UNREADABLE are only
     shown. A value that another version wrote is read as DONE.
     """
 
@@ -25,7 +25,7 @@ class ReplyStatus(StrEnum):
     LENGTH = "length"  # ended at the limit on reply tokens
     CONTEXT = "context"  # ended where the model's context is full
     MEMORY = "memory"  # ended where the machine's memory is full
-    STOPPED = "stopped"  # by the person; can be continued
+    STOPPED = "stopped"  # by the user; can be continued
     INTERRUPTED = "interrupted"  # the app ended while it was written; can be continued
     MODEL_CHANGED = "model_changed"  # its model was unloaded; can be continued
     FAILED = "failed"  # the message's `error` says why
@@ -57,8 +57,8 @@ class Match:
 
     message_id: int
     snippet: str  # the text around the first word found
-    words: tuple[str, ...]  # as they were asked for: as one where all stand together, else each that was found
-    attachment: int | None = None  # which one of the message's they stand in; None: its own words
+    words: tuple[str, ...]  # as they were asked for: as one where all are next to one another, else each that was found
+    attachment: int | None = None  # which one of the message's they are in; None: its own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class ChatSummary:
     pinned: bool
     updated_at: float  # seconds since the epoch
     matches: tuple[Match, ...] = ()
-    folder_id: int | None = None  # of a folder that may be gone
+    folder_id: int | None = None  # of a folder that may not exist
     unseen: bool = False  # a reply ended while it was out of sight
 
 
@@ -76,14 +76,14 @@ class ChatSummary:
 class Folder:
     id: int
     name: str
-    parent_id: int | None  # of a folder that may be gone
+    parent_id: int | None  # of a folder that may not exist
     opened: bool = True
-    unseen: bool = False  # a chat that stands in it itself has a reply that was not seen
+    unseen: bool = False  # a chat that is in it itself has a reply that was not seen
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What the list of chats shows. `more`: there are chats behind the last one."""
+    """What the list of chats shows. `more`: there are chats after the last one."""
 
     chats: Sequence[ChatSummary]
     folders: Sequence[Folder] = ()

@@ -1,6 +1,6 @@
 """What each request did, kept when its chat goes: page by page, and totals over all of them.
 
-Counters are summed by SQLite; rates are made of the sums by the definitions of `RequestStats`, as for a single reply.
+Counters are summed by SQLite; rates come from the sums by the definitions of `RequestStats`, as for a single reply.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class RequestStore:
         self._db = database
 
     def add(self, reply: ReplyText, status: ReplyStatus, stats: RequestStats) -> int:
-        """Tells language and content by what is stored of the reply; call it in the transaction that ends it."""
+        """Finds language and content by what is stored of the reply; call it in the transaction that ends it."""
         kind = kind_of(reply.text or reply.thinking)
         sql = (
             "INSERT INTO requests"
@@ -194,7 +194,7 @@ def _stored(row: sqlite3.Row) -> StoredRequest | None:
         id=row["id"],
         chat_id=row["chat_id"] or 0,
         message_id=row["message_id"] or 0,
-        title="" if row["title"] is None else as_title(row["title"]),  # the chat is gone
+        title="" if row["title"] is None else as_title(row["title"]),  # the chat was deleted
         main_name=as_text(row["main_name"]),
         draft_name=as_text(row["draft_name"]),
         status=ReplyStatus.stored(row["status"]),

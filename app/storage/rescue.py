@@ -63,7 +63,7 @@ def read_through(path: Path) -> None:
 
 
 def log_is_broken(path: Path) -> bool:
-    """Whether something was committed behind a damaged place in the log, where SQLite does not look for it."""
+    """Whether something was committed after a damaged place in the log, where SQLite does not look for it."""
     return any(frame.commits and not frame.sound for frame in log_frames(_beside(path, _LOG)))
 
 
@@ -95,7 +95,7 @@ def rebuild(path: Path, make_tables: Callable[[sqlite3.Connection], None]) -> No
 
 
 def finish(path: Path) -> None:
-    """Ends a rescue whose new file is complete; otherwise only sweeps up behind one that was interrupted."""
+    """Ends a rescue whose new file is complete; otherwise only deletes the files of one that was interrupted."""
     for ready in sorted(path.parent.glob(f"{path.stem}-ready-*.db")):
         stamp = ready.stem.removeprefix(f"{path.stem}-ready-")
         damaged = path.with_name(f"{path.stem}-damaged-{stamp}.db")
@@ -136,7 +136,7 @@ def _set_aside_at(stamp: str) -> float | None:
 
 
 def _merge(path: Path, work: Path, fresh: sqlite3.Connection) -> Merge:
-    """Newest first: what stands in the log, what SQLite reads, what single pages hold, then the copies."""
+    """Newest first: what the log has, what SQLite reads, what single pages hold, then the copies."""
     merge = Merge(fresh)
     pages = Pages(path, _beside(path, _LOG))
     if pages.count:

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 TABLES = ("folders", "chats", "messages", "unsent", "edits", "requests")
 _KEY = dict.fromkeys(TABLES, "id") | {"unsent": "chat_id", "edits": "message_id"}
 _TYPED = ("unsent", "edits")  # what was typed and not sent: without a time, and no two for one key
-# Those of schema version 4 are these and more behind them; rows that an older version wrote stay as short as they were.
+# Those of schema version 4 are these and more after them; rows that an older version wrote stay as short as they were.
 _FOLDER_COLUMNS = ("id", "name", "parent_id", "opened", "created_at")
 _CHAT_COLUMNS = ("id", "title", "renamed", "pinned", "created_at", "updated_at", "leaf_id", "deleted_at")
 _CHAT_COLUMNS_4 = (*_CHAT_COLUMNS, "folder_id", "unseen", "options", "place")
@@ -73,9 +73,9 @@ _REFERENCES = {
 }
 _PARENT_INDEXES = ("messages_by_parent", "messages_by_own_parent")
 _ROLES = ("user", "assistant", "system")
-# How many ids are tried one by one: between two that can be read, and behind the last one.
+# How many ids are tried one by one: between two that can be read, and after the last one.
 _BETWEEN, _BEHIND = 100_000, 1000
-LARGEST_NUMBER = 1 << 30  # of a row: half of what Qt's signals can name, and no chat of a person has as many
+LARGEST_NUMBER = 1 << 30  # of a row: half of what Qt's signals can name, and no chat has as many
 _INSTEAD = 1 << 29  # the first of the numbers that rows with impossible ones get
 _LATEST_S = 4e10
 _LOST, _LOST_SIGN = re.compile("\0+"), " … "
@@ -94,7 +94,7 @@ _TIES = (
     """INSERT INTO chats (id, created_at, updated_at, leaf_id)
     SELECT chat_id, min(created_at), max(created_at), max(id) FROM messages
     WHERE chat_id NOT IN (SELECT id FROM chats) GROUP BY chat_id""",
-    # A message behind a lost one, or behind itself, comes behind the last one before it.
+    # A message after a lost one, or after itself, comes after the last one before it.
     """UPDATE messages SET parent_id = (SELECT max(id) FROM messages AS earlier
     WHERE earlier.chat_id = messages.chat_id AND earlier.id < messages.id AND earlier.deleted_at IS NULL)
     WHERE parent_id IS NOT NULL AND (parent_id = id OR NOT EXISTS
@@ -202,7 +202,7 @@ def has_lost_page(file: Path, count: int, logged: Mapping[int, bytes]) -> bool:
 def straightened(data: bytes, page_bytes: int, size: int) -> bytes:
     """The file with its pages in their places again, where bytes were cut out of it or put into it.
 
-    `size`: of the whole file, with zeros behind `data`.
+    `size`: of the whole file, with zeros after `data`.
     """
     said = int.from_bytes(data[28:32], "big")
     shifts = _shifts(data, page_bytes, size - said * page_bytes)
@@ -214,7 +214,7 @@ def straightened(data: bytes, page_bytes: int, size: int) -> bytes:
 
 
 def _shifts(data: bytes, page_bytes: int, in_all: int) -> list[Shift]:
-    """Each shift, as far as pages tell it. `in_all`: the last one, if the header is right."""
+    """Each shift, as far as pages show it. `in_all`: the last one, if the header is right."""
     shifts: list[Shift] = [(0, 0, 0)]
     for at in _leaves(data, page_bytes):
         shift, first, _ = shifts[-1]
@@ -266,7 +266,7 @@ def _fits(data: bytes, at: int, child: Child) -> bool:
 
 def _leaves(data: bytes, page_bytes: int) -> Iterator[int]:
     """Where a page with rows begins, or all looks like it."""
-    at = data.find(LEAF, _HEADER_BYTES + 1)  # not that of the first page, which is behind the header
+    at = data.find(LEAF, _HEADER_BYTES + 1)  # not that of the first page, which is after the header
     while at >= 0:
         if _is_tree(data, at, page_bytes):
             yield at
@@ -320,7 +320,7 @@ def log_frames(log: Path) -> Iterator[Frame]:
     sums = _checksum(order, data[:24], (0, 0))
     sound = magic in _MAGIC and sums == struct.unpack(">2I", data[24:32])
     page_bytes = page_bytes if sound else PAGE_BYTES
-    # What tells these frames from older ones is in the header, and in each frame too.
+    # What these frames have and older ones lack is in the header, and in each frame too.
     salts = data[16:24] if sound else data[_LOG_HEADER_BYTES + 8 : _LOG_HEADER_BYTES + 16]
     step = _FRAME_HEADER_BYTES + page_bytes
     for at in range(_LOG_HEADER_BYTES, len(data) - step + 1, step):
@@ -375,7 +375,7 @@ class Pages:
 
     @cached_property
     def count(self) -> int:
-        """Pages behind the end of the file are in the log, or within what the header says: else a number is damaged."""
+        """Pages after the end of the file are in the log, or within what the header says: else a number is damaged."""
         in_file = -(-len(self._data) // self.page_bytes)
         most = max(in_file + len(self._later), int.from_bytes(self.page(1)[28:32], "big"))
         return max([in_file, *(number for number in self._later if number <= min(most, _MOST_PAGES))])
@@ -404,7 +404,7 @@ class Pages:
                 yield from found
 
     def _cells_of(self, page: bytes, start: int) -> Iterator[int]:
-        """Where its cells are; also behind their number, which may be damaged, up to a place that none can be at."""
+        """Where its cells are; also after their number, which may be damaged, up to a place that none can be at."""
         at = start + _HEAD_BYTES
         while at + 2 <= len(page):
             cell = int.from_bytes(page[at : at + 2], "big")
@@ -440,7 +440,7 @@ class Pages:
         if size > self.count * self.page_bytes:
             raise ValueError(size)
         while left > 0:
-            if not 0 < following <= self.count:  # what follows is lost, and stands there as zeros
+            if not 0 < following <= self.count:  # what follows is lost, and is there as zeros
                 parts.append(bytes(left))
                 break
             overflow = self.page(following)
@@ -563,7 +563,7 @@ def _has_its_columns(connection: sqlite3.Connection, table: str) -> bool:
 def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.Row]:
     """From both ends to the damaged place, and what is between them by single ids.
 
-    An error tells where the damage begins.
+    An error says where the damage begins.
     """
     key = _KEY[table]
     low, high = -1, None
@@ -588,7 +588,7 @@ def _table_rows(connection: sqlite3.Connection, table: str) -> Iterator[sqlite3.
 
 
 def carved(pages: Pages) -> Rows:
-    """Rows found in single pages, told apart by the number and kinds of their columns."""
+    """Rows found in single pages, kept apart by the number and kinds of their columns."""
     for row_id, values in pages.rows():
         table, columns = _kind(values)
         if table and (row_id or table == "unsent"):  # chat 0 is the one that has no message yet
@@ -640,7 +640,7 @@ class Merge:
     """Rows of several sources in one database, the best source first.
 
     A row whose id is taken is the same row if it was made at the same time; otherwise it gets an id of its own. An id
-    that no program gives becomes another one, wherever it stands.
+    that no program gives becomes another one, wherever it is.
     """
 
     fresh: sqlite3.Connection
@@ -700,7 +700,7 @@ class Merge:
         return table in _TYPED or made[number] == when or when in made.values()
 
     def _join(self, table: str, row: Row) -> None:
-        """Of two rows with one number one is damaged, and nobody can tell which: what they hold is put together."""
+        """Of two rows with one number one is damaged, and which one is not known: what they hold is put together."""
         number, where = row[_KEY[table]], f"WHERE {_KEY[table]} = ?"
         if isinstance(row["text"], str) and _words(table, row) not in self._said:
             self.fresh.execute(f"UPDATE {table} SET text = text || char(10, 10) || ? {where}", (row["text"], number))
@@ -732,7 +732,7 @@ class Merge:
                 self.add([(table, row | lost | {"text": text})])
 
     def tie_up(self) -> None:
-        """Mends what ties rows together: every message is in a chat, and behind another one if it was before."""
+        """Repairs what ties rows together: every message is in a chat, and after another one if it was before."""
         for statement in _TIES:
             self.fresh.execute(statement)
 

@@ -69,7 +69,7 @@ class Stores:
         self.database.connection.executemany(sql, list(covered))
 
     def forget_rescue(self) -> None:
-        """The person has been told."""
+        """A notice has said so."""
         self.database.execute("DELETE FROM notes WHERE name = 'rescued'")
 
 
@@ -295,7 +295,7 @@ class Storage:
             log.warning("a change was not stored: %s", _name(error))
             refused(NotStored(reason_of(error, self.path), str(self.path.parent)))
             if not isinstance(error, sqlite3.Error | OSError):
-                raise error  # our own mistake, told as any other
+                raise error  # our own mistake, reported like any other
 
         self._ask(self._writer, change_it, done, failed)
 
@@ -416,10 +416,10 @@ class _Search:
 
 
 def _ignore(_outcome: object) -> None:
-    """For what nobody waits for."""
+    """For an outcome that is not needed."""
 
 
 def _name(error: Exception) -> str:
-    """What may stand in the log: SQLite's and the system's own words, never those of a chat."""
+    """What may be written to the log: SQLite's and the system's own words, never those of a chat."""
     code = getattr(error, "sqlite_errorname", None)
     return str(code or (error.strerror if isinstance(error, OSError) else None) or type(error).__name__)

@@ -30,7 +30,7 @@ _WHOLE_CHATS = (
 
 
 def new_mark(database: Connection) -> float:
-    """The moment of a deletion, and of no other one, also where the clock stands or goes back: all of it comes back."""
+    """The moment of a deletion, and of no other one, also where the clock stops or goes back: all of it comes back."""
     mark = time.time()
     while any(database.row(f"SELECT 1 FROM {table} WHERE deleted_at = ?", (mark,)) for table in _TABLES):
         mark = math.nextafter(mark, math.inf)

@@ -35,7 +35,7 @@ WHERE chat_id = ? AND deleted_at IS NULL
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Of the messages that are not deleted. Versions stand in the order in which they were made."""
+    """Of the messages that are not deleted. Versions are in the order in which they were made."""
 
     parents: Mapping[int, int | None]
     versions: Mapping[int | None, Sequence[int]]
@@ -65,7 +65,7 @@ class Tree:
         return max((number for number in below if number not in self.versions), default=max(below))
 
     def end_shown(self, leaf_id: int | None) -> int | None:
-        """The end of the branch on the screen: behind the chat's leaf, or its newest message where that is not in it.
+        """The end of the branch on the screen: after the chat's leaf, or its newest message where that is not in it.
 
         A leaf that something follows is a damaged number, or a message that was brought back with what follows it.
         """
@@ -96,7 +96,7 @@ def read_tree(database: Connection, chat_id: int) -> Tree:
 def read_stretch(database: Connection, chat_id: int, end_id: int, count: int) -> Tree:
     """What `read_tree` has of the `count` messages up to one and of the one before these: also what follows each."""
     sql = "SELECT parent_id, deleted_at IS NULL AS kept FROM messages WHERE id = ? AND chat_id = ?"
-    kept: dict[int, int | None] = {}  # and what stands before it, deleted or not
+    kept: dict[int, int | None] = {}  # and what is before it, deleted or not
     passed: set[int] = set()
     number: int | None = end_id
     while number is not None and number not in passed and len(kept) <= count:

@@ -1,4 +1,4 @@
-"""Whether the last run ended well. A small file stands while the app runs and says which model it is loading."""
+"""Whether the last run ended well. A small file exists while the app runs and says which model it is loading."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SessionMark:
                 self._write("")
 
     def note(self, event: Event) -> None:
-        """For the engine's thread, as it tells the event: a load goes on when the disk has its mark."""
+        """For the engine's thread, as it posts the event: a load goes on when the disk has its mark."""
         match event:
             case ModelLoading(role=role, folder=folder):
                 self._loading = role, folder

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices
 def reveal(path: Path | str) -> None:
     """A folder itself, or the folder that a file is in; on a Mac what holds it, with it chosen.
 
-    Opening a folder there whose name ends as an app's does would start it, whoever has named it so.
+    Opening a folder there whose name ends as an app's does would start it, whatever has named it so.
     """
     path = Path(path)
     if sys.platform == "darwin":

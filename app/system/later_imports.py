@@ -21,7 +21,7 @@ _PARTS = (
 
 
 def import_in_steps(owner: QObject, done: Callable[[], None], at: int = 0) -> None:
-    """One part in each turn of the event loop; nothing more once `owner` is gone."""
+    """One part in each turn of the event loop; nothing more once `owner` is deleted."""
     if at == len(_PARTS):
         done()
         return

@@ -1,7 +1,7 @@
-"""Processes that read what strangers made: how they are started, limited and ended.
+"""Processes that read files that are not trusted: how they are started, limited and ended.
 
 The parent calls `lines_of`, which yields what the child prints; the child calls `set_limits` first and prints lines.
-An app that is its own interpreter is told by its first argument which child to be (see `__main__`).
+An app that is its own interpreter learns from its first argument which child to be (see `__main__`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Limits:
 
 
 class Stopped(Exception):
-    """Nobody wants the result any more."""
+    """The result is not wanted any more."""
 
 
 class ChildFailed(Exception):
@@ -63,7 +63,7 @@ class Stop:
 
 
 def lines_of(flag: str, arguments: Sequence[str], limits: Limits, stop: Stop) -> Iterator[bytes]:
-    """Raises Stopped or ChildFailed; whoever ends it early ends the child."""
+    """Raises Stopped or ChildFailed; closing it early ends the child."""
     stop.check()
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(_ROOT), *_more_paths()])}
     child = subprocess.Popen(

@@ -1,7 +1,7 @@
-"""Where the app logs, and what catches errors that nobody expected.
+"""Where the app logs, and what catches unexpected errors.
 
-No prompt or reply text is ever logged or told: the text of an exception can hold anything that was being worked on, so
-only its kind and the places in the source are kept, whoever logs it.
+No prompt or reply text is ever logged or shown: the text of an exception can hold anything that was being worked on, so
+only its kind and the places in the source are kept, whatever logs it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def told(error: BaseException) -> str:
 
 
 def places(error: BaseException) -> str:
-    """An exception and those behind it, each with the places in the source that it passed."""
+    """An exception and those that caused it, each with the places in the source that it passed."""
     lines: list[str] = []
     seen: set[int] = set()
     behind: BaseException | None = error

@@ -26,7 +26,7 @@ def can_use_openblas() -> bool:
 
 
 def _processor() -> str:
-    """As a Mac tells it; "" elsewhere."""
+    """As a Mac says it; "" elsewhere."""
     if sys.platform == "darwin":
         text, size = ctypes.create_string_buffer(_ROOM), ctypes.c_size_t(_ROOM)
         system = ctypes.CDLL(None)

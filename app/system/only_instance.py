@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class OnlyInstance(QObject):
-    called = Signal()  # somebody started the app again
+    called = Signal()  # the user started the app again
     quick_ask_called = Signal()  # likewise, with --quick-ask
     answered = Signal()  # the other one, later than `call_the_other` waits
 
@@ -58,7 +58,7 @@ class OnlyInstance(QObject):
             except OSError as error:
                 _log.info("other starts are not kept out: %s", error.strerror)
         self._lock, self.is_first = descriptor, True
-        QLocalServer.removeServer(self._name)  # left behind by a crash
+        QLocalServer.removeServer(self._name)  # left by a crash
         self._server.listen(self._name)
         return True
 
@@ -96,7 +96,7 @@ class OnlyInstance(QObject):
                 self._answer(caller)
 
     def _answer(self, caller: QLocalSocket) -> None:
-        """Once its whole wish is here. Whoever sends something else gets no answer."""
+        """Once its whole wish is here. Anything else gets no answer."""
         if not caller.canReadLine():
             return
         wish = caller.readLine(_LONGEST_WISH).data()

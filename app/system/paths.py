@@ -27,7 +27,7 @@ class Paths:
             known = platformdirs.PlatformDirs(APP_NAME, appauthor=False)
             paths = cls(known.user_data_path, known.user_cache_path, known.user_log_path, of_user=True)
         for folder in (paths.data, paths.cache, paths.logs):
-            with contextlib.suppress(OSError):  # whoever needs it says what is missing, in a window
+            with contextlib.suppress(OSError):  # what needs it says what is missing, in a window
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return paths
 

@@ -74,7 +74,7 @@ def _screen_problem(plugins: list[Path]) -> str | None:
 
 
 def _screen_plugins() -> list[Path]:
-    """With what Qt may open a window on Linux, best first; none without a screen, or where the person chose another."""
+    """With what Qt may open a window on Linux, best first; none without a screen, or where the user chose another."""
     package = find_spec("PySide6")
     if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM") or package is None or package.origin is None:
         return []

@@ -25,7 +25,7 @@ _SWITCH_S = 0.001
 # A full collection looks at everything that was ever imported, which is never garbage. MEASURED: a tenth of a second
 # of the window's time with MLX and transformers in memory. So what is there once imports have come to rest is set
 # aside. With it goes whatever else is alive at that moment, which may become garbage later: it is looked at again
-# whenever more was imported, and when another program comes to the front, where nobody waits for the window.
+# whenever more was imported, and when another program comes to the front, where the user does not wait for the window.
 
 
 _LOOK_EVERY_MS = 500

@@ -1,7 +1,7 @@
 """Where hub tokens are kept: the system's keychain where `keyring` can be imported, else a file for the owner.
 
 Never in the settings file, never in a log. What is in the file moves into the keychain once there is one. Each token
-belongs to the origin (scheme, host and port) that it was given for, and is told for no other.
+belongs to the origin (scheme, host and port) that it was given for, and is given for no other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading the app's small files: whatever stands in the place of one, no start waits for it or takes all memory."""
+"""Reading the app's small files: whatever is in the place of one, no start waits for it or takes all memory."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def read_small(file: Path, most_bytes: int = MOST_BYTES) -> bytes:
 
 
 def _read(file: Path, most_bytes: int) -> bytes:
-    found = file.stat()  # to open a pipe would wait for whoever writes to it
+    found = file.stat()  # to open a pipe would wait for its writer
     if not stat.S_ISREG(found.st_mode) or found.st_size > most_bytes:
         raise ValueError(f"{file.name} is no small file")
     return file.read_bytes()
 
 
 def is_in_the_way(file: Path) -> bool:
-    """Whether something that is no file stands there."""
+    """Whether something that is no file is there."""
     return os.path.lexists(file) and not file.is_file()
 
 
 def make_way(file: Path) -> None:
-    """What stands there and is no file gets another name. Raises OSError."""
+    """What is there and is no file gets another name. Raises OSError."""
     if is_in_the_way(file):
         file.rename(file.with_name(f"{file.name}-aside-{time.time_ns()}"))

@@ -42,7 +42,7 @@ def _end_after(seconds: float) -> None:
 
 
 class Interrupts(QObject):
-    """Emits `received` on SIGINT and SIGTERM, and sees to it that the process ends even where nobody hears that.
+    """Emits `received` on SIGINT and SIGTERM, and sees to it that the process ends even where that is not received.
 
     A thread waits for the signal's byte, because Python runs no signal handler while Qt or MLX is at work.
     """
@@ -74,7 +74,7 @@ class Interrupts(QObject):
         try:
             fcntl.fcntl(self._out, fcntl.F_SETOWN, os.getpid())
             fcntl.fcntl(self._out, fcntl.F_SETFL, fcntl.fcntl(self._out, fcntl.F_GETFL) | os.O_ASYNC)
-        except OSError as error:  # of a system that does not tell this of pipes: such a process is for SIGKILL there
+        except OSError as error:  # of a system that does not say this of pipes: such a process is for SIGKILL there
             _log.info("a process that is stuck will not hear a signal: %s", error.strerror)
 
     def _wait(self) -> None:

@@ -15,7 +15,7 @@ class UnsentFile:
         self._file = file
 
     def add(self, words: str) -> None:
-        """On the disk when this returns, behind what is there."""
+        """On the disk when this returns, after what is there."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         if is_in_the_way(self._file):  # to write to a pipe would wait for its reader
             self._file.unlink()

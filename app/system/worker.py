@@ -59,7 +59,7 @@ IN_PLACE = _InPlace()
 def _do(job: Callable[[], T], done: Callable[[T], None], failed: Callable[[Exception], None], deliver: Deliver) -> None:
     try:
         outcome = job()
-    except BaseException as error:  # noqa: BLE001  whoever asked is told, and the thread goes on with what others asked
+    except BaseException as error:  # noqa: BLE001  the caller gets it, and the thread goes on with the next jobs
         caught = (error if isinstance(error, Exception) else Broken(type(error).__name__)).with_traceback(None)
         deliver(lambda: failed(caught))
     else:

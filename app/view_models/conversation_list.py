@@ -1,6 +1,6 @@
 """The chat list as a Qt model; what its rows are is in `conversation_rows`.
 
-Only as many chats are asked for as somebody has scrolled to, so that what it costs does not grow with their number.
+Only as many chats are asked for as the user has scrolled to, so that what it costs does not grow with their number.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ConversationListModel(QAbstractListModel):
         today: Callable[[], date] = lambda: datetime.now().astimezone().date(),
         folder_of: Callable[[int], int | None] = lambda _chat_id: None,
     ) -> None:
-        """`folder_of` tells the folder of any chat: those in closed folders are not asked for."""
+        """`folder_of` returns the folder of any chat: those in closed folders are not asked for."""
         super().__init__(parent)
         self.rows: list[ConversationRow] = []
         self.query = ""
@@ -82,7 +82,7 @@ class ConversationListModel(QAbstractListModel):
     def fetchMore(self, _parent: QModelIndex | QPersistentModelIndex) -> None:  # noqa: N802 - Qt's name
         if self._listing.more:
             self._limit += PAGE_CHATS
-            self._listing = replace(self._listing, more=False)  # a search answers later, and is not to be begun anew
+            self._listing = replace(self._listing, more=False)  # a search answers later, and is not to be begun again
             self.refresh()
 
     def set_query(self, text: str) -> None:

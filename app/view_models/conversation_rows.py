@@ -28,8 +28,8 @@ class ConversationRow:
     continues: bool = False  # another match of the chat above: only its snippet is shown
     folder_id: int = 0
     opened: bool = False  # of a folder
-    inside: int | None = None  # the folder that it stands in
-    depth: int = 0  # how many folders it stands in
+    inside: int | None = None  # the folder that it is in
+    depth: int = 0  # how many folders it is in
     group: ChatGroup | date | None = None
 
     @property
@@ -53,7 +53,7 @@ class ConversationRow:
 
 
 class FolderTree:
-    """Folders in the order of the list. What is damaged stands at the top: a circle, or a parent that is gone."""
+    """Folders in the order of the list. What is damaged is at the top: a circle, or a parent that does not exist."""
 
     def __init__(self, folders: Iterable[Folder], order: Callable[[Folder], Any] = lambda folder: folder.id) -> None:
         self.folders = {folder.id: folder for folder in sorted(folders, key=order)}
@@ -88,7 +88,7 @@ class FolderTree:
         return self._parents.get(folder_id)
 
     def around(self, folder_ids: Iterable[int | None]) -> set[int]:
-        """These folders and all that they stand in."""
+        """These folders and all that they are in."""
         found: set[int] = set()
         waiting = list(folder_ids)
         while waiting:

@@ -18,7 +18,7 @@ _NO_OWNERS = frozenset({"api", "blog", "collections", "datasets", "docs", "paper
 
 
 class DownloadState(StrEnum):
-    WAITING = "waiting"  # the hub has not told a size yet
+    WAITING = "waiting"  # the hub has not reported a size yet
     RUNNING = "running"
     PAUSED = "paused"
     FAILED = "failed"
@@ -58,7 +58,7 @@ def share_done(entries: Sequence[DownloadEntry]) -> float:
 
 
 def repository_in(text: str) -> str:
-    """The repository that a person means, by its name or by the address of a page of it; "" for anything else.
+    """The repository that the user means, by its name or by the address of a page of it; "" for anything else.
 
     With the folder where that is a drafter's within its main model's: "org/name/mtp". Whether it exists is for the hub
     to say.
@@ -71,7 +71,7 @@ def repository_in(text: str) -> str:
 
 
 def revision_in(text: str) -> str:
-    """The branch, tag or commit that the address of a page is of; "" where it tells none."""
+    """The branch, tag or commit that the address of a page is of; "" where it names none."""
     repository = "/".join(repository_in(text).split("/")[:2])
     found = re.search(rf"{re.escape(repository)}/(?:tree|blob|resolve)/([^/?#\s]+)", text) if repository else None
     return unquote(found[1]) if found else ""

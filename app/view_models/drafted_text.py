@@ -1,4 +1,4 @@
-"""Which of a reply's text a draft foresaw, and where it was overruled: while it streams, and as it is stored.
+"""Which of a reply's text a draft proposed, and where it was overruled: while it streams, and as it is stored.
 
 Stored as distances and short words, so that it stays a small part of the text that it is about.
 """
@@ -33,7 +33,7 @@ class DraftedText:
         return self._marks[thinking]
 
     def between(self, start: int, end: int, *, thinking: bool) -> Iterator[DraftMark]:
-        """Those that reach into a stretch of the text."""
+        """Those that reach into a range of the text."""
         marks = self.marks(thinking=thinking)
         first = bisect_right(marks, start, key=lambda mark: mark.end)
         for number in range(first, len(marks)):
@@ -69,7 +69,7 @@ class DraftedText:
         return json.dumps(parts, ensure_ascii=False, separators=(",", ":")) if parts else None
 
     def _read(self) -> None:
-        """Only when somebody looks: most messages of a chat are never in sight. What is damaged counts for nothing."""
+        """Only when it is shown: most messages of a chat are never in sight. What is damaged counts for nothing."""
         stored, self._stored = self._stored, None
         if not stored:
             return

@@ -1,4 +1,4 @@
-"""The list of installed models as a person has asked to see it, and the pairs that are offered. Values only."""
+"""The list of installed models as the user has asked to see it, and the pairs that are offered. Values only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ListView:
 
 @dataclass(frozen=True, slots=True)
 class PairOffer:
-    """A pair of the catalog: two repositories, what they take, and what somebody measured."""
+    """A pair of the catalog: two repositories, what they take, and what was measured."""
 
     main: str
     draft: str
@@ -50,7 +50,7 @@ class PairOffer:
     installed: bool = False
 
     def with_longest_estimate(self) -> PairOffer:
-        """As it may be told once this machine has been measured, in the most words."""
+        """As it may be shown once this machine has been measured, in the most words."""
         return replace(self, predicted=PredictedGain(2.0, TYPICAL_OF_KIND))
 
 
@@ -64,7 +64,7 @@ def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:
 
 
 def starter_as_one(entries: Iterable[ModelEntry]) -> list[ModelEntry]:
-    """Of what comes with the app only its main model: nobody manages its drafts."""
+    """Of what comes with the app only its main model: its drafts are not managed."""
     listed = list(entries)
     starter = [entry for entry in listed if entry.source is ModelSource.STARTER]
     main = max(starter, key=lambda entry: entry.parameters, default=None)

@@ -1,4 +1,4 @@
-"""Finding what somebody means by a few letters: in the command palette and in the search of the settings.
+"""Finding what the user means by a few letters: in the command palette and in the search of the settings.
 
 Latin letters may be left out ("nwc" finds "New Chat"). Korean is found by its initial consonants (ㅊㅌ finds 채팅) and
 while a syllable is being composed (채티 finds 채팅). Japanese is found in either kana.
@@ -39,7 +39,7 @@ def _without_accent(letter: str) -> str:
 def distance(query: str, *texts: str) -> int | None:
     """How far `query` is from the texts together, 0 being the nearest; None where they do not have it.
 
-    Every word of the query must be found. What stands in a later text counts as farther, and stands there as it is:
+    Every word of the query must be found. What is in a later text counts as farther, and is taken as it is:
     letters that are left out are found in nearly every sentence.
     """
     words = dict.fromkeys(folded(query).split())  # of a long text that was pasted, each once

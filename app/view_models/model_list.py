@@ -23,17 +23,17 @@ class UpkeepState(StrEnum):
     VERIFYING = "verifying"
     SOUND = "sound"
     DAMAGED = "damaged"  # files are missing or not as they were installed
-    UNKNOWN = "unknown"  # nobody wrote down what its files should be
+    UNKNOWN = "unknown"  # what its files should be is not recorded
     ASKING = "asking"  # the hub, for something newer
     CURRENT = "current"
     OUTDATED = "outdated"
-    NOT_ASKED = "not_asked"  # nobody can tell; `error` says why
+    NOT_ASKED = "not_asked"  # not known; `error` says why
     DELETING = "deleting"  # gigabytes take a while
 
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """What was found when somebody asked whether a model is sound, or the newest."""
+    """What was found when the user asked whether a model is sound, or the newest."""
 
     state: UpkeepState = UpkeepState.NONE
     share: float = 0.0  # of the files that were read
@@ -85,7 +85,7 @@ class DraftState(StrEnum):
     NONE = "none"
     LOADING = "loading"
     ACTIVE = "active"
-    PARKED = "parked"  # loaded, but at rest; `drafting` says why
+    PARKED = "parked"  # loaded, but idle; `drafting` says why
     REFUSED = "refused"  # cannot serve this main model; `error` or `drafting` says why
 
 
@@ -113,7 +113,7 @@ class PairView:
 class DraftGroup(StrEnum):
     RECOMMENDED = "recommended"
     COMPATIBLE = "compatible"
-    COMPARING = "comparing"  # only their files tell, and nobody has looked yet
+    COMPARING = "comparing"  # only their files decide, and are not read yet
     NOT_COMPATIBLE = "not_compatible"
 
 

@@ -13,7 +13,7 @@ _TOLERANCE = 1.1  # between times and figure
 class RaceState(StrEnum):
     IDLE = "idle"
     RUNNING = "running"
-    WAITING = "waiting"  # for somebody's reply
+    WAITING = "waiting"  # for a reply in the foreground
     DONE = "done"
     CANCELLED = "cancelled"
     FAILED = "failed"
@@ -49,7 +49,7 @@ class RaceView:
 
     @property
     def factor(self) -> float | None:
-        """As under a reply; the lap without the draft has told what plain passes take."""
+        """As under a reply; the lap without the draft has measured what plain passes take."""
         return self.laps[1].stats.speed_up
 
     @property

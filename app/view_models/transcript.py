@@ -41,7 +41,7 @@ _UNFINISHED = (ReplyStatus.STOPPED, ReplyStatus.MODEL_CHANGED, ReplyStatus.INTER
 
 @dataclass(frozen=True, slots=True)
 class MessageEdit:
-    """A field that stands in place of a message, or beside it, and what is typed there."""
+    """A field in place of a message, or beside it, and what is typed there."""
 
     kind: EditKind
     from_user: bool  # whose words they are to be
@@ -84,7 +84,7 @@ class TranscriptMessage:
 
     @property
     def has_notice(self) -> bool:
-        """Something stands at its end: why it failed, was interrupted or cut short."""
+        """There is a notice at its end: why it failed, was interrupted or cut short."""
         if self.status is ReplyStatus.FAILED:
             return self.error is not None
         return self.needs_larger_model or self.status in (*_CUT_SHORT, *_NOT_ON_DISK)
@@ -97,7 +97,7 @@ class TranscriptMessage:
 
     @property
     def can_continue(self) -> bool:
-        """It broke off, met its limit, or ends with words that no model has measured, such as a person's."""
+        """It broke off, met its limit, or ends with words that no model has measured, such as the user's."""
         broke_off = self.status in (*_UNFINISHED, ReplyStatus.LENGTH) or (self.finished and self.stats is None)
         return not (self.from_user or self.read_only) and broke_off and bool(self.text.strip())
 
@@ -151,7 +151,7 @@ class TranscriptModel(QObject):
             self._show_stretch(row, len(self.messages), new)
 
     def show_before(self, message_id: int, messages: Iterable[TranscriptMessage]) -> None:
-        """Likewise what stands right before a message; without any, that is the first one."""
+        """Likewise what comes right before a message; without any, that is the first one."""
         new, end = list(messages), self._row(message_id)
         row = self.row_of(new[0].id) if new else 0
         if row is not None:

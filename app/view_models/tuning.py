@@ -64,13 +64,13 @@ class TuningView:
     is_loading: bool = False  # a pair is on its way
     done_steps: int = 0
     steps: int = 0
-    seconds_left: float | None = None  # None: too little is measured to tell
+    seconds_left: float | None = None  # None: too little is measured
     readings: tuple[Reading, ...] = ()
     best: Way | None = None
     gain: float = 0.0  # of the best way to draft, over plain decoding
     error: EngineError | None = None  # of the request that failed
     refused: EngineError | None = None  # why the pair, or its draft, was not loaded
-    too_short: bool = False  # the replies were, to tell what drafting brings
+    too_short: bool = False  # the replies were, to say what drafting brings
 
 
 def gains(readings: Sequence[Reading], content: Content) -> dict[Way, float]:

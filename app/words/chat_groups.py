@@ -59,7 +59,7 @@ def _numbered(title: str, once: str, again: str) -> Iterator[str]:
 
 
 def _original(title: str, *forms: str) -> str:
-    """The title that a copy was made of; the title itself where it is not one of a copy."""
+    """The title that a copy was made from; the title itself where it is not one of a copy."""
     for form in forms:
         pattern = re.escape(form).replace("%1", "(.+)").replace("%2", r"\d+")
         if found := re.fullmatch(pattern, title, re.DOTALL):

@@ -9,7 +9,7 @@ from engine import Retry
 
 
 def time_left(seconds: float) -> str:
-    """Coarse, so that it does not flicker: nobody plans by the second."""
+    """Coarse, so that it does not flicker: seconds are of no use here."""
     if seconds < 60:
         return fill(QCoreApplication.translate("Downloads", "%1 s left"), count(max(5, 5 * round(seconds / 5))))
     minutes = round(seconds / 60)
@@ -23,7 +23,7 @@ def time_left(seconds: float) -> str:
 
 
 def progress_text(done_bytes: int, total_bytes: int, bytes_per_second: float, seconds_left: float | None) -> str:
-    """ "1.2 GB of 4.6 GB · 35.0 MB per second · 2 min left"; what nobody knows yet is left out."""
+    """ "1.2 GB of 4.6 GB · 35.0 MB per second · 2 min left"; what is not known yet is left out."""
     if 0 < total_bytes <= done_bytes:
         return size(total_bytes)
     parts = [fill(QCoreApplication.translate("Downloads", "%1 of %2"), size(done_bytes), size(total_bytes))]

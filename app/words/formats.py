@@ -25,7 +25,7 @@ def fill(sentence: str, *values: str) -> str:
 
 
 def in_menu(name: str) -> str:
-    """A name that somebody gave: a menu is as wide as its longest entry, and takes "&" for the mark of a key."""
+    """A name that was given: a menu is as wide as its longest entry, and takes "&" for the mark of a key."""
     ends = list(accumulate(2 if east_asian_width(char) in "WF" else 1 for char in name))
     shown = bisect_right(ends, _MENU_COLUMNS)
     kept = name if shown == len(name) else name[: shown - 1].rstrip() + "…"
@@ -57,7 +57,7 @@ def labelled(name: str, said: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name that somebody gave, in the quotes that the translations have."""
+    """A name that was given, in the quotes that the translations have."""
     first, last = _QUOTES.get(QLocale().language(), ("“", "”"))
     return f"{first}{name}{last}"
 

@@ -12,7 +12,7 @@ from engine import DrafterKind, FitLevel, HubModel
 
 
 def hub_line(model: HubModel, fit: FitLevel | None) -> str:
-    """ "8.2 B parameters · 4-bit · 4.6 GB · fits this Mac"; what nobody knows is left out."""
+    """ "8.2 B parameters · 4-bit · 4.6 GB · fits this Mac"; what is not known is left out."""
     parts = [drafter_text(model.drafter)] if model.drafter is not None else []
     if model.parameters:
         parts.append(fill(QCoreApplication.translate("Hub", "%1 parameters"), parameters_text(model.parameters)))

@@ -1,6 +1,6 @@
-"""A model's name as a person says it, made of its repository's: "Gemma 4 12B" of mlx-community/gemma-4-12B-it-4bit.
+"""A model's name as a user says it, from its repository's: "Gemma 4 12B" of mlx-community/gemma-4-12B-it-4bit.
 
-What is left out stands beside it where it matters: the precision among the facts, the repository in a tooltip.
+What is left out is beside it where it matters: the precision among the facts, the repository in a tooltip.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def human_name(repository: str) -> str:
     """Of "owner/name", a name alone, or "owner/name/folder"; what has no other words, or has spaces, stays."""
     name = repository.partition("/")[2].replace("/", "-") or repository
     if " " in name:
-        return name  # by somebody who wrote it for people
+        return name  # written for users
     words = re.sub(r"(\d)[-_ ](bits?)\b", r"\1\2", name, flags=re.IGNORECASE)
     kept = [_word(word) for word in re.split(r"[-_ ]+", words) if word and not _PACKING.fullmatch(word)]
     return " ".join(kept) or name

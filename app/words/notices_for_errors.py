@@ -2,7 +2,7 @@
 
 Those of downloads are in `notices_for_downloads`; those of the storage and of deleting are here, too.
 
-The strings stand in `QT_TRANSLATE_NOOP` so that lupdate finds them; they are translated when a notice is shown.
+The strings are in `QT_TRANSLATE_NOOP` so that lupdate finds them; they are translated when a notice is shown.
 """
 
 from __future__ import annotations

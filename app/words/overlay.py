@@ -24,7 +24,7 @@ class CardWords:
 
     @property
     def sentence(self) -> str:
-        """As it is heard."""
+        """As screen readers say it."""
         wanted, chosen = f"{self.wanted_label} {self.wanted}", f"{self.chosen_label} {self.chosen}"
         return formats.spoken(wanted, chosen, self.place)
 

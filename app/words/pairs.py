@@ -69,7 +69,7 @@ def model_kind(drafter: DrafterKind | None) -> list[str]:
 
 
 def precision_text(bits: float | None, full_bits: int = 0, method: str = "") -> str:
-    """ "4-bit", "4-bit MXFP4" or "16-bit, not quantized"; "" where nobody knows. `full_bits`: not quantized."""
+    """ "4-bit", "4-bit MXFP4" or "16-bit, not quantized"; "" where not known. `full_bits`: not quantized."""
     if bits is not None:
         return f"{_bits_text(bits)} {method}".rstrip()
     sentence = QCoreApplication.translate("Models", "%1, not quantized")
@@ -174,7 +174,7 @@ def drafting_text(
 
 
 def _drafted_text(about: ModelAbout, drafts: tuple[str, ...], *, own_head: bool, is_draft: bool) -> list[str]:
-    """Of what is used as a draft nobody asks what could draft for it."""
+    """For what is used as a draft no draft is offered."""
     if not about.speculates:
         sentence = QCoreApplication.translate(
             "Models", "not supported: this family gives different results when it reads several tokens at once"
@@ -221,7 +221,7 @@ def predicted_text(predicted: PredictedGain) -> str:
 
 
 def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain | None = None) -> str:
-    """ "With Qwen3-0.6B-4bit: about 1.6× in chats here (estimate)"; `gain` is on somebody else's machine."""
+    """ "With Qwen3-0.6B-4bit: about 1.6× in chats here (estimate)"; `gain` is on another machine."""
     said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
     if predicted is not None:
         said.append(predicted_text(predicted))

@@ -1,4 +1,4 @@
-"""What the screen says about a reply: the line under it, what stands in place of its end, its state in the table.
+"""What the screen says about a reply: the line under it, what comes in place of its end, its state in the table.
 
 Formats what `RequestStats` says and computes no rate of its own.
 """
@@ -87,7 +87,7 @@ def speed_up_text(stats: RequestStats) -> str:
 
 
 def gain_text(stats: RequestStats) -> str:
-    """The one thing that stands under a reply. Never a gain beside a draft that is paused; nothing while unknown."""
+    """The one thing under a reply. Never a gain beside a draft that is paused; nothing while unknown."""
     tone = tone_of(stats)
     if tone is Tone.GAIN:
         return _faster(stats)
@@ -258,7 +258,7 @@ _CUT_SHORT = (ReplyStatus.INTERRUPTED, ReplyStatus.MODEL_CHANGED)
 
 
 def reply_notice(status: ReplyStatus, error: EngineError | None, *, empty: bool) -> Notice | None:
-    """What stands at the end of a reply that did not come to its own end; `empty` as in `reply_footer`."""
+    """What comes at the end of a reply that did not come to its own end; `empty` as in `reply_footer`."""
     if status is ReplyStatus.FAILED and error is not None:
         return notice_for(error)
     row = _ENDS.get(status)

@@ -48,7 +48,7 @@ def column_name(column: RequestColumn) -> str:
 
 
 def cell_text(column: RequestColumn, status: ReplyStatus, stats: RequestStats) -> str:
-    """Of the columns behind the names; the chat and the pair are names and need no words."""
+    """Of the columns after the names; the chat and the pair are names and need no words."""
     return {
         RequestColumn.STATE: lambda: status_text(status),
         RequestColumn.SPEED_UP: lambda: speed_up_text(stats),
@@ -62,7 +62,7 @@ def cell_text(column: RequestColumn, status: ReplyStatus, stats: RequestStats) -
 
 
 def second_line(column: RequestColumn, stats: RequestStats) -> str:
-    """Under the state: who drafted, or why nobody did. Under the speed-up: the time saved or lost.
+    """Under the state: who drafted, or why it was not drafted. Under the speed-up: the time saved or lost.
 
     Under the tokens per pass: how many would make up for the time of drafting.
     """
@@ -82,7 +82,7 @@ def _from_how_many(stats: RequestStats) -> str:
 
 
 def source_text(stats: RequestStats) -> str:
-    """Nothing of a request that waits, is read, or ended so: nobody knows yet who will draft."""
+    """Nothing of a request that waits, is read, or ended so: what will draft is not known yet."""
     if not stats.generated_tokens:
         return ""
     if stats.shared_rounds and not stats.drafted:

@@ -1,4 +1,4 @@
-"""Comments and docstrings of the engine use the field's words: those of mlx-lm, vLLM and the glossary."""
+"""Comments and docstrings use the field's words: those of mlx-lm, vLLM, Qt and the glossaries."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ _REFUSED = {
     r"(?:over|on) the line|lines to": "connection",
     r"mends?|mended": "repair",
 }
+# Rooms of the app whose comments have not been gone through yet.
+_TO_DO = re.compile(
+    r"app/(views/(models|settings)/|views/shell/(header|main_window|palette|picker\w*|race_window|speculation_wiring)\.py"
+    r"|controllers/(discover|downloads|models|race|speculation|statistics|tuning)\.py|storage/search\w*\.py)"
+)
+_SOURCES = [path for path in python_files("app", "engine") if not _TO_DO.match(name_of(path))]
 _WORDS = [(re.compile(rf"\b(?:{word})\b", re.IGNORECASE), instead) for word, instead in _REFUSED.items()]
 _CODE = re.compile(r"`[^`]*`|\"[^\"]{0,60}\"")  # names and texts of files are what they are
 
@@ -57,7 +63,7 @@ def problems_in(text: str) -> list[str]:
     return [f"{found[0]!r}: write {instead}" for word, instead in _WORDS for found in word.finditer(prose)]
 
 
-@pytest.mark.parametrize("path", python_files("engine"), ids=name_of)
+@pytest.mark.parametrize("path", _SOURCES, ids=name_of)
 def test_comments_use_the_words_of_the_field(path: Path) -> None:
     assert [(line, problem) for line, text in prose_of(path) for problem in problems_in(text)] == []
 

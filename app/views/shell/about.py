@@ -1,4 +1,4 @@
-"""About Hunch: its mark, version, what it is, and on what it stands."""
+"""About Hunch: its mark, version, what it is, and what it is built on."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class FoundInAttachment(QObject):
         theme.changed.connect(self._light)
 
     def read_on(self, *, is_whole: bool) -> None:
-        """What was appended since; the last line only when nothing comes behind it."""
+        """What was appended since; the last line only when nothing comes after it."""
         if not self._words:
             return
         before = len(self._found)
@@ -50,12 +50,12 @@ class FoundInAttachment(QObject):
             self._found += [_cursor_over(block, *span) for span in occurrences_of_any(block.text(), self._words)]
             self._read, block = self._read + 1, block.next()
         if len(self._found) > before:
-            if not before and not self._text.verticalScrollBar().value():  # nobody reads elsewhere meanwhile
+            if not before and not self._text.verticalScrollBar().value():  # the user has not scrolled meanwhile
                 self._show_current()
             self._light()
 
     def step(self, direction: int) -> None:
-        """To the next one (1), the one before (-1) or the current one; behind the last comes the first."""
+        """To the next one (1), the one before (-1) or the current one; after the last comes the first."""
         if self._found:
             self._current = (self._current + direction) % len(self._found)
             self._show_current()
@@ -163,7 +163,7 @@ class AttachmentDialog(Translated, QDialog):
         self._found.step(0)  # to the middle of a page whose height is known only now
 
     def _show_more(self) -> None:
-        """A long text comes in steps, so that nothing stands still; the first is there at once."""
+        """A long text comes in steps, so that nothing freezes; the first is there at once."""
         text = self._attachment.text
         end = min(len(text), self._shown + _STEP_CHARACTERS)
         self.text.append(text[self._shown : end])

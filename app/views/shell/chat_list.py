@@ -90,14 +90,14 @@ Index = QModelIndex | QPersistentModelIndex
 _ROW_PX, _HEADING_PX, _FOUND_PX, _SNIPPET_PX = 32, 30, 50, 26
 EDGE_PX = 12  # of a row, to the name of a chat that is in no folder
 _FOLDER_PX = 34  # for the arrow and the icon of a folder
-_STEP_PX = 14  # how far what is in a folder stands in
-_LAST_STEP = 6  # deeper ones stand no further in, or nothing of their names would be seen
+_STEP_PX = 14  # how far what is in a folder is indented
+_LAST_STEP = 6  # deeper ones are not indented further, or nothing of their names would be seen
 
 
 # Editing the title of a chat, or the name of a folder, in its row.
 
 
-_FOLDER_EDGE_PX = 5  # from its edge to the words, where a folder's icon stands close before them
+_FOLDER_EDGE_PX = 5  # from its edge to the words, where a folder's icon is close before them
 
 
 # Dragging chats and folders of the list onto folders, and out of them.
@@ -473,7 +473,7 @@ class DraggedRows(RowRing, QListView):
         event.setAccepted(welcome)
 
     def _scroll_at_edge(self, event: QDragMoveEvent) -> None:
-        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call begins anew: a hand that
+        """Qt scrolls near an edge, ever faster, until the pointer leaves it. Each call begins again: a hand that
         trembles would hold it up."""
         y, margin = event.position().y(), self.autoScrollMargin()
         edge = -1 if y < margin else 1 if y >= self.viewport().height() - margin else 0
@@ -752,7 +752,7 @@ class ChatList(DraggedRows):
         return QModelIndex() if number is None else chats.index(number)
 
     def rowsAboutToBeRemoved(self, parent: Index, first: int, last: int) -> None:  # noqa: N802 - Qt's name
-        """Where the current row goes, its neighbour becomes current, which Qt would bring into sight: nobody asked."""
+        """Where the current row goes, its neighbour becomes current, which Qt would bring into sight, unasked."""
         value = self.verticalScrollBar().value()
         super().rowsAboutToBeRemoved(parent, first, last)
         self.verticalScrollBar().setValue(value)

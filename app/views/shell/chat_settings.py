@@ -261,7 +261,7 @@ class PresetRow(Translated, QWidget):
         return menu
 
     def ask_to_delete(self) -> Dialog:
-        """It may hold a system prompt that stands nowhere else."""
+        """It may hold a system prompt that is nowhere else."""
         preset, name = self._preset, next((each.name for each in self._presets if each.id == self._preset), "")
 
         def text() -> DialogText:
@@ -545,7 +545,7 @@ def _short(name: str) -> str:
     return name if len(name) <= 24 else name[:11] + "…" + name[-12:]
 
 
-# When a chat's settings are shown: by a key, or a button behind the pair chip that tells whether the chat differs.
+# When a chat's settings are shown: by a key, or a button after the pair chip that shows whether the chat differs.
 
 
 SHORTCUT = "Ctrl+Alt+,"

@@ -281,7 +281,7 @@ class Composer(Translated, QWidget):
         self.edit.begin_with(text)
 
     def send(self, text: str) -> None:
-        """As if somebody had typed it."""
+        """As if the user had typed it."""
         self.set_text(text)
         self._submit()
 

@@ -33,7 +33,7 @@ class DownloadRing(Translated, PaintedButton):
         return share_done(self._entries)
 
     def _retranslate(self) -> None:
-        """The figures change several times a second; whoever looks sees whole percents."""
+        """The figures change several times a second; shown are whole percents."""
         paused = all(entry.state is DownloadState.PAUSED for entry in self._entries)
         words = self.tr("Downloads paused at %1") if paused else self.tr("Downloading: %1")
         told = fill(words, percent(self.share))

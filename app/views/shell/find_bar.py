@@ -200,7 +200,7 @@ class FindWiring(QObject):
     def open_match(self, chat_id: int, match: Match) -> None:
         """Opens a chat at what a search found in it. What is not to be read there, as an address, is at its message.
 
-        Of what stands in an attachment that one is lit, and no bar opens: it finds what is on the page.
+        Of what is in an attachment that one is lit, and no bar opens: it finds what is on the page.
         """
         if not self._chats.open_at(chat_id, match.message_id):
             return

@@ -50,7 +50,7 @@ class InspectorPanel(Translated, QWidget):
         self._stats: RequestStats | None = None
         self._running = False
         self._of_starter = False
-        self._updates = 0  # since this reply has been under way
+        self._updates = 0  # since this reply has been running
         self.title = TextLabel(theme, TextStyle.HEADING)
         self.headline = TextLabel(theme, TextStyle.TITLE)
         self.against = TextLabel(theme, TextStyle.FINE)
@@ -173,7 +173,7 @@ def _set_color(label: TextLabel, color: QColor) -> None:
 
 # When the inspector is shown: by a button in the header, an entry of the View menu and its key; where there is room.
 #
-# Here: showing and hiding it, and telling it which reply is in focus. Not here: what it shows (`inspector.py`).
+# Here: showing and hiding it, and giving it the reply in focus. Not here: what it shows (`inspector.py`).
 
 
 SHORTCUT = "Ctrl+Alt+I"
@@ -181,7 +181,7 @@ _CHAT_NEEDS_PX = 400
 
 
 class InspectorWiring(QObject):
-    """INVARIANT: the panel is seen if the person wants it and the chat keeps the room that it needs.
+    """INVARIANT: the panel is seen if the user wants it and the chat keeps the room that it needs.
 
     It is made when it is first asked for.
     """

@@ -38,7 +38,7 @@ class Chart(Translated, QWidget):
         self._retranslate()
 
     def _restyle(self) -> None:
-        # Kept, because a font is made of a search through the system's families.
+        # Kept, because to make a font takes a search through the system's families.
         self.fine = self.theme.ui_font(FOOTER_PX, tabular=True)
         self._bold = self.theme.ui_font(FOOTER_PX, QFont.Weight.DemiBold, tabular=True)
         self.line_px = QFontMetrics(self.fine).height() + 2
@@ -46,7 +46,7 @@ class Chart(Translated, QWidget):
         self.update()
 
     def show_stats(self, stats: RequestStats) -> None:
-        """Paints anew only where something of it would look different."""
+        """Paints again only where something of it would look different."""
         seen, self.stats = self._seen, stats
         if self._look() != seen:
             self._retranslate()

@@ -62,7 +62,7 @@ class EditEntries(QObject):
 class FieldKeys(QObject):
     """Keys of the menus that delete are a field's own while it has the focus; Undo, unless it takes back a deletion.
 
-    A field would take Undo before the menu hears of it.
+    A field would take Undo before the menu gets it.
     """
 
     typed = Signal()

@@ -62,7 +62,7 @@ class MessageWiring(QObject):
         self._view.setFocus()
 
     def _on_saved(self, _message_id: int) -> None:
-        """The field is gone, and with it the focus; whoever types elsewhere by now keeps theirs."""
+        """The field was removed, and with it the focus, unless the user types elsewhere by now."""
         if not isinstance(QApplication.focusWidget(), QLineEdit | QPlainTextEdit):
             self._view.setFocus()
 

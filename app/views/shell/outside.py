@@ -38,7 +38,7 @@ _SIDES_PX = (16, 22, 32, 44, 64)  # of the icon
 
 
 class Tray(QObject):
-    """The icon beside the clock (in the Mac's menu bar): what runs, and the ways in. Off unless somebody turns it on.
+    """The icon beside the clock (in the Mac's menu bar): what runs, and the ways in. Off unless the user turns it on.
 
     The same icon carries the notifications, so it may be there for the moment of one.
     """
@@ -118,7 +118,7 @@ def mark_icon() -> QIcon:
 class Notifications(QObject):
     """Of replies that end while no window of ours is active. A click opens the chat.
 
-    No word of the chat is in them unless somebody turned that on: they are seen on locked screens, and by whoever is
+    No word of the chat is in them unless the user turned that on: they are seen on locked screens, and by all who are
     near.
     """
 
@@ -138,7 +138,7 @@ class Notifications(QObject):
         app.focusWindowChanged.connect(self._on_looked)
 
     def tell(self, chat_id: int, message_id: int, status: ReplyStatus) -> None:
-        """A reply ended, and not by the person."""
+        """A reply ended, and not by the user."""
         if not self._settings.notifications or not self.is_away() or status is ReplyStatus.STOPPED:
             return
         self._chat_id = chat_id
@@ -160,7 +160,7 @@ class Notifications(QObject):
         return title or "Hunch", _without_tags(cut) or ended
 
     def _on_looked(self, window: QWindow | None) -> None:
-        """Whoever is back needs no icon that only brought a message."""
+        """A user who is back needs no icon that only brought a message."""
         if window is not None and self._icon.isVisible() and not self._settings.tray_icon:
             self._icon.hide()
 
@@ -240,7 +240,7 @@ class Outside(QObject):
         self.quick_ask.come_to_front()
 
     def _show_window_for_problem(self) -> None:
-        """What is refused is told in the main window; whoever asked elsewhere is led there."""
+        """What is refused is shown in the main window; a user who asked elsewhere is led there."""
         if self.quick_ask.isActiveWindow():
             self._show_window()
 
@@ -280,7 +280,7 @@ class Outside(QObject):
 
 
 class Announcements(QObject):
-    """What screen readers are told without being asked: once, that a reply ended. Never a word while it streams."""
+    """What screen readers say without being asked: once, that a reply ended. Never a word while it streams."""
 
     def __init__(self, chats: ChatController, window: QWidget) -> None:
         super().__init__(window)
@@ -289,7 +289,7 @@ class Announcements(QObject):
         chats.reply_ended.connect(self._on_ended)
 
     def _on_ended(self, chat_id: int, _message_id: int, status: ReplyStatus) -> None:
-        """Of the chat that is read, here or in Quick Ask, or of another one. Whoever stopped a reply knows."""
+        """Of the chat that is read, here or in Quick Ask, or of another one. Not of one that the user stopped."""
         if status is ReplyStatus.STOPPED:
             return
         here = chat_id in (self._chats.chat_id, self._chats.asides.shown_id)

@@ -76,7 +76,7 @@ class OverlayWiring(QObject):
 
     def choose(self, mode: OverlayMode) -> None:
         self._settings.overlay = str(mode)
-        self._settings.overlay_explained = True  # whoever chooses knows it
+        self._settings.overlay_explained = True  # the user has chosen, and so knows it
         self._end_explaining()
 
     def _on_setting(self, name: str) -> None:
@@ -126,7 +126,7 @@ class OverlayWiring(QObject):
         self._banner.show_info(self._explanation, self._keep, stays=True)
 
     def _note_seen(self) -> None:
-        """Whoever closes the words, or goes on in the window while they stand there, has seen them."""
+        """A user who closes the words, or goes on in the window while they are shown, has seen them."""
         if self._banner.shows(self._explanation) and self._window.isActiveWindow():
             self._settings.overlay_explained = True
 

@@ -187,7 +187,7 @@ class SidebarWiring(QObject):
         TrashMenu(menu.deleted, chats.deletions, self.show_trash)
 
     def _on_looked(self, window: QWindow | None) -> None:
-        """Somebody is back, perhaps on another day; not where the app is ending."""
+        """The user is back, perhaps on another day; not where the app is ending."""
         if window is not None and self._window.isVisible():
             self._chats.conversations.follow_day()
 

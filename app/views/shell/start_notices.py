@@ -1,4 +1,4 @@
-"""What a start may have to tell: a repair, settings that could not be read, a crash."""
+"""Notices of a start: a repair, settings that could not be read, a crash."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def show(
     problem: Callable[[], BannerText] | None,
     show_log: Callable[[], None],
 ) -> None:
-    """One notice of the start, `problem` of the chats first, and one of a model that is left out behind it."""
+    """One notice of the start, `problem` of the chats first, and one of a model that is left out after it."""
     left_out = leave_out_suspect(settings, mark, starter)
     if problem is not None:
         banner.show_warning(problem)

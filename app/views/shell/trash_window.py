@@ -249,7 +249,7 @@ class TrashWindow(Translated, SideWindow):
         self.list.setFocus()
 
 
-# The card that stands in place of the composer while a chat in the Trash is read: where it is, and the ways out.
+# The card in place of the composer while a chat in the Trash is read: where it is, and the ways out.
 #
 # Here: its words and buttons. Not here: reading such a chat (`controllers/trash_reading.py`).
 
@@ -327,7 +327,7 @@ class TrashBar(Translated, QWidget):
         self._retranslate()
 
     def _turn(self) -> None:
-        """Beside words that fit in a line; otherwise the buttons stand below them."""
+        """Beside words that fit in a line; otherwise the buttons are below them."""
         buttons_px = _GAP_PX + sum(each.sizeHint().width() for each in (self.restore_button, self.forget_button))
         lines = (label.fontMetrics().horizontalAdvance(label.text()) for label in (self.sentence, self.detail))
         edges = self._content.contentsMargins()
@@ -358,7 +358,7 @@ class TrashBar(Translated, QWidget):
         painter.end()
 
 
-# The menu of what was deleted lately: an entry brings it back, as it says, and the last one shows all.
+# The menu of what was deleted recently: an entry brings it back, as it says, and the last one shows all.
 
 
 SHOW_ALL = "show_all"

@@ -28,7 +28,7 @@ class WaitingStart(QObject):
         instance.answered.connect(self._loop.quit)
 
     def wait(self) -> bool:
-        """Until the other has ended (True), has answered after all, or the person gives up."""
+        """Until the other has ended (True), has answered after all, or the user gives up."""
         self._look.start()
         self._silence.start()
         self._loop.exec()

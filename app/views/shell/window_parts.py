@@ -1,4 +1,4 @@
-"""The main window as its wirings know it: signals, and the parts that it is made of. `main_window` makes them."""
+"""The main window as its wirings know it: signals, and its parts. `main_window` makes them."""
 
 from __future__ import annotations
 

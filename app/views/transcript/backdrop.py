@@ -1,4 +1,4 @@
-"""Painting behind the parts: the ring around the focused message or all of them, and the lines beside parts."""
+"""Painting below the parts: the ring around the focused message or all of them, and the lines beside parts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -38,7 +38,7 @@ def paint_edge_ring(painter: QPainter, viewport: QRect, colors: Palette) -> None
 class SideLines:
     """The line beside opened thinking, one for each message, and those of quotes beside cards and between parts.
 
-    They stand where no part does, so nothing but itself has them painted again when parts move. Beside a quote's words
+    They are where no part is, so nothing but itself has them painted again when parts move. Beside a quote's words
     its lines are painted with these (`text_decorations.py`).
     """
 
@@ -47,7 +47,7 @@ class SideLines:
         self._bars: list[QRect] = []
 
     def place(self, shown: Iterable[tuple[Part, QRect]], x: int, theme: Theme) -> None:
-        """`x` is where the line beside thinking stands."""
+        """`x` is where the line beside thinking is."""
         spans: dict[int, tuple[int, int]] = {}
         bars: list[QRect] = []
         for part, place in shown:
@@ -71,7 +71,7 @@ class SideLines:
 
 
 def _quote_lines(block: Block, gap_px: int, place: QRect, theme: Theme) -> Iterator[QRect]:
-    """Through the gap above where what stands there is in the same quote, and beside what is no text."""
+    """Through the gap above where the part there is in the same quote, and beside what is no text."""
     starts = steps_in_px(block.inside, theme.reply_font(), theme.scale)
     is_text = block.kind is BlockKind.TEXT
     left = place.left() - (0 if is_text else round(starts[-1]))

@@ -46,7 +46,7 @@ class CodeColors(QObject):
         return self._timer.isActive()
 
     def begin(self, language: str) -> None:
-        """The document was written anew and has no colours."""
+        """The document was written again and has no colours."""
         self._timer.stop()
         self._shown.clear()
         self._waiting, self._read_chars = "", 0

@@ -37,7 +37,7 @@ class CodePart(Hovered, SelectableInside, Translated, QWidget):
         self._context = context
         self._block: Block | None = None
         self._part: Part | None = None
-        self._left_out: int | None = None  # characters, of the last copy; None while that is not told
+        self._left_out: int | None = None  # characters, of the last copy; None while that is not shown
         self._shown = ""
         self.text = ReadOnlyText(context, self)
         for each in (self, self.text, self.text.viewport()):

@@ -21,11 +21,11 @@ from app.views.transcript.parts import Bubble, Part
 from app.views.transcript.selection import Stretch, TranscriptSelection
 from app.views.widgets import clipboard
 
-_ANY_WIDTH_PX = 600  # only heights depend on it, and nobody sees these items
+_ANY_WIDTH_PX = 600  # only heights depend on it, and these items are not shown
 
 
 # A part in sight is read from its own document, one out of sight from a document that is written for it. Sections of
-# a long reply that nobody has looked at yet are copied as they were written, and so are the messages of very many.
+# a long reply that was not in sight yet are copied as they were written, and so are the messages of very many.
 
 
 _MOST = 500  # messages that are written into documents while a window waits
@@ -34,7 +34,7 @@ _MOST = 500  # messages that are written into documents while a window waits
 @dataclass(frozen=True, slots=True)
 class _Piece:
     text: str
-    glue: str  # what stands between it and the piece above
+    glue: str  # what is between it and the piece above
     code: str | None = None  # the language, if it is code
 
 
@@ -195,7 +195,7 @@ class Copier(QObject):
             self.copy_as_text(message_id)
 
     def item(self, row: int) -> MessageItem:
-        """Cut into parts; one of its own where nobody has looked at the message yet."""
+        """Cut into parts; one of its own where the message was not in sight yet."""
         item = self._column.items[row]
         if not item.is_read:
             item = self._make_item(row)

@@ -1,4 +1,4 @@
-"""Fields in the transcript, kept where the person types: their growing, the focus, the caret in sight.
+"""Fields in the transcript, kept where the user types: their growing, the focus, the caret in sight.
 
 Not here: a field itself (`editor_part.py`), and what becomes of its words (controllers/message_changes.py).
 """
@@ -49,7 +49,7 @@ class Editing(Fields):
         self.typed_in(message_id)
 
     def typing_place(self) -> TypingPlace | None:
-        """Where somebody types now, before all widgets are made anew. Commits what is being composed there."""
+        """Where the user types now, before all widgets are made again. Commits what is being composed there."""
         for _, item in self._column.read_items():
             part = self._part(item.message.id) if item.message.edit is not None else None
             caret = getattr(part.widget, "caret", None) if part is not None else None

@@ -24,7 +24,7 @@ from app.views.widgets.painting import paint_card
 from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 
-_TELL_DELAY_MS = 150  # after the last key, what is typed is told
+_TELL_DELAY_MS = 150  # after the last key, what is typed is reported
 _GROWS_TO = 0.5  # of the transcript's height
 _PAD_PX, _GAP_PX, _BELOW_PX = 14, 8, 14
 
@@ -76,7 +76,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self._content = EditorContent(EditKind.EDIT, from_user=True, text="")
         self._message_id = 0
         self._part: Part | None = None
-        self._known = ""  # what was given, or told
+        self._known = ""  # what was given, or reported
         self._showing = False
         self._finished = False  # what it says is on its way to the disk
         self._card = QRect()
@@ -145,7 +145,7 @@ class EditorPart(Hovered, Translated, QWidget):
             self._showing = False
 
     def _show_attached(self) -> None:
-        """Only what a person says can have something attached."""
+        """Only what the user says can have something attached."""
         can_attach = self._content.from_user
         self.field.can_attach = can_attach
         self.attach_button.setVisible(can_attach)
@@ -293,7 +293,7 @@ class EditorPart(Hovered, Translated, QWidget):
         words = self.field.text_with_composed()
         if words != self._known:
             self._known = words
-            if self._part is not None:  # it is shown again at another height, before it is made anew
+            if self._part is not None:  # it is shown again at another height, before it is made again
                 self._part.content = replace(self._content, text=words)
             self._context.editing.typed.emit(self._message_id, words)
 
@@ -314,7 +314,7 @@ class EditorPart(Hovered, Translated, QWidget):
         return super().eventFilter(watched, event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Whatever hides it, the words are told first."""
+        """Whatever hides it, the words are reported first."""
         self.field.commit()
         self._tell()
         super().hideEvent(event)

@@ -1,7 +1,7 @@
-"""Finding words in the chat: where they stand in the branch shown, which of them is the current one, and lighting them.
+"""Finding words in the chat: where they are in the branch shown, which of them is the current one, and lighting them.
 
 The messages are read a few milliseconds at a time, from the one in sight on, and again when they change; what is out of
-sight is read from documents that are written for it. Texts in sight are lit by what stands in their own documents.
+sight is read from documents that are written for it. Texts in sight are lit by what their own documents have.
 Not here: the bar that one types into (`find_bar.py`), and painting (`found_words.py`).
 """
 
@@ -31,12 +31,12 @@ from app.views.transcript.visible_parts import VisibleParts
 
 _SLICE_S = 0.004
 _TOP: Address = (-1, 0, 0)
-_CLEAR_PX = 24  # what is found stands that far from the edges of the page
-# What Markdown hides: it may stand between letters that are read side by side.
+_CLEAR_PX = 24  # what is found is that far from the edges of the page
+# What Markdown hides: it may be between letters that are read side by side.
 _HIDDEN = re.compile(r"\]\((?:[^)\]\n]++|\](?!\())*+\)|\]\[[^\]\n]*\]|[\[\]*_`~\\$\s]")
 
 
-# A character of any part of a message is brought into sight, also one that nobody has read yet.
+# A character of any part of a message is brought into sight, also one that is not split yet.
 
 
 _ABOVE_SHARE = 0.3  # of the page, above what is brought into sight
@@ -75,7 +75,7 @@ class FoundPlaces:
         self._read: dict[int, dict[Address, PartRead]] = {}  # by message
         self._counts: dict[int, int] = {}  # of those messages that have any
         self._current: Place | None = None
-        self._above = 0  # how many stand in messages before that of the current one
+        self._above = 0  # how many are in messages before that of the current one
         self._walked: int | None = None  # the message up to which a walk from there has met nothing
         self.count = 0
 
@@ -101,7 +101,7 @@ class FoundPlaces:
             self._above += more
 
     def drop_lost(self) -> None:
-        """Forgets messages that are gone."""
+        """Forgets messages that were removed."""
         row_of = self._model.row_of
         self._read = {number: found for number, found in self._read.items() if row_of(number) is not None}
         self._counts = {number: count for number, count in self._counts.items() if number in self._read}
@@ -150,7 +150,7 @@ class FoundPlaces:
             self.current = self.first_of(place.message_id, place.address, place.number) or self.beside(1)
 
     def beside(self, direction: int) -> Place | None:
-        """The next one (1) or the one before (-1); behind the last comes the first. NotRead: it is not known yet."""
+        """The next one (1) or the one before (-1); after the last comes the first. NotRead: it is not known yet."""
         place = self._current
         if place is not None and (inside := self._beside_inside(place, direction)) is not None:
             return inside
@@ -335,7 +335,7 @@ class Finder(QObject):
         sight: Sight,
         item_of: Callable[[int], MessageItem],
     ) -> None:
-        """`item_of` gives a row's message cut into parts, also where nobody has looked at it yet."""
+        """`item_of` gives a row's message cut into parts, also where it was not in sight yet."""
         super().__init__(context)
         self._context = context
         self._model = model
@@ -371,7 +371,7 @@ class Finder(QObject):
     def find(self, query: str, message_id: int | None = None, words: Sequence[str] = ()) -> None:
         """Goes to the first of the message; without one, from the current one or else what is in sight on.
 
-        `words` are found wherever each of them stands; without them the query is, as a whole.
+        `words` are found wherever each of them is; without them the query is, as a whole.
         """
         query = query.strip("\n")
         self._attachment = None
@@ -386,7 +386,7 @@ class Finder(QObject):
         self.light()
 
     def step(self, direction: int) -> None:
-        """To the next one (1) or the one before (-1); behind the last comes the first. Later, where it is not read."""
+        """To the next one (1) or the one before (-1); after the last comes the first. Later, where it is not read."""
         self._steps += direction
         self._take_steps()
 
@@ -531,7 +531,7 @@ class Finder(QObject):
             self._go_to(self._found.first_of(message_id, first))
 
     def _end_seeking(self) -> None:
-        """All has been read: what there is may be before the start. What comes later moves nobody, if not wanted."""
+        """All has been read: what there is may be before the start. What comes later moves the view only if wanted."""
         if self._seeks and self._first_in is None:
             self._go_to(self._found.first())
         self._seeks = self._seeks and self._first_in is not None and self._model.row_of(self._first_in) is None
@@ -556,7 +556,7 @@ class Finder(QObject):
         return ranges[place.number][0] if place.number < len(ranges) else 0
 
     def light(self) -> None:
-        """Lights what is in sight: parts may have come, gone, or been written anew."""
+        """Lights what is in sight: parts may have come, left, or been written again."""
         if not self.query and self._attachment is None and not self._is_lit:
             return
         self._is_lit = bool(self.query) or self._attachment is not None

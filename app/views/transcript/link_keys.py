@@ -66,7 +66,7 @@ class LinkWalk:
         return next(here, None) or self.end_of(range(rows.stop, end), last=False)
 
     def again(self, spot: Spot) -> Spot | None:
-        """The same link after its message was laid out anew; None if it is gone."""
+        """The same link after its message was laid out again; None if it is not there."""
         ids = [item.message.id for item in self._items()]
         here = self._in_row(ids.index(spot.part.message_id)) if spot.part.message_id in ids else iter(())
         return next((each for each in here if _same(each, spot)), None)
@@ -188,7 +188,7 @@ class LinkKeys:
         return on_link and not forward
 
     def step(self, step: int) -> bool:
-        """Focuses the next (+1) or previous (-1) link; behind the last of a message its buttons. False: none left."""
+        """Focuses the next (+1) or previous (-1) link; after the last of a message its buttons. False: none left."""
         spot = self._beside(step)
         if spot is not None:
             self._focus(spot)
@@ -208,7 +208,7 @@ class LinkKeys:
             sight.show_at(Anchor(item, index, part.height_px + MARGIN_PX - sight.page_px(), part))
         buttons = as_widget(part.widget).findChildren(QAbstractButton) if part.widget is not None else []
         buttons = [each for each in buttons if each.isVisible() and each.isEnabled()]
-        # A widget that was made late comes last in its window, but Tab goes on behind the transcript.
+        # A widget that was made late comes last in its window, but Tab goes on after the transcript.
         before = self._view
         for button in buttons:
             QWidget.setTabOrder(before, button)
@@ -230,7 +230,7 @@ class LinkKeys:
         return True
 
     def enter_at_end(self) -> None:
-        """Focuses the last link, as Shift+Tab from behind does."""
+        """Focuses the last link, as Shift+Tab from the next widget does."""
         spot = self._walk.end_of(self._rows(), last=True)
         if spot is not None:
             self._focus(spot)
@@ -243,7 +243,7 @@ class LinkKeys:
             self._focus(spot)
 
     def place(self) -> None:
-        """Puts the ring where the link is now, also after its message was laid out anew."""
+        """Puts the ring where the link is now, also after its message was laid out again."""
         spot = self.button.spot
         if spot is None:
             return

@@ -139,7 +139,7 @@ class MessageColumn:
             new.stretch.is_stale, item.stretch = True, NOWHERE
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
-        """The parts that reach into this stretch, from above."""
+        """The parts that reach into this range, from above."""
         for row in self.rows_between(top_px, bottom_px):
             item = self.items[row]
             for index in item.indexes_between(top_px - item.top_px, bottom_px - item.top_px):
@@ -223,8 +223,8 @@ class Sight(Protocol):
 
 # The reading place outlives the window. Pixels would mean another place after a change of width, text size or what is
 # folded open, and in a long reply that is read by sections. So a place is a message and an offset in characters of
-# its text, with a fraction that is the way to the next part. Below 0 is what stands above the text, beyond its end
-# what stands below it. Not here: following the end, and bringing an anchor into sight (`view.py`).
+# its text, with a fraction that is the way to the next part. Below 0 is what is above the text, beyond its end
+# what is below it. Not here: following the end, and bringing an anchor into sight (`view.py`).
 
 
 _OUTSIDE_PX = 100  # of the gaps between messages are one character
@@ -262,7 +262,7 @@ class ReadingPlaces:
         self._awaited = None
 
     def here(self) -> ReadingPlace | None:
-        """What stands at the top edge; None where there is no message."""
+        """What is at the top edge; None where there is no message."""
         top = self._sight.top_px()
         anchor = self._column.anchor_at(top)
         if anchor is None:
@@ -300,7 +300,7 @@ class ReadingPlaces:
         return row is not None
 
     def _show_character(self, item: MessageItem, at: int) -> None:
-        """With some of what stands above it."""
+        """With some of what is above it."""
         above_px = round(self._sight.page_px() * _ABOVE_MATCH)
         self._show(item, at, above_px)
         index, part = next(_parts_up_to(item, at), (0, None))
@@ -338,7 +338,7 @@ def _end_of(item: MessageItem, index: int) -> int:
 
 
 def _char_in(part: Part, text: str, at: int, end: int) -> int:
-    """Where a character of the message's text stands in the document of its part.
+    """Where a character of the message's text is in the document of its part.
 
     Markup is not in the document, so it is the nearest place with the same word to where the character would be if the
     markup were spread evenly.

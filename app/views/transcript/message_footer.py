@@ -305,7 +305,7 @@ class MessageFooter(Hovered, Translated, QWidget):
         ):
             made[act].clicked.connect(lambda _=False, request=request: request.emit(self._message_id))
         self._name(made)
-        self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Qt puts nothing behind what takes no focus
+        self.link.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # Qt puts nothing after what takes no focus
         for before, after in pairwise((self.link, *made.values())):
             QWidget.setTabOrder(before, after)  # or what is made last would be the last of the window
         return made
@@ -407,7 +407,7 @@ class MessageFooter(Hovered, Translated, QWidget):
     def _open_menu(self) -> None:
         message, button = self._context.message_of(self._message_id), self.buttons["more"]
         if message is not None:
-            # Not a child of this row: a change of theme makes that anew, and the menu stays open.
+            # Not a child of this row: a change of theme makes that again, and the menu stays open.
             menu = MessageMenu(self._context, message, self.window())
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.popup(button.mapToGlobal(button.rect().bottomLeft()))

@@ -1,7 +1,7 @@
 """A message as parts.
 
-Here: which parts a message has, following it while it grows, and where each part stands inside it.
-Not here: widgets, scrolling, or where the message stands among others (`message_column.py`).
+Here: which parts a message has, following it while it grows, and where each part is inside it.
+Not here: widgets, scrolling, or where the message is among others (`message_column.py`).
 """
 
 from bisect import bisect_right
@@ -270,7 +270,7 @@ class MessageItem:
         return self._tops[index]
 
     def indexes_between(self, top_px: int, bottom_px: int) -> range:
-        """The parts that reach into this stretch, counted from the message's top."""
+        """The parts that reach into this range, counted from the message's top."""
         first = max(0, bisect_right(self._tops, top_px) - 1)
         return range(first, min(len(self._parts), bisect_right(self._tops, bottom_px)))
 
@@ -289,7 +289,7 @@ class MessageItem:
             self._drop_words()
         self._is_bubble = self.message.from_user
         if self._is_edited:
-            pass  # a field stands in their place
+            pass  # a field is in their place
         elif self.message.from_user:
             self._set_bubbles(width_px)
         else:
@@ -340,7 +340,7 @@ class MessageItem:
         return True
 
     def read_section(self, indexes: range, width_px: int) -> bool:
-        """Reads the last unread section among these parts; returns whether there is one."""
+        """Reads the last section that is not split yet among these parts; returns whether there is one."""
         parts = self._parts[indexes.start : indexes.stop]
         part = next((each for each in reversed(parts) if each.kind is PartKind.UNREAD), None)
         if part is None:
@@ -365,7 +365,7 @@ class MessageItem:
                 yield from blocks_of(below.content)
 
     def sum_up(self) -> None:
-        """Computes the positions anew; call it after any change of a part's height."""
+        """Computes the positions again; call it after any change of a part's height."""
         self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
         self.height_px = self._tops[-1]
         self.stretch.is_stale = True

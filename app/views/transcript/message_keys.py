@@ -1,4 +1,4 @@
-"""The message in focus: moving from one to the next by keys, acting on it, and what screen readers hear of it.
+"""The message in focus: moving from one to the next by keys, acting on it, and what screen readers say of it.
 
 Left and right show other versions, Return opens what it thought, F2 edits, Delete deletes, and the menu key opens what
 else can be done.
@@ -82,7 +82,7 @@ class Highlights(QObject):
         self.focused, self._hovered = _shifted(self.focused, count), _shifted(self._hovered, count)
 
     def go_on(self, first: int, count: int) -> None:
-        """Messages went: the focus stays on its own, or is on the one that stands in its place now."""
+        """Messages went: the focus stays on its own, or is on the one in its place now."""
         focused, rows = self._before[0], len(self._column.items)
         if focused is not None and self.focused is None and rows:
             gone = min(count, focused - first) if focused >= first else 0

@@ -1,7 +1,7 @@
 """Marks of drafted text in the replies that are in sight, and the card over a correction.
 
 Here: which widgets get marks, the card, the pointer and the keys over them. Not here: painting them
-(`overlay_layer.py`), and where a document's words stand in the Markdown (`markup/alignment.py`).
+(`overlay_layer.py`), and where a document's words are in the Markdown (`markup/alignment.py`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Overlay(QObject):
         self._theme = theme
         self._layers: dict[int, tuple[object, OverlayLayer]] = {}  # by identity of the text, with what it shows
         self._starts: dict[tuple[int, int, int], BlockStarts] = {}
-        self._spot: tuple[OverlayLayer, Spot] | None = None  # that the card tells of
+        self._spot: tuple[OverlayLayer, Spot] | None = None  # that the card is about
         self.mode = OverlayMode.OFF
         self.shown_once = 0
         self.card = OverlayCard(theme, view.viewport())
@@ -245,7 +245,7 @@ class Overlay(QObject):
         self.card.close_by_key()
 
     def _in_order(self) -> list[tuple[OverlayLayer, Spot]]:
-        """Corrections in sight, from above, each once however many lines it stands on."""
+        """Corrections in sight, from above, each once however many lines it is on."""
         page = self._view.viewport().rect()
         placed = []
         for _, layer in self._layers.values():

@@ -1,7 +1,7 @@
-"""The marks of drafted text under the words of one text widget: which characters, and where they stand.
+"""The marks of drafted text under the words of one text widget: which characters, and where they are.
 
 A tint with a dotted line is a guess that was kept; a solid line is where the main model chose otherwise. So the two
-are told apart without colour.
+differ without colour.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class OverlayLayer:
         self._text.viewport().update()
 
     def _go_on_from(self, looks: object, document: QTextDocument) -> _Seen:
-        """Keeps what stands above the last line, if the text has only grown."""
+        """Keeps what is above the last line, if the text has only grown."""
         seen, text = self._seen, document.toPlainText()
         grew = seen.looks == looks and len(text) > len(seen.text) and text.startswith(seen.text)
         if not grew or table_of(document) is not None:  # other words in a cell move all columns
@@ -163,13 +163,13 @@ class OverlayLayer:
 
 
 def _below(rect: QRectF) -> QLineF:
-    """A little shorter than the words, so that neighbours are told apart."""
+    """A little shorter than the words, so that neighbours stay apart."""
     inset = min(1.0, rect.width() / 4)
     return QLineF(rect.left() + inset, rect.bottom(), rect.right() - inset, rect.bottom())
 
 
 def _rects(document: QTextDocument, start: int, end: int, *, outwards: bool) -> Iterator[QRectF]:
-    """One for each line that the characters stand on."""
+    """One for each line that the characters are on."""
     block = document.findBlock(start)
     while block.isValid() and block.position() < end:
         first, last = max(start, block.position()), min(end, block.position() + block.length() - 1)

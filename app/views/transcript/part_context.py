@@ -68,7 +68,7 @@ class Fields(QObject):
     typed = Signal(int, str)
     saved = Signal(int, str)  # and what follows
     cancelled = Signal(int)
-    role_chosen = Signal(int, bool)  # whether they are the person's words
+    role_chosen = Signal(int, bool)  # whether they are the user's words
     resized = Signal(int)
     attach_requested = Signal(int)
     files_given = Signal(int, list)  # paths that were pasted or dropped

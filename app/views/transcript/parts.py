@@ -1,7 +1,7 @@
 """The vertical pieces that a message is shown as, and the pool of widgets that show them.
 
 Here: what a part is, and lending widgets to the parts in sight.
-Not here: what a message is made of, or where its parts stand.
+Not here: what a message consists of, or where its parts are.
 """
 
 from collections import defaultdict
@@ -34,12 +34,12 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bubble:
-    """What the person wrote, or one section of it."""
+    """What the user wrote, or one section of it."""
 
     text: str
     first: bool = True
     last: bool = True
-    glue: str = ""  # what stands between it and the section above
+    glue: str = ""  # what is between it and the section above
 
 
 @dataclass(eq=False, slots=True)
@@ -88,7 +88,7 @@ else:
 
 
 class Hovered(_Widget):
-    """Comes before the Qt class of a part's widget, which tells by itself when the pointer comes: an event filter would
+    """Comes before the Qt class of a part's widget, which reports by itself the pointer's coming: an event filter would
     be asked about every event of every part.
     """
 
@@ -103,7 +103,7 @@ class Selectable:
     """A widget of a part with text in it; characters are counted from 0."""
 
     def show_name(self, name: str) -> None:
-        """Has screen readers told this name of its message."""
+        """Has screen readers say this name of its message."""
         raise NotImplementedError
 
     @property
@@ -135,7 +135,7 @@ class Selectable:
         raise NotImplementedError
 
     def light(self, stretch: Stretch | None) -> None:
-        """Shows this stretch as selected, and no other."""
+        """Shows this range as selected, and no other."""
         raise NotImplementedError
 
     def light_found(self, stretches: Sequence[tuple[int, int]], current: int | None) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.view_models.transcript import TranscriptModel
 
 Address = tuple[int, int, int]  # of a part in its message: bubble, thinking or answer; section; block
-Stretch = tuple[int, int | None]  # first character and the one behind the last; None is the end
+Stretch = tuple[int, int | None]  # first character and the one after the last; None is the end
 
 _BEFORE_ALL: Address = (-1, 0, 0)
 _AFTER_ALL: Address = (9, 0, 0)
@@ -76,7 +76,7 @@ class TranscriptSelection(QObject):
         self._set(None, None)
 
     def drop_lost(self) -> None:
-        """Clears it when a message that it ends in is gone."""
+        """Clears it when a message that it ends in was removed."""
         ends = [*(self._anchor or ()), *(self._cursor or ())]
         if any(self._model.row_of(place.message_id) is None for place in ends):
             self.clear()
@@ -88,7 +88,7 @@ class TranscriptSelection(QObject):
 
     @property
     def cursor(self) -> Place | None:
-        """The end that a key moves; None where nothing was begun, or its message is gone."""
+        """The end that a key moves; None where nothing was begun, or its message was removed."""
         if self._anchor is None or self._cursor is None:
             return None
         anchor, cursor = self._key(self._anchor[0]), self._key(self._cursor[0])
@@ -118,7 +118,7 @@ class TranscriptSelection(QObject):
         return None if last is not None and first >= last else (first, last)
 
     def takes_all_of(self, row: int) -> bool:
-        """Whether it begins before and ends behind a message."""
+        """Whether it begins before and ends after a message."""
         span = self._span()
         if span is None:
             return False

@@ -74,7 +74,7 @@ class SelectionKeys:
         self._selection = selection
         self._column = column
         self._sight = sight
-        self._goal_x_px: int | None = None  # where lines are entered, as long as only lines are gone through
+        self._goal_x_px: int | None = None  # where lines are entered, as long as only lines are crossed
 
     def press(self, event: QKeyEvent) -> bool:
         """Whether the key changes the selection; then that is done."""
@@ -123,7 +123,7 @@ class SelectionKeys:
         return self._entered(caret, move)
 
     def _entered(self, caret: _Caret, move: QTextCursor.MoveOperation) -> _Caret:
-        """The text behind or before, at its near end; where there is none, this one's own end."""
+        """The text after or before, at its near end; where there is none, this one's own end."""
         back = move in _BACK
         beside = self._beside(caret, back=back)
         if beside is None:
@@ -161,7 +161,7 @@ class SelectionKeys:
         return next((caret for caret in in_sight if self._bottom_of(caret) > top), None)
 
     def _found(self, place: Place) -> _Caret | None:
-        """The part that has the place now; where it is gone, the nearest one before."""
+        """The part that has the place now; where it was removed, the nearest one before."""
         row = next((row for row, item in enumerate(self._column.items) if item.message.id == place.message_id), None)
         if row is None:
             return None
@@ -202,7 +202,7 @@ class SelectionKeys:
     # Sight
 
     def _brought_into_sight(self, caret: _Caret) -> _Caret:
-        """With a widget, and its own character shown. A section that nobody had read yet is read for it."""
+        """With a widget, and its own character shown. A section that was not split yet is read for it."""
         item = self._column.items[caret.row]
         if caret.part.kind is PartKind.UNREAD or caret.part.selectable is None:
             caret = self._shown(item, caret)
@@ -352,7 +352,7 @@ class SelectionPointer(QObject):
 
     def _scroll_on(self) -> None:
         if not QApplication.mouseButtons() & Qt.MouseButton.LeftButton:
-            # Nobody was told: the text that was pressed is out of sight, and Qt sends the end of a drag there.
+            # Not reported: the text that was pressed is out of sight, and Qt sends the end of a drag there.
             self.release()
             return
         step = max(-_MOST_SCROLL_PX, min(_MOST_SCROLL_PX, self._edge_px()))

@@ -35,7 +35,7 @@ class Fold:
 
 
 class FoldPart(Hovered, Translated, PaintedButton):
-    """“Thought for 12 s”, with what was thought behind it."""
+    """“Thought for 12 s”, with the thinking after it."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(context.theme, parent)

@@ -13,7 +13,7 @@ from app.views.transcript.text_parts import TextPart
 class TablePart(TextPart):
     """A table; scrolls sideways when its columns need more room than there is.
 
-    Columns from right to left stand elsewhere than Qt has laid them out, so it is not asked what is under the pointer.
+    Columns from right to left are elsewhere than Qt has laid them out, so it is not asked what is under the pointer.
     """
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:

@@ -1,4 +1,4 @@
-"""Parts made of running text: reply blocks, and the person's own message.
+"""Parts of running text: reply blocks, and the user's own message.
 
 Here: read-only text widgets that never load anything and scroll only sideways. Not here: writing their documents.
 """
@@ -55,7 +55,7 @@ _BY_LINES = frozenset({_Move.Up, _Move.Down})
 _BESIDE_BLOCK = {_Move.StartOfBlock: _Move.PreviousBlock, _Move.EndOfBlock: _Move.NextBlock}
 
 
-# What QTextDocument cannot paint: tints behind inline code, bars beside quotes, horizontal rules.
+# What QTextDocument cannot paint: tints below inline code, bars beside quotes, horizontal rules.
 
 
 _CODE_RADIUS = 4
@@ -130,7 +130,7 @@ def _chars_within(block: QTextBlock, stretch: QRectF) -> tuple[int, int]:
 
 
 def _fragment_rects(block: QTextBlock, start: int, end: int, corner: QPointF, metrics: QFontMetricsF) -> list[QRectF]:
-    """One rectangle for each line that the fragment stands on."""
+    """One rectangle for each line that the fragment is on."""
     result: list[QRectF] = []
     for line, left, right in stretches(block, start, end):
         top = corner.y() + line.y() + line.ascent() - metrics.ascent() - 1
@@ -198,7 +198,7 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        # A fixed width, because Qt tells a hidden widget of its size only when it is shown, and we measure before.
+        # A fixed width, because Qt gives a hidden widget its size only when it is shown, and we measure before.
         self.setLineWrapMode(QTextBrowser.LineWrapMode.FixedPixelWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.viewport().setAutoFillBackground(False)
@@ -387,12 +387,12 @@ class ReadOnlyText(Selectable, Pointed, QTextBrowser):
         self.setAccessibleName(name)
 
     def forget_light(self) -> None:
-        """The document was written anew, and nothing in it is lit."""
+        """The document was written again, and nothing in it is lit."""
         self._lit, self._lit_cursors = None, []
         self.found.clear()
 
     def go_to_start(self) -> None:
-        """Qt scrolls to its cursor when a text is first shown, and the cursor has gone along with what was inserted."""
+        """Qt scrolls to its cursor when a text is first shown, and the cursor has moved with what was inserted."""
         cursor = self.textCursor()
         cursor.setPosition(0)
         self.setTextCursor(cursor)
@@ -429,7 +429,7 @@ class TextPart(Hovered, ReadOnlyText):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(more)
         if self._lit is not None:
-            self.go_to_start()  # the cursor has gone along
+            self.go_to_start()  # the cursor has moved
         self.forget_light()
         return True
 
@@ -466,7 +466,7 @@ def _has_mark(token: Token) -> bool:
 
 
 class BubblePart(Hovered, SelectableInside, QWidget):
-    """The person's own message, or a section of it: plain text in a bubble at the right."""
+    """The user's own message, or a section of it: plain text in a bubble at the right."""
 
     def __init__(self, context: PartContext, parent: QWidget) -> None:
         super().__init__(parent)

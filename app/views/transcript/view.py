@@ -1,7 +1,7 @@
 """The transcript: a scrolling column of messages in which only what is in sight has widgets.
 
 Here: scrolling, sticking to the end, keyboard and menu. Not here: what a message consists of (`message_item.py`),
-where messages stand (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
+where messages are (`message_column.py`), which parts get widgets (`visible_parts.py`), selecting (`selection.py`).
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Ringed(FocusRing, Area):
         super().mousePressEvent(event)
 
 
-# The focus while all widgets are made anew, for other colours, sizes or words; a link in focus finds itself again.
+# The focus while all widgets are made again, for other colours, sizes or words; a link in focus finds itself again.
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ def _focused(column: MessageColumn) -> _Place | None:
 
 
 def _focus(column: MessageColumn, place: _Place) -> None:
-    """On what stands there now; nothing where it is out of sight."""
+    """On what is there now; nothing where it is out of sight."""
     parts = next((item.parts for _, item in column.read_items() if item.message.id == place.message_id), [])
     inside = _inside(parts[place.part], place.kind) if place.part < len(parts) else []
     if place.number < len(inside):
@@ -227,7 +227,7 @@ def _inside(part: Part, kind: type[QWidget]) -> list[QWidget]:
 class JumpButton(Translated, PaintedButton):
     """The round button over the transcript's foot that goes to its end.
 
-    A child of what scrolls: Qt paints all of that anew when something of another parent lies over it.
+    A child of what scrolls: Qt paints all of that again when something of another parent lies over it.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -458,7 +458,7 @@ class TranscriptView(Ringed, Pointed, QAbstractScrollArea):
         return item
 
     def _rebuild(self) -> None:
-        """Creates every item and widget anew, for new colours, sizes or words."""
+        """Creates every item and widget again, for new colours, sizes or words."""
         self._built_in = QLocale()
         self.message_keys.describe()
         focus_again = kept_focus(self.editing, self._column)

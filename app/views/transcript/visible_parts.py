@@ -1,7 +1,7 @@
 """Widgets of the visible parts.
 
 Here: lending widgets to parts that become visible, measuring them, placing them, taking them back.
-Not here: which stretch is visible (`view.py`) and the layout of the messages (`message_column.py`).
+Not here: which range is visible (`view.py`) and the layout of the messages (`message_column.py`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ from app.views.transcript.table_part import TablePart
 from app.views.transcript.text_parts import BubblePart, TextPart
 from app.views.widgets.tab_order import chain
 
-# Widgets are also made this far above and below the visible stretch, so that scrolling finds them ready.
+# Widgets are also made this far above and below the visible range, so that scrolling finds them ready.
 MARGIN_PX = 300
 # What is in sight takes some milliseconds, but a screen of tag characters or of marks upon marks seconds. What has not
 # been shown after so much CPU time waits for another turn of the event loop.
@@ -50,7 +50,7 @@ _MAKERS: dict[PartKind, Callable[[PartContext, QWidget], PartWidget]] = {
 
 class VisibleParts(QObject):
     placed = Signal()  # what is in sight has its widgets, in their places
-    outdated = Signal()  # something in sight has to be shown anew
+    outdated = Signal()  # something in sight has to be shown again
 
     def __init__(self, context: PartContext, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -111,7 +111,7 @@ class VisibleParts(QObject):
             column.arrange(self._context.theme.scale)
 
     def show_grown(self, item: MessageItem, width_px: int) -> bool:
-        """Shows once more what has changed of a message; returns whether it has to be placed anew."""
+        """Shows once more what has changed of a message; returns whether it has to be placed again."""
         self.begin_turn()
         number, before_px = item.message.id, item.height_px
         grown = [each for each in self._live.values() if each.measured_width_px < 0 and each.message_id == number]

@@ -77,7 +77,7 @@ class AttachmentChip(Translated, PaintedButton):
             self._retranslate()
 
     def set_found(self, found: bool) -> None:
-        """Whether a search has found something in it; screen readers are told."""
+        """Whether a search has found something in it; screen readers say so."""
         if found != self._is_found:
             self._is_found = found
             self._retranslate()
@@ -126,7 +126,7 @@ class AttachmentChip(Translated, PaintedButton):
             left = self.width() - side - self.theme.px(6)
             self.close_button.setGeometry(left, (self.height() - side) // 2, side, side)
 
-    # What a person does
+    # What the user does
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in _REMOVE_KEYS and self.close_button is not None:

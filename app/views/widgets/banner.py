@@ -176,7 +176,7 @@ class Banner(Translated, QWidget):
     def place(self, left: int, bottom: int, width: int) -> None:
         """Sets the geometry: the lower edge at `bottom`, the height as the text needs."""
         self._row.setContentsMargins(self._theme.px(44), 10, 10, 10)
-        # Beside the words there must be room for them; otherwise the buttons stand below.
+        # Beside the words there must be room for them; otherwise the buttons are below.
         beside = self._buttons.sizeHint().width() <= width * _MOST_BUTTONS_SHARE
         direction = QBoxLayout.Direction
         self._content.setDirection(direction.LeftToRight if beside else direction.TopToBottom)

@@ -85,7 +85,7 @@ class Row(QWidget):
         self._row.addWidget(control, 0, _BESIDE)
 
     def minimumSizeHint(self) -> QSize:
-        """The width that the narrow layout needs, where the control stands below its name."""
+        """The width that the narrow layout needs, where the control is below its name."""
         words_px = max(self.name.minimumSizeHint().width(), self.explanation.minimumSizeHint().width())
         return QSize(max(words_px, self.control.minimumSizeHint().width()), super().minimumSizeHint().height())
 

@@ -1,6 +1,6 @@
 """Fields that lose nothing of what an input method is composing: leaving one, or hiding it, commits it there.
 
-`Composing` comes before the field's own class, so that it hears of events first.
+`Composing` comes before the field's own class, so that it gets events first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A thin ring that shows how full the context of a chat is; it adds words from 80 % on.
 
-How much a chat may have, it says where that is less than the model holds: as somebody asked, or as memory allows.
+How much a chat may have, it says where that is less than the model holds: as the user set, or as memory allows.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class ContextRing(Translated, QWidget):
         return self.share >= SPEAKS_UP_AT
 
     def _words(self) -> str:
-        """What does not fit is told before it is sent."""
+        """What does not fit is said before it is sent."""
         if self._beyond:
             return fill(self.tr("%1 tokens too many"), count(self._beyond))
         return fill(self.tr("%1 full", "the context"), percent(self.share))

@@ -130,7 +130,7 @@ class Dialog(Translated, QDialog):
         self.update()
 
     def setVisible(self, visible: bool) -> None:  # noqa: N802 - Qt's name
-        """Its place is known before it is shown: of a later one X11 may be told too late."""
+        """Its place is known before it is shown: X11 may get a later one too late."""
         if visible and not self.isVisible():
             self._place()
         super().setVisible(visible)

@@ -271,7 +271,7 @@ class Switch(FocusRing, QAbstractButton):
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        """The focus ring stands around the track, so that it is seen whatever colour the track has."""
+        """The focus ring is around the track, so that it is seen whatever colour the track has."""
         colors = self._theme.palette
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -50,7 +50,7 @@ class Flow(QLayout):
         return QSize(0, max((item.sizeHint().height() for item in self._items if not item.isEmpty()), default=0))
 
     def _lay(self, area: QRect, *, move: bool) -> int:
-        """How high it becomes. What is lower than its line stands in the middle of it."""
+        """How high it becomes. What is lower than its line is in the middle of it."""
         y = area.y()
         for line in self._lines(area.width()):
             line_px = max(size.height() for _, size in line)

@@ -10,7 +10,7 @@ from shiboken6 import isValid
 
 
 class FocusBefore:
-    """Remembers the widget that had the focus. Where that is gone or hidden meanwhile, `otherwise` takes it."""
+    """Remembers the widget that had the focus. Where that was deleted or hidden meanwhile, `otherwise` takes it."""
 
     def __init__(self, otherwise: Callable[[], None]) -> None:
         self.otherwise = otherwise
@@ -21,11 +21,11 @@ class FocusBefore:
 
     @property
     def widget(self) -> QWidget | None:
-        """None where nothing is remembered, or it is gone."""
+        """None where nothing is remembered, or it was deleted."""
         return self._widget if self._widget is not None and isValid(self._widget) else None
 
     def forget(self) -> None:
-        """The focus stays where somebody has put it."""
+        """The focus stays where the user has put it."""
         self._widget = None
 
     def give_back(self) -> None:

@@ -14,7 +14,7 @@ from app.views.widgets.tooltips import set_tooltip
 
 _DOT = " · "
 _DOT_AT_END = "\u00a0· "
-# Behind the marks of a name or path, and anywhere in what is long without one.
+# After the marks of a name or path, and anywhere in what is long without one.
 _MAY_BREAK = re.compile(r"(?<=[/\\_.\-])(?=\w)|(?<=\w{16})(?=\w)")
 _BREAK = "\u200b"
 

@@ -1,4 +1,4 @@
-"""A plain-text field for lines of any length: the base of those that people write in, and of those that only show."""
+"""A plain-text field for lines of any length: the base of those that users write in, and of those that only show."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.views.widgets.clipboard import safe_mime_data
 
 
 class LongText(QPlainTextEdit):
-    """Very long lines stand in several blocks; `text` is what was typed, pasted, set or appended."""
+    """Very long lines are kept in several blocks; `text` is what was typed, pasted, set or appended."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Clicks that do what the person meant: one that comes too late, or the second of a double click, does nothing else.
+"""Clicks that do what the user meant: one that comes too late, or the second of a double click, does nothing else.
 
 A click is for what the button did when it was pressed, and the second one of a double click for what the first one was
 for. Where the button does something else by then, as Stop where Start was, or another button is in its place, as after

@@ -147,7 +147,7 @@ class MessageEdit(Composing, LongText):
         self.composition_changed.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        if local_files(source):  # Qt takes their addresses for text, and whoever has no use for files must leave them
+        if local_files(source):  # Qt takes their addresses for text, and a field that takes no files must leave them
             return self.can_attach
         return source.hasText() or (self.can_attach and source.hasImage())
 

@@ -1,6 +1,6 @@
-"""What somebody chooses from, a line each: headings, options, greyed ones that cannot be chosen.
+"""What the user chooses from, a line each: headings, options, greyed ones that cannot be chosen.
 
-The keyboard goes to every option, also to a greyed one: whoever cannot choose it can still read why, where the details
+The keyboard goes to every option, also to a greyed one: what cannot be chosen can still be read, where the details
 of the option that is `pointed` at are shown. It steps over headings.
 """
 
@@ -35,17 +35,17 @@ from app.views.widgets.painting import paint_line, paint_row_ground
 from app.views.widgets.row_list import ChoiceList, Index
 
 _OPTION = Qt.ItemDataRole.UserRole
-EDGE_PX = 12  # where headings and ticks begin; what stands around a list begins there too
+EDGE_PX = 12  # where headings and ticks begin; what is around a list begins there too
 _MOVES = QListView.CursorAction
 _BACKWARDS = (_MOVES.MoveHome, _MOVES.MovePageUp, _MOVES.MoveUp, _MOVES.MovePrevious)
-WORDS_PX = EDGE_PX + 22  # where the words begin, behind the tick
+WORDS_PX = EDGE_PX + 22  # where the words begin, after the tick
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """`value` is None for a heading; `reason` says why it cannot be chosen. A sub-heading stands below a heading.
+    """`value` is None for a heading; `reason` says why it cannot be chosen. A sub-heading is below a heading.
 
-    `aside` stands at the right of the row; `detail` only where somebody points at it.
+    `aside` is at the right of the row; `detail` only under the pointer.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Option:
     detail: str = ""
     reason: str = ""
     aside: str = ""
-    is_gain: bool = False  # `aside` tells of a gain
+    is_gain: bool = False  # `aside` is about a gain
     is_sub_heading: bool = False
 
 

@@ -30,7 +30,7 @@ _ENTRY = Qt.ItemDataRole.UserRole
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """`detail` stands under the text, `aside` at the right, such as a shortcut."""
+    """`detail` is under the text, `aside` at the right, such as a shortcut."""
 
     text: str
     icon_name: str = ""

@@ -1,6 +1,6 @@
 """Words that Qt would read signs in: "&" in a button makes a key of the next letter, "[*]" in a title is a place.
 
-Somebody's chat is called "R&D", or "What does [*] mean".
+A chat may be called "R&D", or "What does [*] mean".
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ else:
 
 
 class PlainWords(_Button):
-    """Comes before the Qt class of a button that paints its `text` itself. A screen reader hears all of it."""
+    """Comes before the Qt class of a button that paints its `text` itself. A screen reader gets all of it."""
 
     def text(self) -> str:
         return super().text().replace("&&", "&")

@@ -13,7 +13,7 @@ _HIGH_PX = 4
 
 
 class ProgressLine(QProgressBar):
-    """A progress bar for those who hear it; painted by us."""
+    """A progress bar for screen readers; painted by us."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""What screen readers are told of widgets that paint themselves.
+"""What screen readers get of widgets that paint themselves.
 
 A widget class names its `accessible_role`, and may say its value in `accessible_value()`; what has a `click()` can be
 pressed. Qt's own words for a combo box have its value in place of its name. Buttons do not need it: those

@@ -49,7 +49,7 @@ class RowRing(FocusRing, _List):
 class ChoiceList(RowRing, QListView):
     """A row is chosen by a click, Return or Space; `value_of` says what that chooses.
 
-    A click counts where button down and button up meet the same value, also if the rows were made anew in between.
+    A click counts where button down and button up meet the same value, also if the rows were made again in between.
     """
 
     chosen = Signal(str)
@@ -97,7 +97,7 @@ class ChoiceList(RowRing, QListView):
         self.scheduleDelayedItemsLayout()
 
     def doItemsLayout(self) -> None:
-        """Lays out again where that has brought or taken a scroll bar: Qt does not always tell of the new width."""
+        """Lays out again where that has brought or taken a scroll bar: Qt does not always report the new width."""
         width = self.viewport().width()
         super().doItemsLayout()
         if self.viewport().width() != width:

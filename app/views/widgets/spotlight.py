@@ -1,4 +1,4 @@
-"""A ring around one widget for a moment, so that somebody who was led to it sees it."""
+"""A ring around one widget for a moment, so that a user who was led to it sees it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _AROUND_PX = 6
 
 
 class Spotlight(QWidget):
-    """Stands over the widget until it fades; where nothing should move it just goes. Never takes a click."""
+    """Is over the widget until it fades; where nothing should move it just goes. Never takes a click."""
 
     def __init__(self, theme: Theme, spot: QWidget) -> None:
         super().__init__(spot.parentWidget())

@@ -8,7 +8,7 @@ from itertools import pairwise
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 
-_SAME_LINE_PX = 6  # between the middles of what stands beside one another
+_SAME_LINE_PX = 6  # between the middles of what is beside one another
 
 
 def put_in_tab_order(before: QWidget, page: QWidget) -> None:
