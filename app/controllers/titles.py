@@ -86,10 +86,6 @@ class Titles(QObject):
             self._waiting.append(chat_id)
             self._go_on()
 
-    def gave_up_on(self, chat_id: int) -> bool:
-        """The model found no title for it in this run."""
-        return chat_id in self._tried
-
     def close(self) -> None:
         self._waiting.clear()
         if self._own is not None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from PySide6.QtCore import SignalInstance
+from PySide6.QtCore import QObject, SignalInstance
 from pytestqt.qtbot import QtBot
 
 from app.bridge import EngineBridge, GuiCalls
@@ -40,13 +40,15 @@ def open_storage(qtbot: QtBot, path: Path, calls: GuiCalls) -> Storage:
 class Settled:
     """A controller whose methods return when what they asked the storage for is answered, as a person sees it."""
 
-    def __init__(self, controller: ChatController, storage: Storage, qtbot: QtBot) -> None:
+    def __init__(self, controller: QObject, storage: Storage, qtbot: QtBot) -> None:
         self._controller = controller
         self._storage = storage
         self._qtbot = qtbot
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._controller, name)
+        if name in ("acts", "deletions", "exchanges"):
+            return Settled(value, self._storage, self._qtbot)
         if not callable(value) or isinstance(value, SignalInstance):
             return value
 

@@ -393,7 +393,7 @@ def test_a_reply_that_is_deleted_before_it_is_asked_for_is_not_under_way_when_it
 ) -> None:
     harness.ask(qtbot, "First")
     chats, (question, reply) = harness.chats, harness.chats.transcript.messages
-    assert chats.send("Second") if how == "send" else getattr(chats, how)(reply.id)
+    assert chats.send("Second") if how == "send" else getattr(chats.exchanges, how)(reply.id)
     chats.edits.delete(question.id, following=True)
     assert harness.chats.keeping.try_now(60)  # both are on the disk before the window hears of either
     harness.wait_until_quiet(qtbot)

@@ -257,11 +257,6 @@ class MessageItem:
         return self.message.under_way
 
     @property
-    def read_chars(self) -> int:
-        """The number of characters parsed so far, in all; for tests of the cost."""
-        return self._answer.splitter.parsed_chars + self._thought.splitter.parsed_chars
-
-    @property
     def parts(self) -> list[Part]:
         return self._parts
 

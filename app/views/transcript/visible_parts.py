@@ -62,10 +62,6 @@ class VisibleParts(QObject):
         self.has_more = False  # something in sight has to wait for the next turn
         self._live: dict[int, Part] = {}  # by identity of the part
 
-    @property
-    def live_widgets(self) -> int:
-        return len(self._live)
-
     def shown(self) -> Iterator[tuple[Part, QRect]]:
         for part in self._live.values():
             if part.widget is not None:
