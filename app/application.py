@@ -37,7 +37,7 @@ from app.system.later_imports import import_in_steps
 from app.system.logs import ErrorWatch, open_log
 from app.system.machine import machine_name
 from app.system.only_instance import FRONT, QUICK_ASK, OnlyInstance
-from app.system.paths import APP_NAME, Paths
+from app.system.paths import Paths
 from app.system.qt_application import qt_application
 from app.system.secrets import Secrets, system_keychain
 from app.system.unix_signals import Interrupts, end_process_after
@@ -51,7 +51,6 @@ from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
 from app.views.shell.waiting_start import WaitingStart
 from app.views.widgets.banner import BannerText
-from app.views.widgets.dialog import Dialog, DialogText
 from app.views.widgets.side_window import bring_to_front
 from app.words.languages import Translation, compiled_sentences
 from engine import ChatEngine, Engine, ModelLibrary, ModelStore, Sink, remove_unfinished
@@ -207,7 +206,7 @@ class Application(QObject):
         if self._is_ending:
             return
         if isinstance(error, DatabaseTooNew):
-            self._refuse_newer_database()
+            start_notices.refuse_newer_database(self.theme, self.window)
             return
         problem = self.storage.refusal(error)
         in_memory = partial(self.storage.open_in_memory, self._on_storage_open, self._on_storage_refused)
@@ -242,14 +241,13 @@ class Application(QObject):
         self._files.ask(self.mark.begin, _ignore, _ignore)
         for folder in (self.paths.data, self.paths.cache):
             self._files.ask(partial(remove_unfinished, folder), _ignore, _ignore)
-        self._end.add(_Stage.RECORDS, self.mark.end)
+        records = PairRecords(self.paths.pairs, machine_name(), self._files)
+        self._end.add(_Stage.RECORDS, self.mark.end, records.try_again)
         self.bridge = EngineBridge(self, note=self.mark.note)
         self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)
         self._end.add(_Stage.ENGINE, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
         self._end.add(_Stage.STORE, self._close_store)
-        records = PairRecords(self.paths.pairs, machine_name(), self._files)
-        self._end.add(_Stage.RECORDS, records.try_again)
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
         self.models.library.catalog = open_catalog()
@@ -284,12 +282,6 @@ class Application(QObject):
             self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
         show_log = self.window.log_requested.emit
         start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, show_log)
-
-    def _refuse_newer_database(self) -> None:
-        sentence = self.tr("Your chats need a newer version of Hunch.")
-        dialog = Dialog(self.theme, self.window, lambda: DialogText(APP_NAME, sentence, act=self.tr("Close")))
-        dialog.finished.connect(self.window.close)
-        dialog.open()
 
     # While it runs
 
@@ -353,10 +345,8 @@ class Application(QObject):
             self.window.models_view.view.discover.show_drafts_for(main)
 
     def _show_unexpected_error(self, summary: str) -> None:
-        self.window.banner.show_warning(
-            lambda: BannerText(summary, self.tr("Something went wrong in Hunch"), button=self.tr("Show Log")),
-            self.window.log_requested.emit,
-        )
+        text = partial(start_notices.unexpected, summary)
+        self.window.banner.show_warning(text, self.window.log_requested.emit)
 
     # End
 

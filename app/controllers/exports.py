@@ -106,7 +106,7 @@ class ExportController(QObject):
             stores.database.close()
 
     def _teller(self, total: int) -> Callable[[int], None]:
-        """Passes on how far it is, as often as somebody can read it."""
+        """Passes on how far it is, as often as it can be read."""
         last_s = 0.0
 
         def told(done: int) -> None:
@@ -131,7 +131,7 @@ class ExportController(QObject):
             return
         self.cancelled.emit()
         if not isinstance(error, Stopped):
-            raise error  # our own mistake, told as any other
+            raise error  # our own mistake, reported like any other
 
 
 def _ignore(_outcome: object) -> None: ...

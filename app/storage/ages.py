@@ -35,7 +35,7 @@ class Ages:
         return [thing for thing, moment in begun.items() if counted - moment >= kept_s + _WEEK_S]
 
     def _noted(self) -> dict[str, float]:
-        """What damage has made something else of is left out: the time begins anew then."""
+        """What damage has made something else of is left out: the time begins again then."""
         row = self._db.row("SELECT value FROM notes WHERE name = ?", (self._note,))
         noted = (None if row is None else as_json_object(row["value"])) or {}
         return {name: value for name, value in noted.items() if type(value) is float and math.isfinite(value)}

@@ -39,7 +39,7 @@ class DiscoverState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiscoverFilter:
-    """What the person looks for. "owner/words" looks in one author's models."""
+    """What the user looks for. "owner/words" looks in one author's models."""
 
     text: str = ""
     family: str = ""
@@ -54,7 +54,7 @@ class DiscoverFilter:
 @dataclass(frozen=True, slots=True)
 class HubEntry:
     model: HubModel
-    fit: FitLevel | None = None  # None: nobody knows its size
+    fit: FitLevel | None = None  # None: its size is not known
     installed: bool = False
     has_draft: bool = False  # the catalog knows one
 
@@ -66,7 +66,7 @@ class Partner:
     repository: str
     predicted: PredictedGain | None = None
     folder: str = ""  # where it is installed
-    gain: CatalogGain | None = None  # on somebody else's machine
+    gain: CatalogGain | None = None  # on another machine
     drafter: DrafterKind | None = None
     size_bytes: int = 0  # of a draft; 0: not known
 
@@ -76,7 +76,7 @@ class Partner:
 
 
 class HubList(QAbstractListModel):
-    """Grows when somebody asks for more."""
+    """Grows when more is asked for."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class HubList(QAbstractListModel):
             self.endInsertRows()
 
     def replace(self, entries: list[HubEntry]) -> None:
-        """The same models, told anew."""
+        """The same models, with new facts."""
         if entries and entries != self.entries:
             self.entries = entries
             self.dataChanged.emit(self.index(0), self.index(len(entries) - 1))

@@ -1,7 +1,7 @@
 """The interface language: which ones exist, which one the system asks for, and switching while the app runs.
 
 Widgets get QEvent.LanguageChange after a switch. The sentences are in i18n/*.ts; they are compiled into the user's
-cache folder (where the app is installed nobody may write) whenever that was not done yet or they have changed. An app
+cache folder (where the app is installed it may not write) whenever that was not done yet or they have changed. An app
 that was assembled has them compiled in that place.
 """
 
@@ -27,7 +27,7 @@ COMPILED = platformdirs.user_cache_path(APP_NAME, appauthor=False) / "i18n"
 _log = logging.getLogger(__name__)
 _REFUSALS = (OSError, subprocess.SubprocessError)
 
-# Each in its own words, because somebody who looks for a language reads that one.
+# Each in its own words, because a user who looks for a language reads that one.
 LANGUAGES = {"en": "English", "ko": "한국어", "ja": "日本語", "zh_CN": "简体中文"}
 
 
@@ -64,7 +64,7 @@ class Translation:
 
 
 def _locale(language: str) -> QLocale:
-    """In the system's own language numbers and dates are written as in the person's country."""
+    """In the system's own language numbers and dates are written as in the user's country."""
     system, asked = QLocale.system(), QLocale(language)
     return system if system.language() == asked.language() else asked
 

@@ -162,7 +162,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str, str | None]] = {
             "model": "",
             "messages": [
                 {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "file:///etc/passwd"}}]}
-            ]
+            ],
         },
         400,
         "unsupported_parameter",

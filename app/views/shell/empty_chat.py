@@ -59,7 +59,7 @@ class EmptyChat(Translated, QScrollArea):
         self._offer_best()
 
     def bind(self, models: ModelController) -> None:
-        """Offers the best pair for this machine, to be installed or used; or tells how far it is on its way."""
+        """Offers the best pair for this machine, to be installed or used; or says how much of it is downloaded."""
         self._models = models
         self.download.bind(models)
         models.models_changed.connect(self._offer_best)
@@ -178,7 +178,7 @@ class EmptyChat(Translated, QScrollArea):
         if self._pair is not None:
             self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), name))
             self.offer_reason.setText(self._offer_words(self._pair))
-            # What the pair may bring is told once this machine was measured: nothing is to move under the pointer then.
+            # What the pair may bring is shown once this Mac was measured: nothing is to move under the pointer then.
             self.offer_reason.keep_room_for(self._offer_words(self._pair.with_longest_estimate()))
             return
         self.offer_reason.setText(

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QTimer
+from PySide6.QtWidgets import QWidget
 
 from app.settings import STARTER_FOLDER, Settings
 from app.system.crash_marker import SessionMark
+from app.system.paths import APP_NAME
+from app.theme import Theme
 from app.views.widgets.banner import Banner, BannerText
+from app.views.widgets.dialog import Dialog, DialogText
 from app.words.formats import count, fill
 
 _PATIENCE_MS = 1500
@@ -54,6 +58,19 @@ def show(
         banner.show_info(crashed, show_log)
     if left_out is not None:
         banner.show_warning(left_out, behind=True)
+
+
+def refuse_newer_database(theme: Theme, window: QWidget) -> None:
+    sentence = QCoreApplication.translate("Application", "Your chats need a newer version of Hunch.")
+    act = QCoreApplication.translate("Application", "Close")
+    dialog = Dialog(theme, window, lambda: DialogText(APP_NAME, sentence, act=act))
+    dialog.finished.connect(window.close)
+    dialog.open()
+
+
+def unexpected(summary: str) -> BannerText:
+    title = QCoreApplication.translate("Application", "Something went wrong in Hunch")
+    return BannerText(summary, title, button=QCoreApplication.translate("Application", "Show Log"))
 
 
 def opening() -> BannerText:

@@ -40,7 +40,7 @@ _ENDS = (
 
 
 def set_tooltip(at: QWidget | QListWidgetItem, text: str) -> None:
-    """Shows `text` as it is: the title of a chat is often a model's, the name of a file anybody's."""
+    """Shows `text` as it is: titles of chats are often a model's, names of files not ours."""
     if isinstance(at, QWidget) and text and not at.toolTip():
         at.installEventFilter(_asked())
     at.setToolTip(text)
@@ -126,7 +126,7 @@ class Tooltip(QWidget):
 
 
 class _Asked(QObject):
-    """Stands before the widgets that have a tooltip, and shows ours where Qt would show its own."""
+    """Comes before the widgets that have a tooltip, and shows ours where Qt would show its own."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ToolTip or not isinstance(event, QHelpEvent) or not isinstance(watched, QWidget):
