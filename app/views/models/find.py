@@ -159,7 +159,9 @@ class DiscoverPanel(Translated, QWidget):
         self._models.downloads.changed.connect(lambda: self.list.set_coming(self._models.downloads.coming))
 
     def _keep_in_sight(self, row: QRect) -> None:
-        area = QRect(self.list.mapTo(self._found.widget(), row.topLeft()), row.size())
+        content = self._found.widget()
+        assert content is not None
+        area = QRect(self.list.mapTo(content, row.topLeft()), row.size())
         self._found.ensureVisible(area.center().x(), area.top(), 0, 8)
         self._found.ensureVisible(area.center().x(), area.bottom(), 0, 8)
 

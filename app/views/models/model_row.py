@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout,
 
 from app.theme import Theme
 from app.view_models.installed_list import is_too_large
-from app.view_models.model_list import ModelEntry, ModelSource, Upkeep, UpkeepState
+from app.view_models.model_list import ModelEntry, Upkeep, UpkeepState
 from app.views.models.badge import DraftBadge
 from app.views.models.model_facts import facts, upkeep_text
 from app.views.widgets.buttons import Emphasis, IconButton, OpeningButton, PillButton
@@ -186,7 +186,7 @@ class ModelRow(Card):
         parts = [*model_kind(entry.drafter), *filter(None, (precision,)), size(entry.size_bytes)]
         if entry.about.thinking:
             parts.append(self.tr("can think"))
-        if entry.source is not ModelSource.OWN:
+        if not entry.can_delete:  # it is not ours
             parts.append(source_text(entry.source))
         if entry.fit is not None and (entry.drafter is None or is_too_large(entry)):
             parts.append(fit_text(entry.fit.level))  # whether a drafter fits depends on what it drafts for, too
