@@ -145,7 +145,7 @@ class Storage:
     def _open(self) -> Opened:
         if self._database is None:
             self._database = Database(self.path) if self.keeps else MemoryDatabase(self._address)
-            self._database.watch_chats()
+        self._database.watch_chats()
         stores = Stores(self._database)
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
@@ -289,7 +289,7 @@ class Storage:
             try:
                 return change(Stores(self._database))
             finally:
-                self._changed.add(self._database.changed_chats())
+                self._note_changed(self._database)
 
         def failed(error: Exception) -> None:
             log.warning("a change was not stored: %s", _name(error))
@@ -298,6 +298,13 @@ class Storage:
                 raise error  # our own mistake, reported like any other
 
         self._ask(self._writer, change_it, done, failed)
+
+    def _note_changed(self, database: Database) -> None:
+        """Whatever comes of it, the change is what it is."""
+        try:
+            self._changed.add(database.changed_chats())
+        except sqlite3.Error:
+            self._changed.add_all()
 
     def forget(
         self, choose: Callable[[Trash], Purged], done: Callable[[Purged], None], refused: Callable[[NotStored], None]
