@@ -18,7 +18,7 @@ _OUR_VARIABLES = ("messages", "tools", "add_generation_prompt", "enable_thinking
 
 def sampling_of(fields: Fields, defaults: Sampling) -> Sampling:
     """Values out of range are refused by name, as the engine would."""
-    sampling = defaults
+    given: dict[str, Any] = {}
     for name, limits in SAMPLING_LIMITS.items():
         value = fields.integer(name) if limits.whole else fields.number(name)
         if name == "top_k" and value == -1:
@@ -31,8 +31,8 @@ def sampling_of(fields: Fields, defaults: Sampling) -> Sampling:
             value = 0
         if not limits.allow(value):
             raise invalid(f"'{name}' is {value}; allowed: {limits}.", name)
-        sampling = replace(sampling, **{name: value})
-    return replace(sampling, logit_bias=_logit_bias(fields))
+        given[name] = value
+    return replace(defaults, **given, logit_bias=_logit_bias(fields))
 
 
 def _logit_bias(fields: Fields) -> tuple[tuple[int, float], ...]:

@@ -61,10 +61,14 @@ class Listings:
         loop = asyncio.get_running_loop()
         counted: asyncio.Future[TokensCounted] = loop.create_future()
 
+        def take(event: TokensCounted) -> None:
+            if not counted.done():
+                counted.set_result(event)
+
         def hear(event: Event) -> None:
             if isinstance(event, TokensCounted):
                 with suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(lambda: counted.done() or counted.set_result(event))
+                    loop.call_soon_threadsafe(take, event)
 
         self._engine.count_tokens(prompt, hear)
         answer = await counted

@@ -110,7 +110,7 @@ class OpenAIResponse(Shape):
     def _add(self, text: str) -> Iterable[bytes]:
         if (item := self._open) is not None:
             item.text += text
-            more = {"delta": text} | ({} if item.kind == "reasoning" else {"logprobs": []})
+            more: dict[str, Any] = {"delta": text} | ({} if item.kind == "reasoning" else {"logprobs": []})
             place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
             yield self._event(f"response.{item.part_kind}.delta", **place, **more)
 
@@ -119,7 +119,7 @@ class OpenAIResponse(Shape):
         if item is None:
             return
         place = {"item_id": item.id, "output_index": len(self._items), "content_index": 0}
-        more = {"text": item.text} | ({} if item.kind == "reasoning" else {"logprobs": []})
+        more: dict[str, Any] = {"text": item.text} | ({} if item.kind == "reasoning" else {"logprobs": []})
         yield self._event(f"response.{item.part_kind}.done", **place, **more)
         yield self._event("response.content_part.done", **place, part=item.part(item.text))
         yield self._event("response.output_item.done", output_index=len(self._items), item=item.whole())
@@ -213,7 +213,7 @@ class _Item:
 
     def begun(self) -> dict[str, Any]:
         item: dict[str, Any] = {"type": self.kind, "id": self.id, "status": "in_progress", "content": []}
-        return item | ({"summary": []} if self.kind == "reasoning" else {"role": "assistant"})
+        return item | {"summary": []} if self.kind == "reasoning" else item | {"role": "assistant"}
 
     def whole(self) -> dict[str, Any]:
         return self.begun() | {"status": "completed", "content": [self.part(self.text)]}
