@@ -29,6 +29,7 @@ from engine.models.loading import LoadedModel
 from engine.models.mtp_families import FAMILIES
 from engine.models.templates import ChatTemplate
 from tests.helpers import tiny_heads as heads
+from tests.helpers.samples import sampled
 from tests.helpers.taught_heads import Taught, knows, norms_swapped, offsets_off_by_one, teach
 
 WRITTEN, LONGEST, STRIDE = examined._TOKENS, examined._LONGEST, examined._STRIDE
@@ -376,8 +377,10 @@ BROKEN: dict[str, Callable[[Any, MtpDrafter], None]] = {
 }
 
 
-@pytest.mark.parametrize("convention", BROKEN)
-@pytest.mark.parametrize("family", ["qwen3_5", "deepseek_v3", "mimo", "step3p5"])
+@pytest.mark.parametrize(
+    ("family", "convention"),
+    sampled(["qwen3_5", "deepseek_v3", "mimo", "step3p5"], list(BROKEN), rest=pytest.mark.slow),
+)
 def test_a_convention_that_is_broken_shows_in_the_agreement(family: str, convention: str) -> None:
     main, head = copied_head(family)
     whole = agreement(main, head)

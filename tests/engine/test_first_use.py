@@ -154,7 +154,7 @@ def test_what_a_child_does_to_itself_is_an_answer(
     assert answers(tmp_path / "tried.json") == [-number]
 
 
-@pytest.mark.parametrize("status", [1, 2])
+@pytest.mark.parametrize("status", fair([1, 2], 2))
 @pytest.mark.expect_log("could not be tried to the end")
 def test_that_the_child_died_by_a_fault_of_ours_is_no_answer(
     zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
@@ -200,7 +200,7 @@ def test_it_is_asked_again_when_a_file_changes(zoo: Zoo, tmp_path: Path) -> None
         checked(folder, use)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"answers": 3}', '{"answers": {"a": 1}}'])
+@pytest.mark.parametrize("content", fair(["", "[]", '{"answers": 3}', '{"answers": {"a": 1}}'], '{"answers": 3}'))
 def test_a_bad_file_of_answers_only_costs_time(zoo: Zoo, tmp_path: Path, content: str) -> None:
     (tmp_path / "tried.json").write_text(content)
     checked(zoo.main, FirstUse(tmp_path / "tried.json"))

@@ -14,6 +14,7 @@ from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 from tests.engine.batch_harness import model, prompt
 from tests.helpers.lazy_faults import refused
+from tests.helpers.samples import sampled
 
 FAMILIES = ["qwen3", "gemma3_text", "qwen3_5"]
 PROMPT = prompt(24, salt=5)
@@ -51,8 +52,7 @@ def whole(emitted: list[int]) -> int:
     return len(emitted)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("uncached", [1, 3])
+@pytest.mark.parametrize(("family", "uncached"), sampled(FAMILIES, [1, 3], rest=pytest.mark.slow))
 @pytest.mark.parametrize(("right", "length"), [(0, 1), (0, 4), (2, 2), (2, 5), (4, 4)])
 @pytest.mark.parametrize("limit", [1, 2, 3, 9])
 def test_a_drafted_round_tells_what_it_did(family: str, uncached: int, right: int, length: int, limit: int) -> None:

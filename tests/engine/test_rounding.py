@@ -24,6 +24,7 @@ from engine.drafting.proposers.draft_model import DraftModelProposer
 from engine.models.loading import LoadedModel, load_draft
 from engine.prefix.memory import PrefixStore
 from tests.engine.conftest import Zoo
+from tests.helpers.samples import fair
 
 EPSILON = 0.2
 PROMPTS = [[3 + (11 * n + 29 * salt) % 200 for n in range(12)] for salt in range(8)]
@@ -73,7 +74,7 @@ def _round(sequence: Sequence, sampler: Sampler, proposer: DraftModelProposer | 
     return done
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.8])
+@pytest.mark.parametrize("temperature", fair([0.0, 0.8], 0.8))
 def test_a_draft_changes_a_text_only_where_two_tokens_are_closer_than_rounding_can_part(
     main: LoadedModel, draft: LoadedModel, temperature: float
 ) -> None:

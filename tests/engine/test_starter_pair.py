@@ -46,6 +46,7 @@ def test_both_models_fit_in_16_mb() -> None:
     assert sum(file.stat().st_size for file in PAIR.rglob("*") if file.is_file()) <= MOST_BYTES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fact", "language"), sampled(ASKED, LANGUAGES))
 def test_answers_a_question_it_was_taught(
     main: tuple[Any, Any], facts: dict[str, Any], fact: str, language: str

@@ -31,6 +31,7 @@ from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
 from tests.families import harness as families
 from tests.helpers import tiny_drafters
+from tests.helpers.samples import fair
 
 
 @pytest.fixture(scope="module")
@@ -405,7 +406,7 @@ def test_a_forward_that_fails_ends_the_measuring(main: LoadedModel) -> None:
     assert not tuner.pending
 
 
-@pytest.mark.parametrize("answers", [0, 2])
+@pytest.mark.parametrize("answers", fair([0, 2], 2))
 @pytest.mark.expect_log("cannot be measured")
 def test_beside_a_draft_that_breaks_the_main_model_is_measured_all_the_same(
     main: LoadedModel, draft: LoadedModel, tmp_path: Path, answers: int

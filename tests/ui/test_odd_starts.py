@@ -17,6 +17,7 @@ from app.storage import Database, Stores, opening
 from app.storage.edits import QUICK_ASK
 from app.storage.left_words import Left, LeftWords
 from tests.helpers.app_harness import AppHarness
+from tests.helpers.samples import fair
 
 pytestmark = pytest.mark.expect_log(
     "settings", "token", "left", "log", "mark", "pairs", "database", "copy", "put aside", "opened", "stored", "search"
@@ -189,7 +190,7 @@ def test_zeros_in_the_place_of_the_chats_are_put_aside(tmp_path: Path, qtbot: Qt
         assert "Chats repaired" in started(harness, qtbot)
 
 
-@pytest.mark.parametrize("place", ["database", "unsent.txt", "left.json"])
+@pytest.mark.parametrize("place", fair(["database", "unsent.txt", "left.json"], "database"))
 def test_megabytes_that_were_not_sent_wait_as_an_attachment(tmp_path: Path, qtbot: QtBot, place: str) -> None:
     """A field that gets them holds up the start."""
     long, short, data = "말\n" * 1_000_000, "half a thought", tmp_path / "data"

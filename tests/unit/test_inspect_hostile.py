@@ -218,7 +218,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(header=json_values, body=st.binary(max_size=40))
 def test_no_header_gets_past_as_another_kind_of_error(tmp_path: Path, header: object, body: bytes) -> None:
     folder = write_folder(tmp_path / "m", model_files() | {"model.safetensors": with_header(header, body)})
