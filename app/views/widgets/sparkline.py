@@ -38,7 +38,7 @@ def paint_sparkline(painter: QPainter, place: QRectF, stats: RequestStats, theme
 def paint_positions(painter: QPainter, place: QRectF, stats: RequestStats, theme: Theme) -> None:
     """A bar for each place of a draft, as high as the share of its tokens that were accepted there.
 
-    As many as are told apart: many thin ones would look like a bar code.
+    As many as can be seen apart: many thin ones would look like a bar code.
     """
     most = min(MOST_POSITIONS, max(4, int(place.width()) // _LEAST_BAR_PX))
     rates, colors = stats.accept_rate_by_position[:most], theme.palette
