@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_left, insort
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from threading import Lock
 
 from app.markup.folding import fold
@@ -27,7 +27,14 @@ class ChangedChats:
     def __init__(self) -> None:
         self._lock = Lock()
         self._numbers: set[int] = set()
-        self._any = True  # nobody has counted them
+        self._any = True  # they are not counted yet
+
+    def note(self, changed: Callable[[], Collection[int]]) -> None:
+        """Those that it gives. If it fails, any chat may have changed."""
+        try:
+            self.add(changed())
+        except sqlite3.Error:
+            self.add_all()
 
     def add(self, numbers: Collection[int]) -> None:
         with self._lock:

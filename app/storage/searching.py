@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -123,7 +123,7 @@ class Searching:
         """What is searched of the messages that may have any of the words, the newest first."""
         sql = "SELECT id, text, attachments FROM messages WHERE {} AND deleted_at IS NULL ORDER BY id DESC"
         if self._index is None or chat_id in self._not_read or any(word.blocks is None for word in words):
-            rows = self._db.connection.execute(sql.format("chat_id = ?"), (chat_id,))
+            rows: Iterable[sqlite3.Row] = self._db.connection.execute(sql.format("chat_id = ?"), (chat_id,))
         else:
             blocks = sorted({block for word in words for block in (word.blocks or {}).get(chat_id, ())}, reverse=True)
             within = sql.format("id BETWEEN ? AND ? AND +chat_id = ?")

@@ -150,14 +150,7 @@ class Storage:
         with self._database.opening():
             self._database.execute("UPDATE messages SET status = 'interrupted' WHERE status = 'streaming'")
             stores.unsent.attach_long()
-            try:
-                stores.trash.purge()
-                if self.keeps:
-                    rescue.forget_old(
-                        self.path, lambda moments: Ages(stores.database, "damaged").overdue(moments, KEPT_S)
-                    )
-            except (OSError, sqlite3.OperationalError) as error:
-                log.warning("what was kept for its time stays until the next start: %s", _name(error))
+            _forget_old(stores, self.path if self.keeps else None)
         self._changed.add_all()
         return Opened(self._database.rescued, stores.trash.leaves_traces)
 
@@ -267,11 +260,8 @@ class Storage:
         """For reads of everything there is, by the thread that searches. What cannot be read is not answered."""
 
         def run() -> T:
-            reader = Reader(self._address)
-            try:
+            with closing(Reader(self._address)) as reader:
                 return question(Stores(reader))
-            finally:
-                reader.close()
 
         def failed(error: Exception) -> None:
             log.warning("a count failed: %s", _name(error))
@@ -289,7 +279,7 @@ class Storage:
             try:
                 return change(Stores(self._database))
             finally:
-                self._note_changed(self._database)
+                self._changed.note(self._database.changed_chats)
 
         def failed(error: Exception) -> None:
             log.warning("a change was not stored: %s", _name(error))
@@ -298,13 +288,6 @@ class Storage:
                 raise error  # our own mistake, reported like any other
 
         self._ask(self._writer, change_it, done, failed)
-
-    def _note_changed(self, database: Database) -> None:
-        """Whatever comes of it, the change is what it is."""
-        try:
-            self._changed.add(database.changed_chats())
-        except sqlite3.Error:
-            self._changed.add_all()
 
     def forget(
         self, choose: Callable[[Trash], Purged], done: Callable[[Purged], None], refused: Callable[[NotStored], None]
@@ -349,6 +332,16 @@ class Storage:
             failed(error)
 
         worker.ask(job, succeeded, refused)
+
+
+def _forget_old(stores: Stores, path: Path | None) -> None:
+    """What has been in the Trash for its days, and damaged files. `path`: of the database, where it is on the disk."""
+    try:
+        stores.trash.purge()
+        if path is not None:
+            rescue.forget_old(path, lambda moments: Ages(stores.database, "damaged").overdue(moments, KEPT_S))
+    except (OSError, sqlite3.OperationalError) as error:
+        log.warning("what was kept for its time stays until the next start: %s", _name(error))
 
 
 class _Copies:

@@ -231,8 +231,6 @@ class ReplyText:
             at, marker = found
             if self._calling:
                 spans.extend(self._end_of_call(at + len(marker)))
-                if self.stopped:
-                    return spans
                 continue
             spans.extend(self._span(at))
             if self._tools is not None and marker == self._tools.start:

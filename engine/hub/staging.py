@@ -324,7 +324,7 @@ def _to_come(staging: Path) -> int:
 
 
 def free_bytes(folder: Path) -> int:
-    """On the disk of a folder that need not be there: it may have gone, or there was no room for it."""
+    """On the disk of a folder that need not be there: it may be removed, or there was no room for it."""
     return shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
 
 

@@ -67,7 +67,7 @@ def test_a_request_may_fix_the_drafts_length(house: Served, fixed: dict[str, Any
 
 
 def test_the_second_turn_reads_only_what_is_new(house: Served) -> None:
-    turns = [{"role": "user", "content": "How does speculative decoding work, in one sentence?"}]
+    turns: list[dict[str, Any]] = [{"role": "user", "content": "How does speculative decoding work, in one sentence?"}]
     first = house.post("/v1/chat/completions", {"model": "default", "messages": turns, "max_tokens": 30}).json()
     said = first["choices"][0]["message"]["content"]
     # The same text in the other shape that clients send.

@@ -15,8 +15,9 @@ import httpx2
 import pytest
 
 from engine.__main__ import main
+from tests.architecture.project import ROOT
 from tests.helpers.served import PATIENCE_S, Served, chat_body
-from tests.server.conftest import ROOT, STARTER
+from tests.server.conftest import STARTER
 
 COMMAND = [sys.executable, "-m", "engine", "serve", "--model", str(STARTER / "main"), "--port", "0"]
 

@@ -64,7 +64,9 @@ def test_the_next_one_takes_the_place_of_one_that_is_gone() -> None:
     found, listed = filled([{(0, 0, 0): 1}, {(0, 0, 0): 2}, {(0, 0, 0): 1}])
     found.current = listed[2]
     found.put(1, {(0, 0, 0): PartRead(None, 1)})
-    assert (found.number, found.in_place_of_current()) == (0, listed[3])
-    found.current = listed[3]
+    assert found.number == 0
+    found.replace_lost()
+    assert found.current == listed[3]
     found.put(2, {})
-    assert found.in_place_of_current() == listed[0]
+    found.replace_lost()
+    assert found.current == listed[0]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.storage import ReplyStatus, ReplyText, Stores, portable
+from app.storage import ChatSummary, ReplyStatus, ReplyText, Stores, portable
 from app.storage.database import Reader, address_of
 from app.storage.known_chats import ChangedChats, KnownChats
 from app.storage.search_index import index_path, open_index
@@ -48,7 +48,8 @@ class Person:
 
     def answer(self) -> None:
         if chat := self._one("chats", "deleted_at IS NULL"):
-            self._owner.write(lambda stores: stores.messages.begin_reply(chat, stores.chats.leaf(chat), "Main", ""))
+            parent = self._owner.storage.read.chats.leaf(chat) or 0
+            self._owner.write(lambda stores: stores.messages.begin_reply(chat, parent, "Main", ""))
 
     def write_on(self) -> None:
         if reply := self._one("messages", "role = 'assistant'"):
@@ -136,8 +137,8 @@ def found(path: Path, query: str) -> list[tuple[int, tuple[int, ...]]]:
         return told(Searching(reader).find(query))
 
 
-def told(chats: list[object]) -> list[tuple[int, tuple[int, ...]]]:
-    return [(chat.id, tuple(match.message_id for match in chat.matches)) for chat in chats]  # type: ignore[attr-defined]
+def told(chats: Iterable[ChatSummary]) -> list[tuple[int, tuple[int, ...]]]:
+    return [(chat.id, tuple(match.message_id for match in chat.matches)) for chat in chats]
 
 
 @pytest.mark.expect_log("a change was not stored")
@@ -148,7 +149,7 @@ def test_a_search_finds_what_a_look_at_everything_finds(owner: Owner, path: Path
     for _ in range(80):
         person.act()
         query = choice.choice(QUERIES)
-        chats: list[object] = []
+        chats: list[ChatSummary] = []
         owner.storage.search(query, -1, chats.extend)
         owner.settle()
         assert told(chats) == found(path, query), query

@@ -61,7 +61,7 @@ class FollowedMessages(QObject):
     def sync(self, row: int) -> None:
         """The message is another one now, or is to be shown otherwise."""
         item = self._column.items[row]
-        item.message, item.stretch.is_stale = self._model.messages[row], True
+        item.message, item.segment.is_stale = self._model.messages[row], True
         if item.is_read:
             item.sync(self._sight.column_px())
         self._sight.arrange()

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
-from app.views.transcript.message_item import NOWHERE, MessageItem, Stretch
+from app.views.transcript.message_item import NOWHERE, MessageItem, Segment
 from app.views.transcript.parts import Part
 
 MARGIN_PX = 24
 _AFTER_USER_PX = 0
 _AFTER_REPLY_PX = 24
-_STRETCH = 256  # messages
+_SEGMENT = 256  # messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,59 +40,59 @@ class Placed:
 class MessageColumn:
     """The column of all messages, in its own coordinates from 0 to `height_px`.
 
-    Where one changes its height, only its own stretch is placed anew: a chat may have very many.
+    Where one changes its height, only its own segment is placed again: a chat may have very many.
     """
 
     def __init__(self) -> None:
         self.items: list[MessageItem] = []
         self.height_px = 0
-        self._stretches: list[Stretch] = []
+        self._segments: list[Segment] = []
         self.scale = 1.0
 
     def put(self, row: int, new: list[MessageItem]) -> None:
         """Items above all others, below them, or one between."""
-        above = self.items[row - 1].stretch if row else NOWHERE
+        above = self.items[row - 1].segment if row else NOWHERE
         is_last = row == len(self.items)
         self.items[row:row] = new
-        if len(new) == 1 and row and (above.count < _STRETCH or not is_last):
+        if len(new) == 1 and row and (above.count < _SEGMENT or not is_last):
             above.count += 1
             above.is_stale = True
-            new[0].stretch = above
+            new[0].segment = above
         else:
-            at = len(self._stretches) if row else 0
-            self._stretches[at:at] = _stretches_of(new)
+            at = len(self._segments) if row else 0
+            self._segments[at:at] = _segments_of(new)
 
     def drop(self, first: int, end: int) -> None:
-        at, kept = 0, list[Stretch]()
-        for stretch in self._stretches:
-            rows = range(at, at := at + stretch.count)
+        at, kept = 0, list[Segment]()
+        for segment in self._segments:
+            rows = range(at, at := at + segment.count)
             if rows.stop <= first or rows.start >= end:
-                kept.append(stretch)
+                kept.append(segment)
                 continue
             for item in self.items[rows.start : rows.stop]:
-                item.stretch = NOWHERE
-            kept += _stretches_of(self.items[rows.start : first]) + _stretches_of(self.items[end : rows.stop])
-        self._stretches = kept
+                item.segment = NOWHERE
+            kept += _segments_of(self.items[rows.start : first]) + _segments_of(self.items[end : rows.stop])
+        self._segments = kept
         del self.items[first:end]
 
     def read_items(self) -> Iterator[tuple[int, MessageItem]]:
         """With their rows: those whose text was cut into parts. The others have nothing but an estimated height."""
         row = 0
-        for stretch in self._stretches:
-            end = row + stretch.count
-            if stretch.has_read:
+        for segment in self._segments:
+            end = row + segment.count
+            if segment.has_read:
                 yield from ((at, self.items[at]) for at in range(row, end) if self.items[at].is_read)
             row = end
 
     def arrange(self, scale: float = 1.0) -> None:
         """Puts everything in its place."""
         row, y = 0, MARGIN_PX
-        for stretch in self._stretches:
-            if stretch.is_stale or scale != self.scale:
-                _place(stretch, self.items[row : row + stretch.count], scale)
-            stretch.top_px = y
-            row += stretch.count
-            y += stretch.height_px
+        for segment in self._segments:
+            if segment.is_stale or scale != self.scale:
+                _place(segment, self.items[row : row + segment.count], scale)
+            segment.top_px = y
+            row += segment.count
+            y += segment.height_px
         self.scale = scale
         self.height_px = max(MARGIN_PX, y - round(_AFTER_REPLY_PX * scale)) + MARGIN_PX if self.items else 0
 
@@ -117,7 +117,7 @@ class MessageColumn:
                 item.release_all()
         self.drop(kept, len(self.items))
         for item, message in pairs[:kept]:
-            item.message, item.highlighted, item.stretch.is_stale = message, False, True
+            item.message, item.highlighted, item.segment.is_stale = message, False, True
             if item.is_read:
                 item.sync(width_px)
         return kept
@@ -131,12 +131,12 @@ class MessageColumn:
         factor = scale / self.scale
         for item in self.items if factor != 1 else ():
             item.height_px = round(item.height_px * factor)
-        for stretch in self._stretches:
-            stretch.has_read = False
+        for segment in self._segments:
+            segment.has_read = False
         for row, item in read:
             new = self.items[row] = make(row)
-            new.opened, new.highlighted, new.stretch = item.opened, item.highlighted, item.stretch
-            new.stretch.is_stale, item.stretch = True, NOWHERE
+            new.opened, new.highlighted, new.segment = item.opened, item.highlighted, item.segment
+            new.segment.is_stale, item.segment = True, NOWHERE
 
     def placed_between(self, top_px: int, bottom_px: int) -> Iterator[Placed]:
         """The parts that reach into this range, from above."""
@@ -190,24 +190,24 @@ def _index_now(anchor: Anchor) -> int:
     return index
 
 
-def _stretches_of(items: list[MessageItem]) -> list[Stretch]:
+def _segments_of(items: list[MessageItem]) -> list[Segment]:
     made = []
-    for start in range(0, len(items), _STRETCH):
-        some = items[start : start + _STRETCH]
-        made.append(stretch := Stretch(len(some)))
+    for start in range(0, len(items), _SEGMENT):
+        some = items[start : start + _SEGMENT]
+        made.append(segment := Segment(len(some)))
         for item in some:
-            item.stretch = stretch
-            stretch.has_read = stretch.has_read or item.is_read
+            item.segment = segment
+            segment.has_read = segment.has_read or item.is_read
     return made
 
 
-def _place(stretch: Stretch, items: list[MessageItem], scale: float) -> None:
+def _place(segment: Segment, items: list[MessageItem], scale: float) -> None:
     gaps_px = round(_AFTER_REPLY_PX * scale), round(_AFTER_USER_PX * scale)
     y = 0
     for item in items:
         item.offset_px = y
         y += item.height_px + gaps_px[item.message.from_user]
-    stretch.height_px, stretch.is_stale = y, False
+    segment.height_px, segment.is_stale = y, False
 
 
 class Sight(Protocol):
@@ -420,7 +420,7 @@ class Hold:
 
     def drop_lost(self) -> None:
         """The message of the anchor may have been removed, or has another item now."""
-        if self.anchor is not None and self.anchor.item.stretch is NOWHERE:
+        if self.anchor is not None and self.anchor.item.segment is NOWHERE:
             self.anchor = None
 
     def wanted_top(self, bottom_px: int) -> int:

@@ -197,7 +197,7 @@ def splitter_of(section: Section) -> Splitter:
     return splitter
 
 
-class Stretch:
+class Segment:
     """Neighbours in the column of messages, which have their places within it and move together."""
 
     __slots__ = ("count", "has_read", "height_px", "is_stale", "top_px")
@@ -209,14 +209,14 @@ class Stretch:
         self.has_read = False
 
 
-NOWHERE = Stretch()  # for what is in no column
+NOWHERE = Segment()  # for what is in no column
 
 
 class MessageItem:
     """INVARIANT: `parts` in order is what is on screen; `height_px` is the sum of their extents."""
 
-    stretch = NOWHERE
-    offset_px = 0  # in the stretch
+    segment = NOWHERE
+    offset_px = 0  # in the segment
 
     def __init__(
         self, message: TranscriptMessage, name: Callable[[], str], theme: Theme, release: Callable[[Part], None]
@@ -250,7 +250,7 @@ class MessageItem:
 
     @property
     def top_px(self) -> int:
-        return self.stretch.top_px + self.offset_px
+        return self.segment.top_px + self.offset_px
 
     @property
     def is_growing(self) -> bool:
@@ -275,7 +275,7 @@ class MessageItem:
 
     def sync(self, width_px: int) -> bool:
         """Updates the parts from the message; returns whether some came or went."""
-        self.is_read = self.stretch.has_read = True
+        self.is_read = self.segment.has_read = True
         self._set_fields()
         attached: object = self.message.attachments
         shown = bool(attached) and not self._is_edited  # there the field has them
@@ -363,7 +363,7 @@ class MessageItem:
         """Computes the positions again; call it after any change of a part's height."""
         self._tops = list(accumulate([part.gap_px + part.height_px for part in self._parts], initial=0))
         self.height_px = self._tops[-1]
-        self.stretch.is_stale = True
+        self.segment.is_stale = True
 
     def release_all(self) -> None:
         for part in self._parts:
