@@ -263,10 +263,7 @@ class Storage:
             with closing(Reader(self._address)) as reader:
                 return question(Stores(reader))
 
-        def failed(error: Exception) -> None:
-            log.warning("a count failed: %s", _name(error))
-
-        self._ask(self._searcher, run, done, failed)
+        self._ask(self._searcher, run, done, lambda error: log.warning("a count failed: %s", _name(error)))
 
     # Writing
 
