@@ -9,7 +9,7 @@ from engine.api.events import Finished
 from engine.api.stats import RequestStats
 
 
-def usage_of(stats: Sequence[RequestStats], reasoning_tokens: int = 0) -> dict[str, Any]:
+def usage_of(stats: Sequence[RequestStats], reasoning_tokens: int) -> dict[str, Any]:
     """Of all choices together; they have one prompt."""
     prompt = max((each.prompt_tokens for each in stats), default=0)
     written = sum(each.generated_tokens for each in stats)

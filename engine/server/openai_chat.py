@@ -79,7 +79,7 @@ class OpenAIShape(Shape):
     def figures(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         """Of one reply in detail; of several, what they used."""
         ends = [outcome.finished for outcome in outcomes if outcome.finished is not None]
-        usage = {"usage": usage_of([end.stats for end in ends])}
+        usage = {"usage": usage_of([end.stats for end in ends], sum(outcome.thinking_tokens for outcome in outcomes))}
         if len(ends) != 1:
             return usage
         (end,) = ends

@@ -68,7 +68,7 @@ class OpenAIResponse(Shape):
             if text:
                 self._items.append(_Item(kind, "".join(text)).whole())
         self._items += [self._call(call, "completed") for call in outcome.calls]
-        return self._response(outcome.finished)
+        return self._response(outcome)
 
     def opening(self, done_tokens: int, total_tokens: int) -> Iterable[bytes]:
         yield self._event("response.created", response=self._response(None))
@@ -89,7 +89,7 @@ class OpenAIResponse(Shape):
     def closing(self, outcomes: Sequence[Outcome]) -> Iterable[bytes]:
         yield from self._close()
         (outcome,) = outcomes
-        response = self._response(outcome.finished)
+        response = self._response(outcome)
         yield self._event(f"response.{response['status']}", response=response)
 
     def failure(self, problem: Problem, request_id: str) -> bytes:
@@ -142,7 +142,8 @@ class OpenAIResponse(Shape):
         item = {"type": "function_call", "id": f"fc_{secrets.token_hex(12)}", "call_id": call.id, "status": status}
         return item | {"arguments": call.arguments} | names.get(call.name, {"name": call.name})
 
-    def _response(self, end: Finished | None) -> dict[str, Any]:
+    def _response(self, outcome: Outcome | None) -> dict[str, Any]:
+        end = outcome.finished if outcome is not None else None
         """All fields that the vendor's schema requires."""
         asked, sampling = self.fields.values, self.requests[0].sampling
         cut = end is not None and end.reason in _CUT
@@ -181,10 +182,10 @@ class OpenAIResponse(Shape):
             "safety_identifier": None,
             "prompt_cache_key": asked.get("prompt_cache_key"),
         }
-        return response if end is None else response | self._figures(end)
+        return response if outcome is None or end is None else response | self._figures(end, outcome.thinking_tokens)
 
-    def _figures(self, end: Finished) -> dict[str, Any]:
-        usage = usage_of([end.stats])
+    def _figures(self, end: Finished, thinking_tokens: int) -> dict[str, Any]:
+        usage = usage_of([end.stats], thinking_tokens)
         return {
             "usage": {
                 "input_tokens": usage["prompt_tokens"],

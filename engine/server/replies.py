@@ -34,6 +34,7 @@ class Outcome:
 
     text: list[str] = field(default_factory=list)
     thinking: list[str] = field(default_factory=list)
+    thinking_tokens: int = 0  # emitted up to the end of the thinking so far
     calls: list[ToolCall] = field(default_factory=list)
     finished: Finished | None = None
 
@@ -221,8 +222,11 @@ class Replies(AbstractAsyncContextManager["Replies"]):
         match event:
             case PromptProgress(done_tokens=done, total_tokens=total):
                 self.progress = (done, total)
-            case TextDelta(kind=kind, text=text):
-                (outcome.thinking if kind is SpanKind.THINKING else outcome.text).append(text)
+            case TextDelta(kind=SpanKind.THINKING, text=text, stats=stats):
+                outcome.thinking.append(text)
+                outcome.thinking_tokens = stats.generated_tokens
+            case TextDelta(text=text):
+                outcome.text.append(text)
             case ToolCalled(call=call):
                 outcome.calls.append(call)
             case Finished(reason=reason):

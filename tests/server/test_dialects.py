@@ -163,6 +163,12 @@ def test_a_whole_answer_with_a_call_has_no_text(served: Served, scripted: FakeEn
     assert choice["message"]["tool_calls"][0]["function"]["arguments"] == CALL.arguments
 
 
+def test_tokens_of_reasoning_are_those_up_to_its_end(served: Served, scripted: FakeEngine) -> None:
+    scripted.scripts.append(Script(thinking=("Hm.",), pieces=("I ", "look.")))
+    usage = served.chat("x")["usage"]
+    assert usage["completion_tokens_details"]["reasoning_tokens"] * 3 == usage["completion_tokens"] > 0
+
+
 def test_calls_and_results_of_openais(served: Served, scripted: FakeEngine) -> None:
     function = {"name": "look", "arguments": CALL.arguments}
     turns = [
