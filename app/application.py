@@ -27,6 +27,7 @@ from app.controllers.keeping import left_words
 from app.controllers.library import open_catalog
 from app.controllers.models import ModelController
 from app.controllers.pair_loading import StarterPair
+from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
@@ -49,6 +50,7 @@ from app.views.shell.about import show_about
 from app.views.shell.file_wiring import FileWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
+from app.views.shell.server_wiring import ServerWiring
 from app.views.shell.waiting_start import WaitingStart
 from app.views.widgets.banner import BannerText
 from app.views.widgets.side_window import bring_to_front
@@ -257,17 +259,21 @@ class Application(QObject):
             self.storage.forget_traces()
             caches.keep_all()
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
-        self._end.add(_Stage.CONTROLLERS, self.chats.close, files.close, self.bridge.close)
+        self._end.add(_Stage.CONTROLLERS, self.chats.close, files.close, self.bridge.close, self._close_server)
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
         self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
+        serving = self.engine, self.bridge, self.settings, self.models, self.chats.requests
+        self.server = ServerController(*serving, self.calls.post, self)
         self.window.bind(self.chats, self.models, self.settings_window)
         self.window.bind_speculation(self.speculation)
+        self.server_wiring = ServerWiring(self.window.parts, self.server, partial(self.show_settings, "server"))
         self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
         self._show_last_session_notice(opened.rescued)
         self.models.start()
+        self.server.start()
         self.storage.settle()
         self.is_open = True
         self.opened.emit()
@@ -327,8 +333,8 @@ class Application(QObject):
         if self._settings_window is None:
             from app.views.settings.window import SettingsWindow
 
-            parts = self.theme, self.settings, self.chats.options, self.models, self.speculation, self.paths
-            self._settings_window = SettingsWindow(*parts)
+            parts = self.chats.options, self.models, self.speculation, self.server, self.paths
+            self._settings_window = SettingsWindow(self.theme, self.settings, *parts)
             self._settings_window.elsewhere_requested.connect(self._show_elsewhere)
             self._end.add(_Stage.WINDOWS, self._settings_window.close)
         return self._settings_window
@@ -371,6 +377,10 @@ class Application(QObject):
         self.engine_works_on = not self.engine.close()
         if self.engine_works_on:
             _log.warning("the engine did not end in time")
+
+    def _close_server(self) -> None:
+        if not self.server.close():
+            _log.warning("the server did not end in time")
 
     def _close_store(self) -> None:
         if not self.store.close(STORE_END_S):

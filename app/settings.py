@@ -3,7 +3,8 @@
 A thread of its own saves them while the app runs, because the disk may take long; what it refuses is tried again. A
 file that makes no sense is put aside. One that the disk does not give stays where it is, and is not written over until
 it has been read: what this run changes then joins what is in it, which a copy keeps as it was.
-What an option means to the user is said where it is shown. Hub tokens are kept by system/secrets.py.
+What an option means to the user is said where it is shown. Hub tokens and the server's key are kept by
+system/secrets.py.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from engine import (
     MAX_SEED,
     SAMPLING_LIMITS,
     Sampling,
+    ServerOptions,
     Speculation,
     SpeculationMode,
     patiently,
@@ -158,6 +160,10 @@ class Settings(QObject):
     reply_figures = Option(False, flag)  # tokens a second and the like under replies
     use_fusion = Option(False, flag)  # Qt's own style instead of the system's
     use_openblas = Option(True, flag)  # where it is installed, from the next start on
+    server_on = Option(False, flag)  # for other programs
+    server_port = Option(ServerOptions().port, whole(1024, 65535))
+    server_in_network = Option(False, flag)  # also for other machines; they need the key
+    server_any_name = Option(False, flag)  # the loaded model answers to every name
     send_key = Option("return", one_of("return", "control_return"))
     notifications = Option(True, flag)  # of replies that end while another app is used
     notification_words = Option(False, flag)  # with the chat's title and the first words of the reply
@@ -238,6 +244,17 @@ class Settings(QObject):
     def hubs_with_token(self) -> tuple[str, ...]:
         """Scheme, host and port of each, the last one given comes last."""
         return self._secrets.origins(self.hub_endpoint)
+
+    @property
+    def server_key(self) -> str:
+        """What programs must send to the server; "" where any may ask."""
+        return self._secrets.server_key(self.hub_endpoint)
+
+    @server_key.setter
+    def server_key(self, key: str) -> None:
+        self._secrets.keep_server_key(key, self.hub_endpoint)
+        self._save_soon()
+        self.changed.emit("server_key")
 
     def save(self) -> bool:
         """At once. False: the disk refuses it, which `not_saved` reports; the values hold until the app ends."""

@@ -668,6 +668,21 @@
     </message>
 </context>
 <context>
+    <name>Clients</name>
+    <message>
+        <source>Add to %1.</source>
+        <translation>%1 に追加します。</translation>
+    </message>
+    <message>
+        <source>Run in a terminal.</source>
+        <translation>ターミナルで実行します。</translation>
+    </message>
+    <message>
+        <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
+        <translation>Xcode の「設定」&gt;「インテリジェンス」で、ローカルのプロバイダをポート %1 で追加します。</translation>
+    </message>
+</context>
+<context>
     <name>CodePart</name>
     <message>
         <source>Copy code</source>
@@ -745,6 +760,17 @@
     </message>
 </context>
 <context>
+    <name>ConnectCard</name>
+    <message>
+        <source>Connect a program</source>
+        <translation>プログラムを接続</translation>
+    </message>
+    <message>
+        <source>Text to paste</source>
+        <translation>ペーストするテキスト</translation>
+    </message>
+</context>
+<context>
     <name>ContextRing</name>
     <message>
         <source>Context: %1 of %2 tokens</source>
@@ -766,6 +792,17 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 使用</translation>
+    </message>
+</context>
+<context>
+    <name>CopyButton</name>
+    <message>
+        <source>Copied</source>
+        <translation>コピーしました</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>コピー</translation>
     </message>
 </context>
 <context>
@@ -4735,6 +4772,10 @@
         <translation>ドラフトモデル</translation>
     </message>
     <message>
+        <source>Another program</source>
+        <translation>ほかのプログラム</translation>
+    </message>
+    <message>
         <source>Deleted chat</source>
         <translation>削除されたチャット</translation>
     </message>
@@ -4902,6 +4943,139 @@
     </message>
 </context>
 <context>
+    <name>Server</name>
+    <message>
+        <source>Off</source>
+        <translation>オフ</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>起動中…</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>終了中…</translation>
+    </message>
+    <message>
+        <source>Running at %1</source>
+        <translation>%1 で実行中</translation>
+    </message>
+    <message>
+        <source>Port %1 is taken by another program.</source>
+        <translation>ポート %1 はほかのプログラムが使用しています。</translation>
+    </message>
+    <message>
+        <source>The system does not allow port %1.</source>
+        <translation>ポート %1 はシステムで許可されていません。</translation>
+    </message>
+    <message>
+        <source>The server could not start. The log says why.</source>
+        <translation>サーバを起動できませんでした。理由はログにあります。</translation>
+    </message>
+</context>
+<context>
+    <name>ServerPage</name>
+    <message>
+        <source>Server for other programs</source>
+        <translation>ほかのプログラム用のサーバ</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 を使う</translation>
+    </message>
+    <message>
+        <source>Another port</source>
+        <translation>別のポート</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>アドレス</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>キー</translation>
+    </message>
+    <message>
+        <source>Programs without it are refused.</source>
+        <translation>キーのないプログラムは拒否されます。</translation>
+    </message>
+    <message>
+        <source>None: any program on this Mac may ask.</source>
+        <translation>なし：この Mac のどのプログラムからも使えます。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>隠す</translation>
+    </message>
+    <message>
+        <source>Connect</source>
+        <translation>接続</translation>
+    </message>
+    <message>
+        <source>Access</source>
+        <translation>アクセス</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>ポート</translation>
+    </message>
+    <message>
+        <source>New key</source>
+        <translation>新しいキー</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>削除</translation>
+    </message>
+    <message>
+        <source>Other machines in this network</source>
+        <translation>同じネットワークのほかの機器</translation>
+    </message>
+    <message>
+        <source>They need the key. Not encrypted: others in the network can read along.</source>
+        <translation>キーが必要です。暗号化されないため、同じネットワークのほかの人に内容を読まれる可能性があります。</translation>
+    </message>
+    <message>
+        <source>Answer to any model name</source>
+        <translation>どのモデル名にも応答</translation>
+    </message>
+    <message>
+        <source>Programs that ask for another model get the loaded one.</source>
+        <translation>別のモデルを求めるプログラムには、読み込み済みのモデルが答えます。</translation>
+    </message>
+    <message>
+        <source>Programs can have the loaded models reply, and see their names and figures. They see no chats, files or settings. Your own messages come first.</source>
+        <translation>プログラムは、読み込み済みのモデルから回答を得て、その名前と数値を見ることができます。チャット、ファイル、設定は見られません。自分のメッセージが優先されます。</translation>
+    </message>
+</context>
+<context>
+    <name>ServerWiring</name>
+    <message>
+        <source>Use another port</source>
+        <translation>別のポートを使う</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>サーバの設定…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>サーバは動いていません</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>サーバをオフにする</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>サーバをオンにする</translation>
+    </message>
+</context>
+<context>
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
@@ -4957,6 +5131,10 @@
     <message>
         <source>Appearance</source>
         <translation>外観モード</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation>サーバ</translation>
     </message>
     <message>
         <source>Advanced</source>

@@ -668,6 +668,21 @@
     </message>
 </context>
 <context>
+    <name>Clients</name>
+    <message>
+        <source>Add to %1.</source>
+        <translation>%1 파일에 추가하세요.</translation>
+    </message>
+    <message>
+        <source>Run in a terminal.</source>
+        <translation>터미널에서 실행하세요.</translation>
+    </message>
+    <message>
+        <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
+        <translation>Xcode의 설정 &gt; 인텔리전스에서 로컬 제공자를 추가하고 포트 %1번을 입력하세요.</translation>
+    </message>
+</context>
+<context>
     <name>CodePart</name>
     <message>
         <source>Copy code</source>
@@ -745,6 +760,17 @@
     </message>
 </context>
 <context>
+    <name>ConnectCard</name>
+    <message>
+        <source>Connect a program</source>
+        <translation>프로그램 연결</translation>
+    </message>
+    <message>
+        <source>Text to paste</source>
+        <translation>붙여넣을 텍스트</translation>
+    </message>
+</context>
+<context>
     <name>ContextRing</name>
     <message>
         <source>Context: %1 of %2 tokens</source>
@@ -766,6 +792,17 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>%1 사용</translation>
+    </message>
+</context>
+<context>
+    <name>CopyButton</name>
+    <message>
+        <source>Copied</source>
+        <translation>복사됨</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>복사</translation>
     </message>
 </context>
 <context>
@@ -4735,6 +4772,10 @@
         <translation>초안 모델</translation>
     </message>
     <message>
+        <source>Another program</source>
+        <translation>다른 프로그램</translation>
+    </message>
+    <message>
         <source>Deleted chat</source>
         <translation>삭제된 채팅</translation>
     </message>
@@ -4902,6 +4943,139 @@
     </message>
 </context>
 <context>
+    <name>Server</name>
+    <message>
+        <source>Off</source>
+        <translation>꺼짐</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>시작하는 중…</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>종료하는 중…</translation>
+    </message>
+    <message>
+        <source>Running at %1</source>
+        <translation>%1에서 실행 중</translation>
+    </message>
+    <message>
+        <source>Port %1 is taken by another program.</source>
+        <translation>포트 %1번은 다른 프로그램이 쓰고 있어요.</translation>
+    </message>
+    <message>
+        <source>The system does not allow port %1.</source>
+        <translation>시스템에서 포트 %1번을 허용하지 않아요.</translation>
+    </message>
+    <message>
+        <source>The server could not start. The log says why.</source>
+        <translation>서버를 시작하지 못했어요. 로그에 이유가 있어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ServerPage</name>
+    <message>
+        <source>Server for other programs</source>
+        <translation>다른 프로그램을 위한 서버</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1번 사용</translation>
+    </message>
+    <message>
+        <source>Another port</source>
+        <translation>다른 포트</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>주소</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>키</translation>
+    </message>
+    <message>
+        <source>Programs without it are refused.</source>
+        <translation>키가 없는 프로그램은 거부돼요.</translation>
+    </message>
+    <message>
+        <source>None: any program on this Mac may ask.</source>
+        <translation>없음: 이 Mac의 모든 프로그램이 쓸 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>표시</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>가리기</translation>
+    </message>
+    <message>
+        <source>Connect</source>
+        <translation>연결</translation>
+    </message>
+    <message>
+        <source>Access</source>
+        <translation>접근</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>포트</translation>
+    </message>
+    <message>
+        <source>New key</source>
+        <translation>새 키</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>제거</translation>
+    </message>
+    <message>
+        <source>Other machines in this network</source>
+        <translation>같은 네트워크의 다른 기기</translation>
+    </message>
+    <message>
+        <source>They need the key. Not encrypted: others in the network can read along.</source>
+        <translation>키가 필요해요. 암호화되지 않아 네트워크의 다른 사람이 내용을 엿볼 수 있어요.</translation>
+    </message>
+    <message>
+        <source>Answer to any model name</source>
+        <translation>모든 모델 이름에 응답</translation>
+    </message>
+    <message>
+        <source>Programs that ask for another model get the loaded one.</source>
+        <translation>다른 모델을 요청하는 프로그램에는 불러온 모델이 답해요.</translation>
+    </message>
+    <message>
+        <source>Programs can have the loaded models reply, and see their names and figures. They see no chats, files or settings. Your own messages come first.</source>
+        <translation>프로그램은 불러온 모델의 답변을 받고 모델의 이름과 수치를 볼 수 있어요. 채팅, 파일, 설정은 볼 수 없어요. 내 메시지가 먼저 처리돼요.</translation>
+    </message>
+</context>
+<context>
+    <name>ServerWiring</name>
+    <message>
+        <source>Use another port</source>
+        <translation>다른 포트 사용</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>서버 설정…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>서버가 실행되고 있지 않아요</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>서버 끄기</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>서버 켜기</translation>
+    </message>
+</context>
+<context>
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
@@ -4957,6 +5131,10 @@
     <message>
         <source>Appearance</source>
         <translation>화면 모드</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation>서버</translation>
     </message>
     <message>
         <source>Advanced</source>

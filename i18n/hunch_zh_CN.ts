@@ -668,6 +668,21 @@
     </message>
 </context>
 <context>
+    <name>Clients</name>
+    <message>
+        <source>Add to %1.</source>
+        <translation>添加到 %1。</translation>
+    </message>
+    <message>
+        <source>Run in a terminal.</source>
+        <translation>在终端中运行。</translation>
+    </message>
+    <message>
+        <source>In Xcode, Settings &gt; Intelligence: add a locally hosted provider with port %1.</source>
+        <translation>在 Xcode 的“设置”&gt;“智能”中，添加本地托管的提供商，端口填 %1。</translation>
+    </message>
+</context>
+<context>
     <name>CodePart</name>
     <message>
         <source>Copy code</source>
@@ -745,6 +760,17 @@
     </message>
 </context>
 <context>
+    <name>ConnectCard</name>
+    <message>
+        <source>Connect a program</source>
+        <translation>连接程序</translation>
+    </message>
+    <message>
+        <source>Text to paste</source>
+        <translation>要粘贴的文本</translation>
+    </message>
+</context>
+<context>
     <name>ContextRing</name>
     <message>
         <source>Context: %1 of %2 tokens</source>
@@ -766,6 +792,17 @@
         <source>%1 full</source>
         <comment>the context</comment>
         <translation>已用 %1</translation>
+    </message>
+</context>
+<context>
+    <name>CopyButton</name>
+    <message>
+        <source>Copied</source>
+        <translation>已拷贝</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>拷贝</translation>
     </message>
 </context>
 <context>
@@ -4735,6 +4772,10 @@
         <translation>草稿模型</translation>
     </message>
     <message>
+        <source>Another program</source>
+        <translation>其他程序</translation>
+    </message>
+    <message>
         <source>Deleted chat</source>
         <translation>已删除的对话</translation>
     </message>
@@ -4902,6 +4943,139 @@
     </message>
 </context>
 <context>
+    <name>Server</name>
+    <message>
+        <source>Off</source>
+        <translation>已关闭</translation>
+    </message>
+    <message>
+        <source>Starting…</source>
+        <translation>正在启动…</translation>
+    </message>
+    <message>
+        <source>Stopping…</source>
+        <translation>正在停止…</translation>
+    </message>
+    <message>
+        <source>Running at %1</source>
+        <translation>正在 %1 运行</translation>
+    </message>
+    <message>
+        <source>Port %1 is taken by another program.</source>
+        <translation>端口 %1 已被其他程序占用。</translation>
+    </message>
+    <message>
+        <source>The system does not allow port %1.</source>
+        <translation>系统不允许使用端口 %1。</translation>
+    </message>
+    <message>
+        <source>The server could not start. The log says why.</source>
+        <translation>服务器无法启动。原因见日志。</translation>
+    </message>
+</context>
+<context>
+    <name>ServerPage</name>
+    <message>
+        <source>Server for other programs</source>
+        <translation>供其他程序使用的服务器</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>使用 %1</translation>
+    </message>
+    <message>
+        <source>Another port</source>
+        <translation>其他端口</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>地址</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>密钥</translation>
+    </message>
+    <message>
+        <source>Programs without it are refused.</source>
+        <translation>没有密钥的程序会被拒绝。</translation>
+    </message>
+    <message>
+        <source>None: any program on this Mac may ask.</source>
+        <translation>无：这台 Mac 上的任何程序都可使用。</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+    <message>
+        <source>Hide</source>
+        <translation>隐藏</translation>
+    </message>
+    <message>
+        <source>Connect</source>
+        <translation>连接</translation>
+    </message>
+    <message>
+        <source>Access</source>
+        <translation>访问权限</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <translation>端口</translation>
+    </message>
+    <message>
+        <source>New key</source>
+        <translation>新密钥</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>移除</translation>
+    </message>
+    <message>
+        <source>Other machines in this network</source>
+        <translation>此网络中的其他设备</translation>
+    </message>
+    <message>
+        <source>They need the key. Not encrypted: others in the network can read along.</source>
+        <translation>需要密钥。未加密：网络中的其他人可能读到内容。</translation>
+    </message>
+    <message>
+        <source>Answer to any model name</source>
+        <translation>响应任意模型名称</translation>
+    </message>
+    <message>
+        <source>Programs that ask for another model get the loaded one.</source>
+        <translation>请求其他模型的程序由已载入的模型回复。</translation>
+    </message>
+    <message>
+        <source>Programs can have the loaded models reply, and see their names and figures. They see no chats, files or settings. Your own messages come first.</source>
+        <translation>程序可以获取已载入模型的回复，并看到模型的名称和数据，但看不到对话、文件或设置。你自己的消息优先处理。</translation>
+    </message>
+</context>
+<context>
+    <name>ServerWiring</name>
+    <message>
+        <source>Use another port</source>
+        <translation>使用其他端口</translation>
+    </message>
+    <message>
+        <source>Server Settings…</source>
+        <translation>服务器设置…</translation>
+    </message>
+    <message>
+        <source>The server is not running</source>
+        <translation>服务器未运行</translation>
+    </message>
+    <message>
+        <source>Turn Server Off</source>
+        <translation>关闭服务器</translation>
+    </message>
+    <message>
+        <source>Turn Server On</source>
+        <translation>打开服务器</translation>
+    </message>
+</context>
+<context>
     <name>SettingsButton</name>
     <message>
         <source>Chat settings (changed here)</source>
@@ -4957,6 +5131,10 @@
     <message>
         <source>Appearance</source>
         <translation>外观</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <translation>服务器</translation>
     </message>
     <message>
         <source>Advanced</source>

@@ -43,6 +43,10 @@ RETRY_INTERVAL_MS = 2000
 _STATUS_OF = {FinishReason.STOP: ReplyStatus.DONE, FinishReason.CANCELLED: ReplyStatus.STOPPED}
 
 
+def status_after(reason: FinishReason) -> ReplyStatus:
+    return _STATUS_OF.get(reason) or ReplyStatus(reason)
+
+
 @dataclass(slots=True)
 class LiveReply:
     request: RequestId
@@ -337,7 +341,7 @@ class Replies(QObject):
             case TextDelta():
                 self._on_text(reply, event)
             case Finished(reason=reason, stats=stats):
-                self._end(reply, _STATUS_OF.get(reason) or ReplyStatus(reason), stats)
+                self._end(reply, status_after(reason), stats)
             case Failed(error=error, stats=stats):
                 self._end(reply, ReplyStatus.FAILED, stats, error)
         if reply.request not in self._live:

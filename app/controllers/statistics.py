@@ -45,8 +45,12 @@ class Statistics(QObject):
         self._storage.count(read, lambda page: self._show_page((last, bottom), *page))
 
     def _on_trimmed(self) -> None:
-        bottom = self._table.rows[-1]
-        self._last, self._bottom = (-bottom.key, 0) if bottom.key < 0 else (0, bottom.message_id)
+        below = (row for row in reversed(self._table.rows) if not row.of_program)
+        bottom = next(below, None)
+        if bottom is None:
+            self._last = self._bottom = 0
+        else:
+            self._last, self._bottom = (-bottom.key, 0) if bottom.key < 0 else (0, bottom.message_id)
         self._set_older(self.older + 1)
 
     def _show_page(self, below: tuple[int, int], stored: list[StoredRequest], older: int) -> None:

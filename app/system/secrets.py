@@ -1,7 +1,8 @@
-"""Where hub tokens are kept: the system's keychain where `keyring` can be imported, else a file for the owner.
+"""Where hub tokens and the server's key are kept: the system's keychain where `keyring` can be imported, else a file.
 
-Never in the settings file, never in a log. What is in the file moves into the keychain once there is one. Each token
-belongs to the origin (scheme, host and port) that it was given for, and is given for no other.
+The file is the owner's alone, and never that of the settings; nothing of it is logged. What is in it moves into the
+keychain once there is one. Each token belongs to the origin (scheme, host and port) that it was given for, and is given
+for no other.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 from app.system.small_file import read_small
 from engine import PUBLIC_HUB, write_atomically
 
+_SERVER = "server key"  # in place of an address
 _SERVICE, _NAME = "Hunch", "hub token"
 _MOST_CHARS = 1000
 _PORTS = {"https": 443, "http": 80}
@@ -61,9 +63,17 @@ class Secrets:
         """Empty where there is none, or something that is no token. An address of "" is the public hub."""
         return self._known(address).get(origin_of(address), "")
 
+    def server_key(self, address: str) -> str:
+        """What other programs must send to us; empty where any may ask. `address`: the hub's in use now."""
+        return self._known(address).get(_SERVER, "")
+
+    def keep_server_key(self, key: str, address: str) -> None:
+        self._known(address)
+        self.keep(key, _SERVER)
+
     def origins(self, address: str) -> tuple[str, ...]:
-        """Of all tokens that are kept, the last one given comes last. `address`: the one in use now."""
-        return tuple(self._known(address))
+        """Of all hubs' tokens that are kept, the last one given comes last. `address`: the one in use now."""
+        return tuple(each for each in self._known(address) if each != _SERVER)
 
     def keep(self, token: str, address: str) -> None:
         """Known from now on; `write` puts it on the disk. An empty one takes away what is known, and nothing else."""

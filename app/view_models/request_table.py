@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from app.storage import ReplyStatus
 from app.words.model_names import ARROW, pair_name
 from app.words.replies import footer_line
-from app.words.requests import RequestColumn, cell_text, column_name, deleted_chat, second_line
+from app.words.requests import RequestColumn, another_program, cell_text, column_name, deleted_chat, second_line
 from app.words.speculation import time_words
 from engine import RequestStats
 
@@ -31,6 +31,7 @@ class RequestRow:
     stats: RequestStats = field(default_factory=RequestStats)
     chat_id: int = 0  # 0: it is deleted
     message_id: int = 0
+    of_program: bool = False  # another program's, over the server
 
 
 MOST_ROWS = 1000
@@ -104,13 +105,14 @@ class RequestTableModel(QAbstractTableModel):
         self.endInsertRows()
         if len(self.rows) > MOST_ROWS and not self.rows[-1].status.under_way:
             self.beginRemoveRows(QModelIndex(), len(self.rows) - 1, len(self.rows) - 1)
-            del self.rows[-1]
+            gone = self.rows.pop()
             self.endRemoveRows()
-            self.trimmed.emit()
+            if not gone.of_program:
+                self.trimmed.emit()
 
 
 def _text(row: RequestRow, column: RequestColumn) -> str:
-    chat = row.chat if row.chat_id or row.chat else deleted_chat()
+    chat = row.chat or (another_program() if row.of_program else "" if row.chat_id else deleted_chat())
     names = {RequestColumn.CHAT: chat, RequestColumn.PAIR: pair_name(*row.pair.split(ARROW))}
     return names[column] if column in names else cell_text(column, row.status, row.stats)
 

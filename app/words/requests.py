@@ -112,6 +112,10 @@ def all_state_words() -> set[str]:
     }
 
 
+def another_program() -> str:
+    return QCoreApplication.translate("Requests", "Another program")
+
+
 def deleted_chat() -> str:
     return QCoreApplication.translate("Requests", "Deleted chat")
 

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from app.views.link_dialog import ask_to_open
 from tests.helpers.app_harness import AppHarness
 
+SETTINGS_PAGES = ("general", "chat", "appearance", "server", "advanced")
+
 
 def dialog() -> QWidget:
     return next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())
@@ -138,5 +140,5 @@ PAGES: dict[str, Callable[[AppHarness], QWidget]] = {
     "models, yours": models_tab("yours"),
     "models, find": models_tab("find"),
     "activity": activity,
-    **{name: settings_page(name) for name in ("general", "chat", "appearance", "advanced")},
+    **{name: settings_page(name) for name in SETTINGS_PAGES},
 }

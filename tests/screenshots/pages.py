@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.views.link_dialog import ask_to_open
 from app.views.transcript.overlay import OverlayMode
+from tests.helpers.window_pages import SETTINGS_PAGES
 from tests.screenshots.harness import SHOWCASE, ScreenshotHarness, dialog
 
 Page = Callable[[ScreenshotHarness], QWidget]  # brings the page up, and returns the widget to grab
@@ -156,7 +157,7 @@ PAGES: dict[str, Page] = {
     "chat-settings": chat_settings,
     "trash": trash,
     "trash-reading": trash_reading,
-    **{f"settings-{name}": partial(settings_page, name) for name in ("general", "chat", "appearance", "advanced")},
+    **{f"settings-{name}": partial(settings_page, name) for name in SETTINGS_PAGES},
     **{f"models-{tab}": partial(models_tab, tab) for tab in ("yours", "find")},
     **{f"activity-{tab}": partial(activity, tab) for tab in ("requests", "totals")},
     "palette": palette,

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.views.widgets.cards import Card
 from tests.helpers.app_harness import open_app
-from tests.helpers.window_pages import PAGES
+from tests.helpers.window_pages import PAGES, SETTINGS_PAGES
 
 _LEAST_PX = 6
 _LEAVE_THE_CHAT = ("empty chat", "trash reading", "editor")
@@ -50,4 +50,4 @@ def test_cards_stand_apart(tmp_path: Path, qtbot: QtBot, scale: float) -> None:
             for window in QApplication.topLevelWidgets():
                 if window is not app.window and window.isVisible():
                     window.close()
-        assert {"models, yours", "models, find", "general", "chat", "appearance", "advanced"} <= with_cards
+        assert {"models, yours", "models, find", *SETTINGS_PAGES} <= with_cards

@@ -17,9 +17,7 @@ from app.views.shell.about import show_about
 from app.views.shell.shortcuts import show_shortcuts
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.focus_walk import describe, focusable, reached, unnamed, unreached
-from tests.helpers.window_pages import activity
-
-PAGES = ["general", "chat", "appearance", "advanced"]
+from tests.helpers.window_pages import SETTINGS_PAGES, activity
 
 
 def check(window: QWidget, qtbot: QtBot) -> None:
@@ -31,7 +29,7 @@ def check(window: QWidget, qtbot: QtBot) -> None:
     assert len(focusable(window)) > 0
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", SETTINGS_PAGES)
 def test_tab_goes_through_the_settings_from_the_top(tmp_path: Path, qtbot: QtBot, page: str) -> None:
     with open_app(tmp_path, qtbot, with_starter=True) as harness:
         harness.application.settings.model_folders = (str(tmp_path),)  # its row is made later than those below

@@ -113,6 +113,18 @@ def test_each_origin_has_a_token_of_its_own(file: Path) -> None:
     assert kept.origins(HUB) == ("https://other.test",)
 
 
+def test_the_key_of_the_server_is_told_for_no_hub(file: Path) -> None:
+    """And an earlier version's token stays with the hub, whichever of both is asked for first."""
+    file.write_text("hf_canary\n")
+    secrets = Secrets(file)
+    assert secrets.server_key(HUB) == ""
+    secrets.keep_server_key("hunch-key", HUB)
+    secrets.write()
+    kept = Secrets(file)
+    assert (kept.server_key(HUB), kept.token_for(HUB), kept.token_for("")) == ("hunch-key", "hf_canary", "")
+    assert kept.origins(HUB) == (HUB,)
+
+
 @pytest.mark.expect_log("the file of the token cannot be read")
 def test_a_file_that_the_disk_does_not_give_is_not_written_over(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the first call of all gives or takes away a token."""

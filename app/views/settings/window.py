@@ -13,6 +13,7 @@ from shiboken6 import isValid
 
 from app.controllers.chat_options import ChatOptions
 from app.controllers.models import ModelController
+from app.controllers.server import ServerController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
 from app.system.paths import Paths
@@ -23,6 +24,7 @@ from app.views.settings.chat_card import ChatCard
 from app.views.settings.general import GeneralPage
 from app.views.settings.sampling import SamplingPage
 from app.views.settings.search import Place, places, search
+from app.views.settings.server import ServerPage
 from app.views.widgets.cards import Page
 from app.views.widgets.labels import TextLabel, TextStyle
 from app.views.widgets.page_list import PageEntry, PageList
@@ -38,6 +40,7 @@ _ICONS = {
     "general": "settings",
     "chat": "message-square",
     "appearance": "sun",
+    "server": "globe",
     "advanced": "sliders-horizontal",
 }
 
@@ -52,6 +55,7 @@ class SettingsWindow(Translated, SideWindow):
         options: ChatOptions,
         models: ModelController,
         speculation: SpeculationParts,
+        server: ServerController,
         paths: Paths,
     ) -> None:
         super().__init__(theme)
@@ -62,11 +66,13 @@ class SettingsWindow(Translated, SideWindow):
         self.chat = ChatCard(theme, settings)
         self.sampling.column.insertWidget(1, self.chat)
         self.appearance = AppearancePage(theme, settings)
+        self.server = ServerPage(theme, settings, server)
         self.advanced = AdvancedPage(theme, settings, models, speculation, paths)
         self.pages: dict[str, Page] = {
             "general": self.general,
             "chat": self.sampling,
             "appearance": self.appearance,
+            "server": self.server,
             "advanced": self.advanced,
         }
         self.shown = "general"
@@ -198,6 +204,7 @@ class SettingsWindow(Translated, SideWindow):
             "general": self.tr("General"),
             "chat": self.tr("Chat"),
             "appearance": self.tr("Appearance"),
+            "server": self.tr("Server"),
             "advanced": self.tr("Advanced"),
         }
 

@@ -1,0 +1,265 @@
+"""The server for other programs: on or off as the settings say, its state, and its requests in the table.
+
+A server is made for what the settings say when it begins; where they say something else, it ends and another begins.
+"""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.bridge import EngineBridge
+from app.controllers.models import ModelController
+from app.controllers.replies import status_after
+from app.settings import Settings
+from app.storage import ReplyStatus
+from app.system.machine import network_address
+from app.view_models.request_table import RequestRow, RequestTableModel
+from app.words.clients import Reached
+from app.words.model_names import ARROW
+from engine import (
+    ChatEngine,
+    Event,
+    Failed,
+    Finished,
+    PromptProgress,
+    Request,
+    RequestId,
+    Server,
+    ServerOptions,
+    ServerPhase,
+    ServerState,
+    Sink,
+    TextDelta,
+)
+
+END_S = 6.0  # for a server whose clients are still there
+NUMBERS_INTERVAL_MS = 100
+LAST_PORT = 65535
+_KEY_BYTES = 24
+_EVERYWHERE = "0.0.0.0"  # only when the person has said so, and with a key
+_OVER = (ServerPhase.OFF, ServerPhase.FAILED)
+
+
+class ServerController(QObject):
+    changed = Signal()  # anything of what is told here
+    failed = Signal()  # it could not begin: `state` says why
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        settings: Settings,
+        models: ModelController,
+        table: RequestTableModel,
+        post: Callable[[Callable[[], None]], None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`post` has a call made on the GUI thread."""
+        super().__init__(parent)
+        self.state = ServerState()
+        watched = WatchedEngine(engine, bridge.post)
+        self._engine = cast(ChatEngine, watched)
+        self._settings = settings
+        self._models = models
+        self._post = post
+        self._server: Server | None = None
+        self._served: ServerOptions | None = None  # what that was made for, or what could not begin
+        self._closed = False
+        self._requests = ProgramRequests(watched.programs, bridge, table, models, self)
+        settings.changed.connect(self._on_setting)
+        models.pair_changed.connect(self.changed)
+
+    # What there is
+
+    @property
+    def is_on(self) -> bool:
+        """As the person wants it; `state` says what has become of it."""
+        return self._settings.server_on
+
+    @property
+    def reached(self) -> Reached:
+        """How a program on this machine reaches it; without a model while none is chosen."""
+        main = self._models.main_info()
+        address = f"http://127.0.0.1:{self._settings.server_port}"
+        key = self._settings.server_key
+        if main is None:
+            return Reached(address, key=key)
+        return Reached(address, "-".join(main.name.split()), main.context_tokens, key)
+
+    @property
+    def network_address(self) -> str:
+        """How other machines reach it; "" where they do not."""
+        address = network_address() if self._settings.server_in_network else ""
+        return f"http://{address}:{self._settings.server_port}" if address else ""
+
+    @property
+    def port(self) -> int:
+        return self._settings.server_port
+
+    @property
+    def other_port(self) -> int:
+        """In place of one that is taken."""
+        return self.port + 1 if self.port < LAST_PORT else self.port - 1
+
+    # What the person does
+
+    def set_on(self, on: bool) -> None:
+        self._settings.server_on = on
+
+    def try_another_port(self) -> None:
+        self._settings.server_port = self.other_port
+
+    def set_in_network(self, on: bool) -> None:
+        """Other machines need a key: there is one from then on."""
+        if on and not self._settings.server_key:
+            self.make_key()
+        self._settings.server_in_network = on
+
+    def make_key(self) -> None:
+        """Programs that have the former one are refused from now on."""
+        self._settings.server_key = f"hunch-{secrets.token_urlsafe(_KEY_BYTES)}"
+
+    def remove_key(self) -> None:
+        """Any program of this machine may ask, and no other machine."""
+        self._settings.server_in_network = False
+        self._settings.server_key = ""
+
+    # Its life
+
+    def start(self) -> None:
+        """At the start of the app; nothing where it is off."""
+        self._follow()
+
+    def close(self) -> bool:
+        """At the end of the app, before the engine's; False when it takes longer."""
+        self._closed = True
+        return self._server is None or self._server.stop(END_S)
+
+    def _on_setting(self, name: str) -> None:
+        if name.startswith("server_"):
+            self._follow()
+            self.changed.emit()
+
+    def _follow(self) -> None:
+        """One step towards what the settings say; a server that has ended takes the next one."""
+        wanted = self._options() if self._settings.server_on else None
+        if self._closed or wanted == self._served:
+            return
+        if self._server is not None:
+            if self.state.phase is not ServerPhase.STOPPING:
+                self.state = replace(self.state, phase=ServerPhase.STOPPING)
+                threading.Thread(target=self._server.stop, name="server ends", daemon=True).start()
+            return
+        self._served, self.state = wanted, ServerState()
+        if wanted is not None:
+            self._server = Server(self._engine, wanted, lambda state: self._post(partial(self._on_state, state)))
+            self._server.start()
+
+    def _options(self) -> ServerOptions:
+        settings = self._settings
+        name = socket.gethostname().partition(".")[0]
+        in_network = settings.server_in_network
+        return ServerOptions(
+            host=_EVERYWHERE if in_network else "",
+            port=settings.server_port,
+            key=settings.server_key or None,
+            hosts=(name, f"{name}.local") if in_network and name else (),
+            any_name=settings.server_any_name,
+            guests=True,
+        )
+
+    def _on_state(self, state: ServerState) -> None:
+        if self.state.phase is not ServerPhase.STOPPING or state.phase in _OVER:
+            self.state = state
+        if state.phase in _OVER:
+            self._server = None
+            if state.phase is ServerPhase.OFF:
+                self._served = None
+            self._follow()
+        self.changed.emit()
+        if self.state.phase is ServerPhase.FAILED:
+            self.failed.emit()
+
+
+class WatchedEngine:
+    """The engine, but that the app gets the events of requests as well."""
+
+    def __init__(self, engine: ChatEngine, post: Sink) -> None:
+        self._engine = engine
+        self._post = post
+        self.programs: set[RequestId] = set()  # requests that came by here and have not ended
+
+    def submit(self, request: Request, sink: Sink) -> RequestId:
+        def hear(event: Event) -> None:
+            self.programs.add(_request_of(event))
+            sink(event)
+            self._post(event)
+
+        return self._engine.submit(request, hear)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+
+class ProgramRequests(QObject):
+    """Requests of other programs as rows of the table, for as long as the app runs."""
+
+    def __init__(
+        self,
+        programs: set[RequestId],
+        bridge: EngineBridge,
+        table: RequestTableModel,
+        models: ModelController,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._programs = programs
+        self._table = table
+        self._models = models
+        self._rows: dict[RequestId, RequestRow] = {}
+        self._timer = QTimer(self, singleShot=True, interval=NUMBERS_INTERVAL_MS)
+        self._timer.timeout.connect(self._show)
+        bridge.text_arrived.connect(self._on_event)
+        bridge.event_arrived.connect(self._on_event)
+
+    def _on_event(self, event: Event) -> None:
+        request = _request_of(event)
+        if request not in self._programs:
+            return
+        row = self._rows.get(request) or self._new_row(request)
+        match event:
+            case PromptProgress():
+                row = replace(row, status=ReplyStatus.READING)
+            case TextDelta(stats=stats):
+                row = replace(row, status=ReplyStatus.STREAMING, stats=stats)
+            case Finished(reason=reason, stats=stats):
+                row = replace(row, status=status_after(reason), stats=stats)
+            case Failed(stats=stats):
+                row = replace(row, status=ReplyStatus.FAILED, stats=stats)
+        self._rows[request] = row
+        if isinstance(event, Finished | Failed):
+            self._programs.discard(request)
+            self._table.put(self._rows.pop(request))
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def _new_row(self, request: RequestId) -> RequestRow:
+        pair = self._models.pair
+        return RequestRow(request, "", ARROW.join(filter(None, (pair.main_name, pair.draft_name))), of_program=True)
+
+    def _show(self) -> None:
+        for row in self._rows.values():
+            self._table.put(row)
+
+
+def _request_of(event: Event) -> RequestId:
+    """0: it is of none."""
+    return RequestId(getattr(event, "request", 0))

@@ -1,0 +1,151 @@
+"""Settings → Server: what to paste into another program so that it uses the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QRectF, Qt, QTimer
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from app.controllers.server import ServerController
+from app.theme import CODE_PX, RADIUS_ROW, Theme
+from app.views.widgets import clipboard
+from app.views.widgets.buttons import ChoiceButton, PillButton
+from app.views.widgets.cards import Card, Row
+from app.views.widgets.fields import WheelPasses
+from app.views.widgets.long_text import LongText
+from app.views.widgets.scrolling import ThinScrollBars
+from app.views.widgets.translated import Translated
+from app.words.clients import CLIENTS
+
+_COPIED_MS = 1400
+_MARGIN_PX = 8
+_HIDDEN = "••••••••"
+
+
+class CopyButton(Translated, PillButton):
+    """Says for a moment that it has copied."""
+
+    def __init__(self, theme: Theme, text: Callable[[], str]) -> None:
+        super().__init__(theme, icon_name="copy")
+        self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
+        self._timer.timeout.connect(self._retranslate)
+        self.clicked.connect(lambda: self._copy(text()))
+        self._retranslate()
+
+    def _copy(self, text: str) -> None:
+        clipboard.copy(text, self)
+        self._timer.start()
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        copied = self._timer.isActive()
+        self.set_icon("check" if copied else "copy")
+        self.setText(self.tr("Copied") if copied else self.tr("Copy"))
+        self.updateGeometry()
+
+
+class ConnectCard(Translated, Card):
+    def __init__(self, theme: Theme, server: ServerController) -> None:
+        super().__init__(theme)
+        self._server = server
+        self._shows_key = False
+        self.client = ChoiceButton(theme)
+        self.client.set_choices([(key, client.name) for key, client in CLIENTS.items()])
+        self.client.set_value(next(iter(CLIENTS)))
+        self.text = PastedText(theme, self)
+        self.copy_button = CopyButton(theme, self.pasted)
+        self._client_row = Row(theme, self.client)
+        foot = QWidget()
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addStretch(1)
+        row.addWidget(self.copy_button)
+        self.column.addWidget(self._client_row)
+        self.column.addWidget(self.text)
+        self.column.addWidget(foot)
+        self.client.chosen.connect(lambda _client: self._retranslate())
+        server.changed.connect(self._retranslate)
+        self._retranslate()
+
+    def pasted(self) -> str:
+        return CLIENTS[str(self.client.value)].text(self._server.reached)
+
+    def show_key(self, shown: bool) -> None:
+        self._shows_key = shown
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        client, reached = CLIENTS[str(self.client.value)], self._server.reached
+        self._client_row.set_words(self.tr("Connect a program"), client.place(reached))
+        hidden = bool(reached.key) and not self._shows_key
+        self.text.show_text(client.text(replace(reached, key=_HIDDEN) if hidden else reached))
+        self.text.setAccessibleName(self.tr("Text to paste"))
+
+
+class PastedText(WheelPasses, LongText):
+    """Read only, as high as its text."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setUndoRedoEnabled(False)
+        self.document().setDocumentMargin(_MARGIN_PX)
+        self.setTabChangesFocus(True)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        ThinScrollBars(self, theme)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def show_text(self, text: str) -> None:
+        text = text.removesuffix("\n")
+        if text != self.text():
+            self.set_text(text)
+            self.moveCursor(QTextCursor.MoveOperation.Start)
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _restyle(self) -> None:
+        inner = QPalette(self.palette())
+        inner.setColor(QPalette.ColorRole.Base, Qt.GlobalColor.transparent)
+        inner.setColor(QPalette.ColorRole.Text, self._theme.palette.text)
+        self.setPalette(inner)
+        self.setFont(self._theme.mono_font(CODE_PX))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Its document counts its height in lines."""
+        lines = self.document().size().height()
+        self.setFixedHeight(round(lines * self.fontMetrics().lineSpacing()) + 2 * _MARGIN_PX + 2)
+        self.verticalScrollBar().setValue(0)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colors = self._theme.palette
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(colors.window)
+        painter.setPen(QPen(colors.ink if self.hasFocus() else colors.hairline, 1))
+        area = QRectF(self.viewport().rect()).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.drawRoundedRect(area, RADIUS_ROW, RADIUS_ROW)
+        painter.end()
+        super().paintEvent(event)

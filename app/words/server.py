@@ -1,0 +1,36 @@
+"""The server for other programs in words: how it is, and why it could not begin."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+from app.words.formats import fill
+from engine import ServerPhase, ServerState
+
+
+def state_words(state: ServerState, address: str, port: int) -> str:
+    match state.phase:
+        case ServerPhase.OFF:
+            return QCoreApplication.translate("Server", "Off")
+        case ServerPhase.STARTING:
+            return QCoreApplication.translate("Server", "Starting…")
+        case ServerPhase.STOPPING:
+            return QCoreApplication.translate("Server", "Stopping…")
+        case ServerPhase.RUNNING:
+            return fill(QCoreApplication.translate("Server", "Running at %1"), address)
+        case ServerPhase.FAILED:
+            return failure_words(state, port)
+
+
+def failure_words(state: ServerState, port: int) -> str:
+    number = str(port)
+    if state.error == "AddressInUse":
+        return fill(QCoreApplication.translate("Server", "Port %1 is taken by another program."), number)
+    if state.error == "AddressUnusable":
+        return fill(QCoreApplication.translate("Server", "The system does not allow port %1."), number)
+    return QCoreApplication.translate("Server", "The server could not start. The log says why.")
+
+
+def is_port_problem(state: ServerState) -> bool:
+    """Another port may help."""
+    return state.phase is ServerPhase.FAILED and state.error in ("AddressInUse", "AddressUnusable")

@@ -1,0 +1,260 @@
+"""The server for other programs, as the app runs it: real requests over HTTP, its page, its rows, its end."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.server import ServerController
+from app.storage import ReplyStatus
+from app.view_models.request_table import RequestRow
+from app.views.settings.search import search
+from app.views.settings.server import ServerPage
+from app.words.clients import CLIENTS
+from app.words.requests import RequestColumn
+from engine import ServerPhase
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.gui_waits import gui_waits
+from tests.helpers.served import PATIENCE_S, chat_body
+from tests.helpers.window_pages import SETTINGS_PAGES
+
+WRITTEN = "A draft guesses, the main model checks."
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot, port: int) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot, put_settings={"server_port": port}) as harness:
+        yield harness
+
+
+@pytest.fixture
+def server(harness: AppHarness) -> ServerController:
+    return harness.application.server
+
+
+@pytest.fixture
+def page(harness: AppHarness) -> ServerPage:
+    page = harness.show_settings("server").pages["server"]
+    assert isinstance(page, ServerPage)
+    return page
+
+
+def wait_for(server: ServerController, phase: ServerPhase, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: server.state.phase is phase, timeout=60_000)
+
+
+def turn_on(server: ServerController, qtbot: QtBot) -> None:
+    server.set_on(True)
+    wait_for(server, ServerPhase.RUNNING, qtbot)
+
+
+def ask(server: ServerController, key: str = "", path: str = "/v1/chat/completions") -> httpx2.Response:
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    with httpx2.Client(base_url=server.reached.address, timeout=PATIENCE_S, trust_env=False) as http:
+        return http.post(path, json=chat_body("Hello"), headers=headers)
+
+
+def is_open(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def of_programs(harness: AppHarness) -> list[RequestRow]:
+    return [row for row in harness.chats.requests.rows if row.of_program]
+
+
+def threads() -> set[str]:
+    return {each.name for each in threading.enumerate()}
+
+
+def test_it_is_off_until_somebody_turns_it_on(harness: AppHarness, server: ServerController, port: int) -> None:
+    assert server.state.phase is ServerPhase.OFF
+    assert not is_open(port)
+    assert "server" not in threads()
+
+
+def test_a_program_gets_a_reply_and_is_a_row_with_its_figures(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    turn_on(server, qtbot)
+    assert ask(server).json()["choices"][0]["message"]["content"] == WRITTEN
+    qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.DONE])
+    table = harness.chats.requests
+    cells = {column: table.data(table.index(0, column)) for column in RequestColumn}
+    assert cells[RequestColumn.CHAT] == "Another program"
+    assert cells[RequestColumn.PAIR] == "Main 8B ← Draft 1B"
+    assert cells[RequestColumn.ACCEPT_RATE] == "63%"
+    harness.ask(qtbot, "Question")  # the person's own are rows as before
+    assert [row.of_program for row in table.rows] == [False, True]
+
+
+def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
+    turn_on(server, qtbot)
+    harness.engine.gate.hold()
+    body = json.dumps(chat_body("Hello", stream=True)).encode()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as connection:
+        head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+        harness.engine.gate.let_through(1)
+        qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STREAMING])
+    qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STOPPED])
+
+
+def test_clients_are_told_the_model_and_its_context_as_the_server_names_them(
+    server: ServerController, qtbot: QtBot
+) -> None:
+    turn_on(server, qtbot)
+    with httpx2.Client(base_url=server.reached.address, trust_env=False) as http:
+        listed = http.get("/v1/models").json()["data"][0]
+    assert (listed["id"], listed["context_length"]) == (server.reached.model, server.reached.context_tokens)
+
+
+def test_with_a_key_programs_without_it_are_refused(
+    harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot
+) -> None:
+    QTest.mouseClick(page.new_key, Qt.MouseButton.LeftButton)
+    key = server.reached.key
+    turn_on(server, qtbot)
+    assert [ask(server, given).status_code for given in ("", "another", key)] == [401, 401, 200]
+    assert page.key.echoMode() == page.key.EchoMode.Password
+    assert key not in page.connect_card.text.text()
+    QTest.mouseClick(page.show_key, Qt.MouseButton.LeftButton)
+    assert page.key.text() == key
+    assert key in page.connect_card.text.text()
+    qtbot.waitUntil(lambda: harness.paths.hub_token.exists() and key in harness.paths.hub_token.read_text())
+    assert key not in harness.paths.settings.read_text()
+    QTest.mouseClick(page.new_key, Qt.MouseButton.LeftButton)
+    assert server.reached.key != key
+    qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING and ask(server, key).status_code == 401)
+    QTest.mouseClick(page.remove_key, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: server.state.phase is ServerPhase.RUNNING and ask(server).status_code == 200)
+
+
+def test_other_machines_are_let_in_with_a_key_alone(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
+    page.in_network.click()
+    turn_on(server, qtbot)
+    assert ask(server).status_code == 401
+    assert ask(server, server.reached.key).status_code == 200
+    assert server.state.addresses == (f"http://0.0.0.0:{server.port}",)
+    page.remove_key.click()
+    assert not page.in_network.isChecked()
+    qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{server.port}",))
+
+
+def test_a_port_that_is_taken_is_said_and_another_offered(
+    harness: AppHarness, server: ServerController, page: ServerPage, qtbot: QtBot
+) -> None:
+    banner = harness.window.banner
+    with socket.create_server(("127.0.0.1", server.port)):
+        server.set_on(True)
+        wait_for(server, ServerPhase.FAILED, qtbot)
+        sentence = f"Port {server.port} is taken by another program."
+        assert page._on_row.explanation.text() == sentence
+        assert banner.sentence.text() == sentence
+        assert not page._another_row.isHidden()
+        while server.state.phase is not ServerPhase.RUNNING:  # the next may be taken, too
+            page.another.click()
+            qtbot.waitUntil(lambda: server.state.phase in (ServerPhase.RUNNING, ServerPhase.FAILED), timeout=60_000)
+    assert page._another_row.isHidden()
+    assert not banner.isVisible()
+    assert page.port.value() == server.port
+    assert ask(server).status_code == 200
+
+
+def test_another_port_is_used_at_once(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
+    turn_on(server, qtbot)
+    before, other = server.port, free_port()
+    page.port.setValue(other)
+    qtbot.waitUntil(lambda: server.state.addresses[:1] == (f"http://127.0.0.1:{other}",), timeout=60_000)
+    assert not is_open(before)
+    assert f"http://127.0.0.1:{other}" in page.connect_card.text.text()
+
+
+def test_the_window_does_not_wait_for_it(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
+    with gui_waits() as met:
+        page.on.click()
+        wait_for(server, ServerPhase.RUNNING, qtbot)
+        server.make_key()
+        qtbot.waitUntil(lambda: server.state.phase is ServerPhase.STOPPING)
+        wait_for(server, ServerPhase.RUNNING, qtbot)
+        page.on.click()
+        page.on.click()  # before it has ended
+        qtbot.waitUntil(lambda: server.state.phase is ServerPhase.STOPPING or not server.is_on)
+        wait_for(server, ServerPhase.RUNNING, qtbot)
+        page.on.click()
+        wait_for(server, ServerPhase.OFF, qtbot)
+    assert met == []
+
+
+def test_it_is_on_again_after_a_start_and_ends_with_the_app(tmp_path: Path, qtbot: QtBot, port: int) -> None:
+    with open_app(tmp_path, qtbot, put_settings={"server_port": port, "server_on": True}) as harness:
+        server = harness.application.server
+        wait_for(server, ServerPhase.RUNNING, qtbot)
+        harness.engine.gate.hold()
+        body = json.dumps(chat_body("Hello", stream=True)).encode()
+        head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+            connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            harness.engine.gate.let_through(1)
+            qtbot.waitUntil(lambda: bool(of_programs(harness)))
+            harness.close()
+            connection.settimeout(PATIENCE_S)
+            while connection.recv(4096):
+                pass
+        assert "server" not in threads()
+        assert not is_open(port)
+
+
+def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page: ServerPage) -> None:
+    server.make_key()
+    card = page.connect_card
+    for key, client in CLIENTS.items():
+        card.client._choose(key)
+        assert card.text.accessibleName() == "Text to paste"
+        card.copy_button.click()
+        assert QGuiApplication.clipboard().text() == client.text(server.reached)
+        assert card.copy_button.text() == "Copied"
+
+
+def test_the_menu_and_the_search_lead_there(harness: AppHarness, server: ServerController, qtbot: QtBot) -> None:
+    wiring = harness.application.server_wiring
+    commands = {each.text: each for each in harness.window.comfort.palette.commands()}
+    assert "Server Settings" in commands
+    commands["Turn Server On"].act()
+    wait_for(server, ServerPhase.RUNNING, qtbot)
+    assert wiring.switch.text() == "Turn Server Off"
+    wiring.switch.trigger()
+    wait_for(server, ServerPhase.OFF, qtbot)
+    wiring.settings.trigger()
+    window = harness.show_settings()
+    assert window.shown == "server"
+    names = {"port": "Port", "key": "Key", "connect": "Connect a program", "claude": "Connect a program"}
+    for words, name in names.items():
+        assert name in [place.name for place in search(words, window.places()) if place.page == "server"]
+
+
+def test_the_list_of_pages_is_whole(harness: AppHarness) -> None:
+    assert tuple(harness.show_settings().pages) == SETTINGS_PAGES

@@ -1,0 +1,98 @@
+"""What is pasted into each client: read as the client reads it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+
+import pytest
+
+from app.words.clients import CLIENTS, Reached
+
+REACHED = Reached("http://127.0.0.1:4862", "Qwen3 'odd\"-8B", 40960, "hunch-key")
+
+
+def words(client: str, reached: Reached = REACHED) -> list[str]:
+    return shlex.split(CLIENTS[client].text(reached))
+
+
+def test_claude_code_gets_the_address_without_a_path() -> None:
+    assert words("claude")[-1] == "claude"
+    values = dict(each.split("=", 1) for each in words("claude") if "=" in each)
+    assert values == {
+        "ANTHROPIC_BASE_URL": REACHED.address,
+        "ANTHROPIC_AUTH_TOKEN": REACHED.key,
+        "ANTHROPIC_MODEL": REACHED.model,
+        "ANTHROPIC_DEFAULT_HAIKU_MODEL": REACHED.model,
+        "CLAUDE_CODE_MAX_CONTEXT_TOKENS": "40960",
+        "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    }
+
+
+def test_codex_gets_a_provider_of_responses() -> None:
+    config = tomllib.loads(CLIENTS["codex"].text(REACHED))
+    assert (config["model"], config["model_context_window"]) == (REACHED.model, 40960)
+    provider = config["model_providers"][config["model_provider"]]
+    assert (provider["base_url"], provider["wire_api"]) == (f"{REACHED.address}/v1", "responses")
+    assert provider["http_headers"] == {"Authorization": f"Bearer {REACHED.key}"}
+
+
+def test_opencode_gets_a_limit_that_leaves_room_for_the_prompt() -> None:
+    config = json.loads(CLIENTS["opencode"].text(REACHED))
+    provider = config["provider"]["hunch"]
+    assert provider["options"] == {"baseURL": f"{REACHED.address}/v1", "apiKey": REACHED.key}
+    assert config["model"] == f"hunch/{REACHED.model}"
+    assert provider["models"][REACHED.model]["limit"] == {"context": 40960, "output": 10240}
+
+
+def test_zed_finds_us_as_a_server_that_it_knows() -> None:
+    config = json.loads(CLIENTS["zed"].text(REACHED))
+    house = config["language_models"]["lmstudio"]
+    assert house["api_url"] == f"{REACHED.address}/api/v0"
+    assert [(each["name"], each["max_tokens"]) for each in house["available_models"]] == [(REACHED.model, 40960)]
+
+
+def test_xcode_takes_a_port_alone() -> None:
+    client = CLIENTS["xcode"]
+    assert client.text(REACHED) == "4862\n"
+    assert "4862" in client.place(REACHED)
+
+
+def test_continue_gets_its_lines() -> None:
+    lines = [line.strip() for line in CLIENTS["continue"].text(REACHED).splitlines()]
+    assert f"model: {json.dumps(REACHED.model)}" in lines
+    assert f"apiBase: {REACHED.address}/v1" in lines
+    assert "contextLength: 40960" in lines
+
+
+@pytest.mark.parametrize("client", ["open-webui", "aider"])
+def test_programs_of_the_terminal_get_the_path_of_openai(client: str) -> None:
+    assert any(each.endswith(f"={REACHED.address}/v1") for each in words(client))
+    assert f"OPENAI_API_KEY={REACHED.key}" in words(client)
+
+
+def test_aider_gets_the_model_and_its_room() -> None:
+    assert words("aider")[-5:] == [
+        "--model",
+        f"openai/{REACHED.model}",
+        "--no-show-model-warnings",
+        "--max-chat-history-tokens",
+        "10240",
+    ]
+
+
+def test_curl_sends_a_question() -> None:
+    parts = words("curl")
+    assert f"{REACHED.address}/v1/chat/completions" in parts
+    assert f"authorization: Bearer {REACHED.key}" in parts
+    assert json.loads(parts[-1])["model"] == REACHED.model
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_without_model_and_key_nothing_is_invented(client: str) -> None:
+    text = CLIENTS[client].text(Reached("http://127.0.0.1:4862"))
+    assert "None" not in text
+    assert "40960" not in text
+    assert "=0" not in text.replace("CLAUDE_CODE_ATTRIBUTION_HEADER=0", "")
