@@ -762,6 +762,10 @@
 <context>
     <name>ConnectCard</name>
     <message>
+        <source>Enter the key there as well.</source>
+        <translation>キーもそこで入力します。</translation>
+    </message>
+    <message>
         <source>Connect a program</source>
         <translation>プログラムを接続</translation>
     </message>

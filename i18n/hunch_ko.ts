@@ -762,6 +762,10 @@
 <context>
     <name>ConnectCard</name>
     <message>
+        <source>Enter the key there as well.</source>
+        <translation>키도 그곳에 입력하세요.</translation>
+    </message>
+    <message>
         <source>Connect a program</source>
         <translation>프로그램 연결</translation>
     </message>

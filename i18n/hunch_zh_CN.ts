@@ -762,6 +762,10 @@
 <context>
     <name>ConnectCard</name>
     <message>
+        <source>Enter the key there as well.</source>
+        <translation>密钥也在那里填写。</translation>
+    </message>
+    <message>
         <source>Connect a program</source>
         <translation>连接程序</translation>
     </message>

@@ -228,12 +228,13 @@ def test_it_is_on_again_after_a_start_and_ends_with_the_app(tmp_path: Path, qtbo
         assert not is_open(port)
 
 
-def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page: ServerPage) -> None:
+def test_each_client_is_shown_and_copied_as_it_is(server: ServerController, page: ServerPage, qtbot: QtBot) -> None:
     server.make_key()
     card = page.connect_card
     for key, client in CLIENTS.items():
         card.client._choose(key)
         assert card.text.accessibleName() == "Text to paste"
+        qtbot.waitUntil(lambda: card.text.verticalScrollBar().maximum() == 0)  # all of it is in sight
         card.copy_button.click()
         assert QGuiApplication.clipboard().text() == client.text(server.reached)
         assert card.copy_button.text() == "Copied"

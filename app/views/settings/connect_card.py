@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import ceil
 
 from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent, QTextCursor, QTextOption
@@ -19,9 +20,11 @@ from app.views.widgets.long_text import LongText
 from app.views.widgets.scrolling import ThinScrollBars
 from app.views.widgets.translated import Translated
 from app.words.clients import CLIENTS
+from app.words.formats import sentences
 
 _COPIED_MS = 1400
 _MARGIN_PX = 8
+_SPARE_PX = _MARGIN_PX + 2  # Qt scrolls by a line where less than a margin is left below the last one
 _HIDDEN = "••••••••"
 
 
@@ -79,7 +82,10 @@ class ConnectCard(Translated, Card):
 
     def _retranslate(self) -> None:
         client, reached = CLIENTS[str(self.client.value)], self._server.reached
-        self._client_row.set_words(self.tr("Connect a program"), client.place(reached))
+        place = client.place(reached)
+        if reached.key and reached.key not in client.text(reached):
+            place = sentences(place, self.tr("Enter the key there as well."))
+        self._client_row.set_words(self.tr("Connect a program"), place)
         hidden = bool(reached.key) and not self._shows_key
         self.text.show_text(client.text(replace(reached, key=_HIDDEN) if hidden else reached))
         self.text.setAccessibleName(self.tr("Text to paste"))
@@ -126,9 +132,11 @@ class PastedText(WheelPasses, LongText):
         self._fit()
 
     def _fit(self) -> None:
-        """Its document counts its height in lines."""
-        lines = self.document().size().height()
-        self.setFixedHeight(round(lines * self.fontMetrics().lineSpacing()) + 2 * _MARGIN_PX + 2)
+        block, height = self.document().firstBlock(), 0.0
+        while block.isValid():
+            height += self.blockBoundingRect(block).height()
+            block = block.next()
+        self.setFixedHeight(ceil(height) + _SPARE_PX)
         self.verticalScrollBar().setValue(0)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
