@@ -259,12 +259,12 @@ class Application(QObject):
             self.storage.forget_traces()
             caches.keep_all()
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
+        serving = self.engine, self.bridge, self.settings, self.models, self.chats.requests
+        self.server = ServerController(*serving, self.calls.post, self)
         self._end.add(_Stage.CONTROLLERS, self.chats.close, files.close, self.bridge.close, self._close_server)
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
         self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
-        serving = self.engine, self.bridge, self.settings, self.models, self.chats.requests
-        self.server = ServerController(*serving, self.calls.post, self)
         self.window.bind(self.chats, self.models, self.settings_window)
         self.window.bind_speculation(self.speculation)
         self.server_wiring = ServerWiring(self.window.parts, self.server, partial(self.show_settings, "server"))
