@@ -29,6 +29,7 @@ from engine import (
     Event,
     Failed,
     Finished,
+    NoModelLoaded,
     PromptProgress,
     Request,
     RequestId,
@@ -242,8 +243,10 @@ class ProgramRequests(QObject):
                 row = replace(row, status=ReplyStatus.STREAMING, stats=stats)
             case Finished(reason=reason, stats=stats):
                 row = replace(row, status=status_after(reason), stats=stats)
-            case Failed(stats=stats):
+            case Failed(error=error, stats=stats):
                 row = replace(row, status=ReplyStatus.FAILED, stats=stats)
+                if isinstance(error, NoModelLoaded):
+                    self._models.wake()  # it was idle; clients ask again when told that it is not there yet
         self._rows[request] = row
         if isinstance(event, Finished | Failed):
             self._programs.discard(request)

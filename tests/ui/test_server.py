@@ -123,6 +123,18 @@ def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: Ser
     qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STOPPED])
 
 
+def test_a_model_that_was_taken_out_of_memory_comes_back_for_a_program(
+    harness: AppHarness, server: ServerController, qtbot: QtBot
+) -> None:
+    turn_on(server, qtbot)
+    harness.models.eject()
+    qtbot.waitUntil(lambda: harness.engine.state().main is None)
+    refused = ask(server)
+    assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+    qtbot.waitUntil(lambda: harness.engine.state().main is not None)
+    assert ask(server).status_code == 200
+
+
 def test_clients_are_told_the_model_and_its_context_as_the_server_names_them(
     server: ServerController, qtbot: QtBot
 ) -> None:
