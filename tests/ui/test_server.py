@@ -120,6 +120,7 @@ def test_a_request_that_is_cut_off_ends_its_row(harness: AppHarness, server: Ser
         connection.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
         harness.engine.gate.let_through(1)
         qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STREAMING])
+        assert len(harness.engine.state().guests) == 1  # the person's own come first
     qtbot.waitUntil(lambda: [row.status for row in of_programs(harness)] == [ReplyStatus.STOPPED])
 
 

@@ -152,6 +152,25 @@ def test_of_very_many_requests_the_oldest_leave_the_table_and_come_back_when_ask
         qtbot.waitUntil(lambda: len(table.rows) == 8)
 
 
+def test_requests_of_programs_leave_the_table_for_good(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of chats that left among them come back, each once."""
+    monkeypatch.setattr("app.view_models.request_table.MOST_ROWS", 3)
+    with open_app(tmp_path, qtbot) as app:
+        page, table = page_of(app, qtbot), app.chats.requests
+        app.ask(qtbot, "1?")
+        for key in (1001, 1002):
+            table.put(RequestRow(key, "", "Main", ReplyStatus.DONE, of_program=True))
+        app.ask(qtbot, "2?")
+        table.put(RequestRow(1003, "", "Main", ReplyStatus.DONE, of_program=True))
+        assert [row.message_id for row in table.rows] == [0, 4, 0]
+        assert page.more_button.text() == "Show more (1 older)"
+        page.more_button.click()
+        qtbot.waitUntil(lambda: len(table.rows) == 4)
+        assert [row.message_id for row in table.rows] == [0, 4, 0, 2]
+
+
 def test_both_requests_of_a_reply_that_goes_on_in_a_later_run_are_shown(
     tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
