@@ -9,6 +9,7 @@ from PySide6.QtGui import (
     QFontMetrics,
     QGuiApplication,
     QHelpEvent,
+    QHideEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -53,43 +54,47 @@ def show_item_tooltips(view: QAbstractItemView) -> None:
 
 def show_tooltip(position: QPoint, text: str, at: QWidget, around: QRect | None = None) -> None:
     """At once, near a place of the screen. It ends where the pointer leaves `around`, or `at`."""
-    if (shown := shown_tooltip()) is not None:
-        if shown.text == text and shown.around == around:
-            return
-        shown.close()
-    Tooltip(text, at, around).open(position)
+    tooltip = _tooltip()
+    if not tooltip.isVisible() or (tooltip.text, tooltip.around) != (text, around):
+        tooltip.open(position, text, at, around)
 
 
 def shown_tooltip() -> Tooltip | None:
-    return next(
-        (each for each in QApplication.topLevelWidgets() if isinstance(each, Tooltip) and each.isVisible()), None
-    )
+    return _tooltip() if _tooltip().isVisible() else None
 
 
 class Tooltip(QWidget):
-    def __init__(self, text: str, at: QWidget, around: QRect | None) -> None:
-        super().__init__(at.window(), Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
-        self.text, self.around, self._at = text, around, at
+    """One for the whole app, never deleted: it filters the app's events while it is shown."""
+
+    def __init__(self) -> None:
+        super().__init__(None, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
+        self.text = ""
+        self.around: QRect | None = None
+        self._at: QWidget | None = None
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self.hide)
         for attribute in (
             Qt.WidgetAttribute.WA_TranslucentBackground,
             Qt.WidgetAttribute.WA_ShowWithoutActivating,
             Qt.WidgetAttribute.WA_TransparentForMouseEvents,
-            Qt.WidgetAttribute.WA_DeleteOnClose,
         ):
             self.setAttribute(attribute)
-        font = QApplication.font()
-        font.setPointSizeF(font.pointSizeF() * FOOTER_PX / UI_PX)
+        self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         self.document = QTextDocument(self)
-        self.document.setDefaultFont(font)
         self.document.setDocumentMargin(_MARGIN_PX)
         self.document.setDefaultTextOption(_WRAPS)
-        self.document.setPlainText(text)
 
-    def open(self, position: QPoint) -> None:
+    def open(self, position: QPoint, text: str, at: QWidget, around: QRect | None) -> None:
         """As wide as its longest line up to a limit, and whole on the screen: above the pointer where it has to be."""
-        screen = (QGuiApplication.screenAt(position) or self.screen()).availableGeometry()
+        self.hide()
+        self.text, self.around, self._at = text, around, at
+        font = QApplication.font()
+        font.setPointSizeF(font.pointSizeF() * FOOTER_PX / UI_PX)
+        self.document.setDefaultFont(font)
+        self.document.setPlainText(text)
+        screen = (QGuiApplication.screenAt(position) or at.screen()).availableGeometry()
         screen.adjust(_EDGE_PX, _EDGE_PX, -_EDGE_PX, -_EDGE_PX)
-        letter_px = QFontMetrics(self.document.defaultFont()).averageCharWidth()
+        letter_px = QFontMetrics(font).averageCharWidth()
         self.document.setTextWidth(min(_WIDEST * letter_px, screen.width()))
         self.document.setTextWidth(self.document.idealWidth())
         self.resize(self.document.size().toSize().boundedTo(screen.size()))
@@ -102,7 +107,14 @@ class Tooltip(QWidget):
         if (app := QApplication.instance()) is not None:
             app.installEventFilter(self)
         self.show()
-        QTimer.singleShot(_STAYS_MS + _A_LETTER_MS * len(self.text), self, self.close)
+        self._timer.start(_STAYS_MS + _A_LETTER_MS * len(text))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+        self._at = None
+        if (app := QApplication.instance()) is not None:
+            app.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Only while it is shown: Python sees each event of the app meanwhile."""
@@ -112,7 +124,7 @@ class Tooltip(QWidget):
             of_it = event.type() not in (QEvent.Type.Leave, QEvent.Type.Hide) or watched is self._at
             ends = event.type() in _ENDS and of_it
         if ends and watched is not self:
-            self.close()
+            self.hide()
         return False
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -123,6 +135,11 @@ class Tooltip(QWidget):
         paint_card(painter, self.rect(), RADIUS_ROW, palette.toolTipBase().color(), edge)
         self.document.drawContents(painter)
         painter.end()
+
+
+@cache
+def _tooltip() -> Tooltip:
+    return Tooltip()
 
 
 class _Asked(QObject):
