@@ -113,6 +113,11 @@ class _End:
                 _log.exception("a step of the end failed")
 
 
+def _end_in_time(close: Callable[[], bool], what: str) -> None:
+    if not close():
+        _log.warning("%s did not end in time", what)
+
+
 class _Looks:
     """Language, colours and sizes, as the settings have them."""
 
@@ -249,7 +254,7 @@ class Application(QObject):
         self.engine = self._make_engine(self.paths.cache, openblas=self.settings.use_openblas)
         self._end.add(_Stage.ENGINE, self._close_engine)
         self.store = self._make_store(self.paths.models, self.bridge.post, self._starter)
-        self._end.add(_Stage.STORE, self._close_store)
+        self._end.add(_Stage.STORE, partial(_end_in_time, partial(self.store.close, STORE_END_S), "the downloads"))
         starter = StarterPair(self._starter / "main", self._starter / "draft")
         self.models = ModelController(self.engine, self.store, self.bridge, self.settings, starter, records, self)
         self.models.library.catalog = open_catalog()
@@ -261,17 +266,21 @@ class Application(QObject):
         files = FileControllers(self.engine, self.bridge, self.storage, self.models, self.chats, self.calls.post)
         serving = self.engine, self.bridge, self.settings, self.models, self.chats.requests
         self.server = ServerController(*serving, self.calls.post, self)
-        self._end.add(_Stage.CONTROLLERS, self.chats.close, files.close, self.bridge.close, self._close_server)
+        closers = self.chats.close, files.close, self.bridge.close
+        self._end.add(_Stage.CONTROLLERS, *closers, partial(_end_in_time, self.server.close, "the server"))
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
         self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
+        self._show_parts(files, opened.rescued)
+
+    def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:
         self.window.bind(self.chats, self.models, self.settings_window)
         self.window.bind_speculation(self.speculation)
         self.server_wiring = ServerWiring(self.window.parts, self.server, partial(self.show_settings, "server"))
         self.file_wiring = FileWiring(self.window, self.theme, files)
         self.window.empty_chat.bind(self.models)
         self.models.chat_wanted.connect(self.come_to_front, Qt.ConnectionType.QueuedConnection)  # after the click
-        self._show_last_session_notice(opened.rescued)
+        self._show_last_session_notice(rescued)
         self.models.start()
         self.server.start()
         self.storage.settle()
@@ -377,14 +386,6 @@ class Application(QObject):
         self.engine_works_on = not self.engine.close()
         if self.engine_works_on:
             _log.warning("the engine did not end in time")
-
-    def _close_server(self) -> None:
-        if not self.server.close():
-            _log.warning("the server did not end in time")
-
-    def _close_store(self) -> None:
-        if not self.store.close(STORE_END_S):
-            _log.warning("the downloads did not end in time")
 
     def _close_storage(self) -> None:
         if not self.storage.close():

@@ -45,12 +45,12 @@ END_S = 6.0  # for a server whose clients are still there
 NUMBERS_INTERVAL_MS = 100
 LAST_PORT = 65535
 _KEY_BYTES = 24
-_EVERYWHERE = "0.0.0.0"  # only when the person has said so, and with a key
+_EVERYWHERE = "0.0.0.0"  # only when the user has said so, and with a key
 _OVER = (ServerPhase.OFF, ServerPhase.FAILED)
 
 
 class ServerController(QObject):
-    changed = Signal()  # anything of what is told here
+    changed = Signal()  # any of the properties below
     failed = Signal()  # it could not begin: `state` says why
 
     def __init__(
@@ -82,7 +82,7 @@ class ServerController(QObject):
 
     @property
     def is_on(self) -> bool:
-        """As the person wants it; `state` says what has become of it."""
+        """As the user wants it; `state` says whether it is so."""
         return self._settings.server_on
 
     @property
@@ -110,7 +110,7 @@ class ServerController(QObject):
         """In place of one that is taken."""
         return self.port + 1 if self.port < LAST_PORT else self.port - 1
 
-    # What the person does
+    # What the user does
 
     def set_on(self, on: bool) -> None:
         self._settings.server_on = on
@@ -246,7 +246,7 @@ class ProgramRequests(QObject):
             case Failed(error=error, stats=stats):
                 row = replace(row, status=ReplyStatus.FAILED, stats=stats)
                 if isinstance(error, NoModelLoaded):
-                    self._models.wake()  # it was idle; clients ask again when told that it is not there yet
+                    self._models.wake()  # it was idle; clients ask again after a refusal
         self._rows[request] = row
         if isinstance(event, Finished | Failed):
             self._programs.discard(request)

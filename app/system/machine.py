@@ -12,7 +12,7 @@ from functools import cache
 from engine import has_openblas
 
 _ROOM = 256
-_SOMEWHERE = ("192.0.2.1", 9)  # an address of nobody, which nothing is sent to
+_SOMEWHERE = ("192.0.2.1", 9)  # an address for documentation, which nothing is sent to
 
 
 @cache

@@ -1,6 +1,6 @@
 """What a program is given to reach the server: for each client the text to paste, and where it goes.
 
-The texts are what the clients read, and the same in every language; where they go is said in the person's.
+The texts are what the clients read, and the same in every language; where they go is said in the user's.
 """
 
 from __future__ import annotations

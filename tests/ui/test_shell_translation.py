@@ -23,6 +23,7 @@ from app.views.transcript.message_item import MessageItem
 from app.views.transcript.status_parts import NoticePart
 from app.views.widgets.buttons import PillButton
 from app.words.languages import LANGUAGES, SOURCES, compile_stale, system_language
+from app.words.model_names import human_name
 from engine import NoModelLoaded
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.controller_harness import recorded
@@ -150,8 +151,8 @@ def test_everything_on_screen_is_translated(harness: AppHarness, qtbot: QtBot, l
         shown = texts(page)
         assert len(shown) > 2
         assert cut_hints(page) == []
-        model = harness.models.pair.main_name
-        shown = [text.replace(model, "") for text in shown if str(harness.paths.data) not in text]
+        name = human_name(harness.models.pair.main_name)
+        shown = [text.replace(name, "") for text in shown if str(harness.paths.data) not in text]
         assert [text for text in shown if re.search(r"[A-Za-z]{3,}", _SAME.sub("", text))] == []
 
 
