@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QTextOption,
 )
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QListWidgetItem, QWidget
+from shiboken6 import isValid
 
 from app.theme import FOOTER_PX, RADIUS_ROW, UI_PX
 from app.views.widgets.painting import paint_card
@@ -64,7 +65,7 @@ def shown_tooltip() -> Tooltip | None:
 
 
 class Tooltip(QWidget):
-    """One for the whole app, never deleted: it filters the app's events while it is shown."""
+    """One for the whole app: a widget that Qt deletes while Python lets go of it is freed twice."""
 
     def __init__(self) -> None:
         super().__init__(None, Qt.WindowType.ToolTip | Qt.WindowType.FramelessWindowHint)
@@ -137,9 +138,13 @@ class Tooltip(QWidget):
         painter.end()
 
 
-@cache
+_tooltips: list[Tooltip] = []  # the one of the app
+
+
 def _tooltip() -> Tooltip:
-    return Tooltip()
+    if not _tooltips or not isValid(_tooltips[0]):  # whoever closes all windows may have deleted it
+        _tooltips[:] = [Tooltip()]
+    return _tooltips[0]
 
 
 class _Asked(QObject):
