@@ -142,7 +142,7 @@ _tooltips: list[Tooltip] = []  # the one of the app
 
 
 def _tooltip() -> Tooltip:
-    if not _tooltips or not isValid(_tooltips[0]):  # whoever closes all windows may have deleted it
+    if not _tooltips or not isValid(_tooltips[0]):  # deleted by who closes all windows
         _tooltips[:] = [Tooltip()]
     return _tooltips[0]
 
