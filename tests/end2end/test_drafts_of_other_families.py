@@ -50,9 +50,9 @@ def test_it_is_chosen_swapped_and_cleared_in_the_picker(tmp_path: Path, qtbot: Q
         wait(partial(shows, person, folders["First-4L"], ""))
         window = person.application.window
         person.click(window.header.chip)
-        person.click_row(window.picker.panel.drafts, "Stranger-2L")  # stands there once the files were compared
+        person.click_row(window.picker.panel.drafts, "Stranger 2L")  # stands there once the files were compared
         wait(partial(shows, person, folders["First-4L"], folders["Stranger-2L"]))
-        person.click_row(window.picker.panel.mains, "Second-4L")
+        person.click_row(window.picker.panel.mains, "Second 4L")
         wait(partial(shows, person, folders["Second-4L"], folders["Stranger-2L"]))
         window.picker.panel.close()
         person.ask("hello")
@@ -62,7 +62,7 @@ def test_it_is_chosen_swapped_and_cleared_in_the_picker(tmp_path: Path, qtbot: Q
         person.click(window.header.chip)
         person.click_row(window.picker.panel.drafts, "No draft")
         wait(partial(shows, person, folders["Second-4L"], ""))
-        person.click_row(window.picker.panel.mains, "First-4L")
+        person.click_row(window.picker.panel.mains, "First 4L")
         wait(lambda: person.application.models.pair.main_folder == folders["First-4L"])
         window.picker.panel.close()
     finally:
