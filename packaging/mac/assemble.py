@@ -149,7 +149,8 @@ def compile_modules(python: Path) -> None:
         shutil.rmtree(cache)
     folder = next((python / "lib").glob("python3.*"))
     compiler = sys.executable if Path(sys.executable).resolve().name == folder.name else shutil.which(folder.name)
-    if compiler is None:
+    # A shim may be there without the Python that it is for.
+    if compiler is None or subprocess.run([compiler, "-V"], capture_output=True, check=False).returncode:
         print(f"not compiled, so each start takes longer: there is no {folder.name} here")
         return
     how = ["-I", "-m", "compileall", "-q", "-s", python, "--invalidation-mode", "unchecked-hash"]
