@@ -1,7 +1,8 @@
 """Seconds of a pair's forwards on this machine: measured in slices while the engine is idle, and kept on disk.
 
-A slice is one forward, so a request that arrives meanwhile waits no longer than for a round. Measured again when the
-machine, the models or the versions of MLX change.
+First a rough calibration, of few widths once each; then every width as often as its noise needs, the rounding, and what
+a drafter's tokens are worth. Only the whole of it is kept. A slice is one forward, so a request that arrives meanwhile
+waits no longer than for a round. Measured again when the machine, the models or the versions of MLX change.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import logging
 import math
 import platform
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from statistics import median, median_low
@@ -39,15 +40,18 @@ _log = logging.getLogger(__name__)
 # Costs rise in steps that differ from device to device, so every width of an ordinary round is measured; wider ones
 # where tiles of 4 and 8 end.
 WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
+# Enough for a first reply's prices, in at most 60 plain forwards' time even where a forward takes as long as its width.
+_ROUGH_WIDTHS = (2, 4, 8, 16)
+_ROUGH_ERROR = 0.1  # a relative error, until there are comparisons enough to tell it
 _LEAST_COMPARISONS, _MOST_COMPARISONS = 3, 7
 _SETTLED = 0.02  # a relative error that is small enough
 _MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = this * MAD / sqrt(count)
 _HOPELESS = 0.8
 _LEAST_S = 1e-9
 _CHAIN_TOKENS = 4  # length of the draft that is timed
-_CONTEXT_TOKENS = 64
-_CONTEXT_STEP = 16  # tokens of a prefill chunk: a larger one would keep a request waiting longer than a round
+_CONTEXT_TOKENS = 8  # in one forward: a wider one would keep a request waiting longer than a round
 _ROLLBACK_WIDTH = 4
+_ROUNDING_CONTEXT = 64
 _ROUNDING_WIDTHS = (1, 2, 4, 8, 16)
 _ROUNDING_TOKENS = 16
 _LIMIT_BYTES = 1 << 16  # of the file
@@ -57,7 +61,7 @@ _METHOD = 2  # version of the method: files of another one are ignored
 
 Timed = int | str  # a forward of this width, or the name of a draft or rollback
 _ROLLBACK, _DRAFT, _LONG_DRAFT = "rollback", "a short draft", "a long draft"
-Slices = Generator[None, None, Calibration]
+Slices = Generator[Calibration | None, None, Calibration]
 
 
 class Tuner:
@@ -112,7 +116,7 @@ class Tuner:
         return ForwardTimes(main.info.weight_bytes, main.info.sparse, own), *by_model.values()
 
     def step(self) -> None:
-        """Measure one forward; after the last one `costs` has the calibration. Else write down the base lines.
+        """Measure one forward; `costs` gets the rough calibration, then the whole one. Else write down the base lines.
 
         If the draft fails, the main model is measured without it, and `RoundCosts.refuses` its drafts.
         """
@@ -123,7 +127,7 @@ class Tuner:
             raise RuntimeError("there is nothing to measure")
         main, draft = self._pair
         try:
-            next(self._slices)
+            rough = next(self._slices)
         except StopIteration as done:
             self.stop()
             self._costs.calibration = done.value
@@ -134,6 +138,9 @@ class Tuner:
                 raise
             _log.warning("%s cannot be measured, so it is not drafted with", draft.source, exc_info=True)
             self.begin(main, None, self._costs)
+        else:
+            if rough is not None:
+                self._costs.calibration = rough
 
     def _write_down(self) -> None:
         """The calibration, and the base lines that were measured beside it."""
@@ -144,24 +151,35 @@ class Tuner:
 
 
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
-    """Yields after each forward; the result is the calibration."""
-    caches = yield from _after_a_context(main)
-    rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
+    """Yields None after each forward, and once a rough calibration; the result is the whole one."""
+    caches = _after_a_context(main)
+    yield
     timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
     if caches.can_roll_back:
         timed[_ROLLBACK] = partial(_rollback_s, main, caches)
     if draft is not None:
+        timed |= _timed_drafts(draft)
         yield
-        timed |= yield from _timed_drafts(draft)
-    seconds, error = yield from _compared(partial(_step_s, main, caches, 1), timed)
-    verify_s, rollback_s = {width: seconds[width] for width in WIDTHS}, seconds.get(_ROLLBACK, 0.0)
-    if draft is None:
-        return Calibration(verify_s, {}, rollback_s, rounding=rounding, error=error)
-    token_s, round_s = _split(seconds, draft)
-    found = yield from _examined(main, draft)
+    forwards = Comparisons(partial(_step_s, main, caches, 1), timed)
+    yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
+    yield _calibration_of(forwards, draft)
+    for _ in range(_MOST_COMPARISONS):
+        yield from forwards.compare(forwards.unsettled)
+    known = _calibration_of(forwards, draft)
+    rounding = (yield from _rounding(main)) if caches.can_roll_back else 0.0
+    found = (yield from _examined(main, draft)) if draft is not None else None
     per_pass, misread = (found.per_pass, found.misread) if found is not None else (None, "")
-    draft_s, rounds_s = {draft.source: token_s}, {draft.source: round_s}
-    return Calibration(verify_s, draft_s, rollback_s, rounds_s, rounding, per_pass, misread, error)
+    return replace(known, rounding=rounding, per_pass=per_pass, misread=misread)
+
+
+def _calibration_of(forwards: Comparisons, draft: LoadedModel | None) -> Calibration:
+    seconds = forwards.seconds
+    verify_s = {key: seconds[key] for key in sorted(key for key in seconds if isinstance(key, int))}
+    rollback_s = seconds.get(_ROLLBACK, 0.0)
+    if draft is None:
+        return Calibration(verify_s, {}, rollback_s, error=forwards.error)
+    token_s, round_s = _split(seconds, draft)
+    return Calibration(verify_s, {draft.source: token_s}, rollback_s, {draft.source: round_s}, error=forwards.error)
 
 
 def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Examined | None]:
@@ -175,18 +193,21 @@ def _examined(main: LoadedModel, draft: LoadedModel) -> Generator[None, None, Ex
 
 def _rounding(main: LoadedModel) -> Generator[None, None, float]:
     """Largest |difference| of log-probabilities, in nats, between tokens read one by one and the same read at once."""
-    end = _CONTEXT_TOKENS + _ROUNDING_TOKENS
+    end = _ROUNDING_CONTEXT + _ROUNDING_TOKENS
     tokens = mx.array([3 + 7 * token % 89 for token in range(end)])
+    caches = main.make_caches()
+    for at in range(0, _ROUNDING_CONTEXT, _CONTEXT_TOKENS):
+        _logprobs(main, caches, tokens[at : at + _CONTEXT_TOKENS])
+        yield
     alone: mx.array | None = None
     largest = 0.0
     for width in _ROUNDING_WIDTHS:
-        caches, rows = main.make_caches(), list[mx.array]()
-        for at in range(0, _CONTEXT_TOKENS, _CONTEXT_STEP):
-            yield
-            _logprobs(main, caches, tokens[at : at + _CONTEXT_STEP])
-        for at in range(_CONTEXT_TOKENS, end, width):
-            yield
+        caches.keep_rollback_points()
+        rows = list[mx.array]()
+        for at in range(_ROUNDING_CONTEXT, end, width):
             rows.append(_logprobs(main, caches, tokens[at : at + width]))
+            yield
+        caches.roll_back(_ROUNDING_CONTEXT)
         together = mx.concatenate(rows)
         alone = together if alone is None else alone
         difference: float = mx.abs(together - alone).max().item()  # type: ignore[assignment]
@@ -203,31 +224,47 @@ def _logprobs(model: LoadedModel, caches: CacheSet, tokens: mx.array) -> mx.arra
     return logprobs
 
 
-def _compared(
-    one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]
-) -> Generator[None, None, tuple[dict[Timed, float], float]]:
-    """(seconds of each key and of width 1, relative error of their ratios).
+class Comparisons:
+    """Forwards, each timed between two of width 1.
 
-    ratio = seconds / mean of the two width-1 forwards right before and after it. A key's seconds = median of its ratios
+    share = seconds / mean of the two width-1 forwards right before and after it. A key's seconds = median of its shares
     * shortest width-1 forward. MEASURED: a machine may be slower by a half for longer than a forward lasts; the
     shortest of four forwards each was off by 10 %, this by 4 %.
     """
-    shares = {key: list[float]() for key in timed}
-    yield
-    shortest = before = max(one_token_s(), _LEAST_S)
-    for _ in range(_MOST_COMPARISONS):
-        for key, seconds in timed.items():
-            if _is_settled(key, shares[key]):
-                continue
+
+    def __init__(self, one_token_s: Callable[[], float], timed: Mapping[Timed, Callable[[], float]]) -> None:
+        self._one_token_s, self._timed = one_token_s, timed
+        self._shares = {key: list[float]() for key in timed}
+        self._before = self._shortest = math.inf
+
+    def compare(self, keys: Iterable[Timed]) -> Generator[None, None, None]:
+        """Each of `keys` once more. Yields after each forward."""
+        if self._before == math.inf:
+            self._before = self._shortest = max(self._one_token_s(), _LEAST_S)
             yield
-            took = seconds()
+        for key in keys:
+            took = self._timed[key]()
             yield
-            after = max(one_token_s(), _LEAST_S)
-            shares[key].append(2 * took / (before + after))
-            shortest, before = min(shortest, after), after
-    compared = [values for key, values in shares.items() if key != _ROLLBACK and len(values) >= _LEAST_COMPARISONS]
-    error = median(map(_error, compared)) if compared else 0.0
-    return {1: shortest} | {key: shortest * median_low(shares[key]) for key in timed}, error
+            after = max(self._one_token_s(), _LEAST_S)
+            self._shares[key].append(2 * took / (self._before + after))
+            self._shortest, self._before = min(self._shortest, after), after
+            yield
+
+    @property
+    def unsettled(self) -> list[Timed]:
+        return [key for key, shares in self._shares.items() if not _is_settled(key, shares)]
+
+    @property
+    def seconds(self) -> dict[Timed, float]:
+        """Of width 1 and of each key that was compared."""
+        shares = {key: median_low(shares) for key, shares in self._shares.items() if shares}
+        return {1: self._shortest} | {key: self._shortest * share for key, share in shares.items()}
+
+    @property
+    def error(self) -> float:
+        """Relative standard error of a key's seconds."""
+        often = [key for key, shares in self._shares.items() if len(shares) >= _LEAST_COMPARISONS and key != _ROLLBACK]
+        return median(_error(self._shares[key]) for key in often) if often else _ROUGH_ERROR
 
 
 def _is_settled(key: Timed, shares: Sequence[float]) -> bool:
@@ -236,6 +273,8 @@ def _is_settled(key: Timed, shares: Sequence[float]) -> bool:
     A width with almost no saving over as many width-1 forwards is never drafted. Its first forward does not count: a
     GPU may compile in it. A rollback is short and noisy, and little depends on it.
     """
+    if len(shares) >= _MOST_COMPARISONS:
+        return True
     if isinstance(key, int) and len(shares) > 1 and min(shares) > _HOPELESS * key:
         return True
     return len(shares) >= _LEAST_COMPARISONS and (key == _ROLLBACK or _error(shares) < _SETTLED)
@@ -257,8 +296,8 @@ def _error(values: Sequence[float]) -> float:
     return _MEDIAN_ERROR * deviation / (middle * math.sqrt(count)) * count / (count - 1.7)
 
 
-def _timed_drafts(draft: LoadedModel) -> Generator[None, None, dict[Timed, Callable[[], float]]]:
-    caches = (yield from _after_a_context(draft)) if draft.info.drafter is None else draft.make_caches()
+def _timed_drafts(draft: LoadedModel) -> dict[Timed, Callable[[], float]]:
+    caches = _after_a_context(draft) if draft.info.drafter is None else draft.make_caches()
     time_of, longest = (_chain_s, _CHAIN_TOKENS) if draft.info.drafter is None else (_rehearsal_s, draft.network.tokens)
     lengths = {_DRAFT: 1} | ({_LONG_DRAFT: longest} if longest > 1 else {})
     return {key: partial(time_of, draft, caches, length) for key, length in lengths.items()}
@@ -305,13 +344,10 @@ def _rollback_s(model: LoadedModel, caches: CacheSet) -> float:
     return time.perf_counter() - started
 
 
-def _after_a_context(model: LoadedModel) -> Generator[None, None, CacheSet]:
+def _after_a_context(model: LoadedModel) -> CacheSet:
     caches = model.make_caches()
-    for at in range(0, _CONTEXT_TOKENS, _CONTEXT_STEP):
-        if at:
-            yield
-        _forward_s(model, caches, _CONTEXT_STEP)
-        caches.commit(_CONTEXT_STEP)
+    _forward_s(model, caches, _CONTEXT_TOKENS)
+    caches.commit(_CONTEXT_TOKENS)
     return caches
 
 

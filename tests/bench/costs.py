@@ -11,6 +11,8 @@ import mlx.core as mx
 
 from engine import Event, Finished, Request, RequestId, RequestStats, Sampling, Speculation, TextDelta
 from engine.decoding.sequence import Sequence as TokenSequence
+from engine.drafting.calibration import Tuner
+from engine.drafting.costs import RoundCosts
 from engine.models.loading import LoadedModel, load_draft, load_model
 from engine.runtime.queued import QueuedReply
 from engine.runtime.scheduler import Scheduler
@@ -121,6 +123,25 @@ def _note(event: Event, told: list[RequestStats]) -> None:
         told.append(event.stats)
 
 
+def calibration_steps(setup: BenchSetup, runs: int) -> Row:
+    """How long a new pair has no prices, in steps of plain decoding."""
+    main = load_model(setup.main)
+    draft = load_draft(setup.draft, main)
+    rough, whole = [], []
+    for _ in range(runs):
+        costs, tuner, started = RoundCosts(), Tuner(), time.perf_counter()
+        tuner.begin(main, draft, costs)
+        while not costs.calibrated:
+            tuner.step()
+        rough.append(time.perf_counter() - started)
+        while tuner.pending:
+            tuner.step()
+        whole.append(time.perf_counter() - started)
+    plain = statistics.median(bare_forwards(main, 1, runs))
+    detail = f"steps of {plain * 1e3:.1f} ms; the whole calibration takes {statistics.median(whole) / plain:.0f}"
+    return Row("engine.calibration.steps", statistics.median(rough) / plain, "steps", "≤ 60", detail)
+
+
 class BareForwards:
     """The forwards of a round as a plain loop would run them, and nothing else."""
 
@@ -147,4 +168,4 @@ class BareForwards:
         return seconds
 
 
-COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share, tiny_round_us)
+COSTS: tuple[Measure, ...] = (batch4_vs_mlx_lm, hybrid_rollback_share, overhead_share, tiny_round_us, calibration_steps)

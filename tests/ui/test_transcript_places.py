@@ -15,7 +15,7 @@ TABLE = "| a | b |\n| --- | --- |\n" + "| cell | other |\n" * 60
 
 
 def mixed(number: int) -> TranscriptMessage:
-    text = f"# Title {number}\n\n{PARAGRAPH}\n\n- one\n- two\n\n```py\nx = 1\n```\n\n{TABLE}\n{PARAGRAPH * 4}"
+    text = f"# Title {number}\n\n{PARAGRAPH}\n\n- one\n- two\n\n```\nx = 1\n```\n\n{TABLE}\n{PARAGRAPH * 4}"
     return reply(number, text)
 
 
