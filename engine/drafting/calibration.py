@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING, Any
 import mlx.core as mx
 import mlx_lm
 
-from engine.api.files import write_atomically
 from engine.api.types import ForwardTimes
 from engine.decoding.sampling import normalised
 from engine.drafting.agreement import Examined, examination
 from engine.drafting.costs import MAX_WIDTH, Calibration, RoundCosts
-from engine.models.model_files import FileError, read_object
+from engine.models.kept_files import read_kept, write_kept
 from engine.models.openblas import is_in_front
 
 if TYPE_CHECKING:
@@ -389,19 +388,15 @@ def _about(main: LoadedModel) -> dict[str, Any]:
 def _times(kept: dict[str, Any]) -> ForwardTimes | None:
     """None if it was measured on another machine, or is damaged."""
     known = _calibration(kept)
-    if known is None or kept.get("machine") != _machine() or type(kept.get("main_bytes")) is not int:
+    main_bytes = kept.get("main_bytes")
+    if known is None or kept.get("machine") != _machine() or type(main_bytes) is not int or main_bytes <= 0:
         return None
-    return ForwardTimes(kept["main_bytes"], kept.get("sparse") is True, tuple(sorted(known.verify_s.items())))
+    return ForwardTimes(main_bytes, kept.get("sparse") is True, tuple(sorted(known.verify_s.items())))
 
 
 def _content(path: Path | None) -> dict[str, Any]:
     """Of a calibration file; {} where it is missing or damaged."""
-    if path is None:
-        return {}
-    try:
-        return read_object(path, _LIMIT_BYTES)
-    except FileError:
-        return {}
+    return {} if path is None else read_kept(path, _LIMIT_BYTES)
 
 
 def _is_recent(at: object) -> bool:
@@ -421,7 +416,7 @@ def _calibration(kept: dict[str, Any]) -> Calibration | None:
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
     measured = all(0 < seconds < math.inf for seconds in (*verify_s.values(), *draft_s.values()))
-    others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding, error))
+    others = all(0 <= value < math.inf for value in (*round_s.values(), rollback_s, rounding, error, per_pass or 0.0))
     if not measured or not others or not set(WIDTHS) <= set(verify_s):
         return None
     return Calibration(verify_s, draft_s, rollback_s, round_s, rounding, per_pass, misread, error)
@@ -431,6 +426,6 @@ def _write(path: Path | None, kept: dict[str, Any]) -> None:
     if path is None:
         return
     try:
-        write_atomically(path, json.dumps(kept))
+        write_kept(path, kept)
     except (OSError, ValueError) as error:  # the next start measures again
         _log.warning("could not keep the calibration: %s", error)

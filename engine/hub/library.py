@@ -6,7 +6,6 @@ Only reads. Unusable models are listed with the reason. Results are cached by fo
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import stat
@@ -20,11 +19,11 @@ from typing import Any
 
 from engine.api.errors import ModelDamaged, ModelError, ModelHasNoWeights, ModelNotFound
 from engine.api.events import InstalledModel
-from engine.api.files import write_atomically
 from engine.api.types import CacheSizes, DrafterInfo, DrafterKind, ModelAbout, ModelInfo, ModelSource
 from engine.hub.repository import is_source
 from engine.hub.staging import repository_of
 from engine.models.inspect import inspect_model, model_name
+from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     INDEX_LIMIT_BYTES,
@@ -84,10 +83,7 @@ class Inspected:
 
     def load(self, path: Path) -> None:
         """A missing or damaged file, or one of another version, only costs time."""
-        try:
-            content = read_object(path, INDEX_LIMIT_BYTES)
-        except FileError:
-            return
+        content = read_kept(path, INDEX_LIMIT_BYTES)
         if content.get("made_by") != _maker():
             return
         for folder, row in object_at(content, "models").items():
@@ -101,7 +97,7 @@ class Inspected:
             return
         self._known = {folder: known for folder, known in self._known.items() if folder in seen}
         rows = {folder: {"identity": identity, **asdict(info)} for folder, (identity, info) in self._known.items()}
-        write_atomically(path, json.dumps({"made_by": _maker(), "models": rows}), private=False)
+        write_kept(path, {"made_by": _maker(), "models": rows}, private=False)
         self._changed = False
 
 

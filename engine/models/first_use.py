@@ -6,7 +6,6 @@ Results are kept with the identities of the files, so each version of them is tr
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import signal
 import subprocess
@@ -16,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
-from engine.api.files import write_atomically
 from engine.models.first_use_child import CPU_S, GOOD, MEMORY_BYTES, TOO_MUCH
-from engine.models.model_files import CONFIG_LIMIT_BYTES, FileError, object_at, read_object, stamp
+from engine.models.kept_files import read_kept, write_kept
+from engine.models.model_files import CONFIG_LIMIT_BYTES, object_at, stamp
 from engine.models.trial import OUR_FAULTS, command, environment
 
 PATIENCE_S = 60.0  # wall time; if a busy machine takes longer, the folder is tried again next time
@@ -88,7 +87,7 @@ class FirstUse:
         self._answers = dict([*self._answers.items(), (identity, status)][-_MOST_KEPT:])
         if self._file is not None:
             try:
-                write_atomically(self._file, json.dumps({"answers": self._answers}))
+                write_kept(self._file, {"answers": self._answers})
             except (OSError, ValueError) as error:  # ValueError: an invalid file name
                 _log.info("the answer is not kept: %s", error)
 
@@ -142,8 +141,5 @@ def _identity(folder: Path) -> str:
 
 
 def _read(file: Path) -> dict[str, int]:
-    try:
-        answers = object_at(read_object(file, CONFIG_LIMIT_BYTES), "answers")
-    except FileError:
-        return {}
+    answers = object_at(read_kept(file, CONFIG_LIMIT_BYTES), "answers")
     return {key: value for key, value in answers.items() if isinstance(value, int) and value not in OUR_FAULTS}

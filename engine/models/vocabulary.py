@@ -7,7 +7,7 @@ Two models can be a pair if every id means the same text in both; different numb
 from __future__ import annotations
 
 import hashlib
-import json
+import os
 import re
 import threading
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from engine.api.errors import TokenizerBroken
-from engine.api.files import write_atomically
+from engine.models.kept_files import read_kept, write_kept
 from engine.models.model_files import (
     CONFIG_LIMIT_BYTES,
     TEMPLATE_LIMIT_BYTES,
@@ -97,18 +97,14 @@ def save_known(path: Path) -> None:
     """Saves the cache: reading a vocabulary takes a tenth of a second in which no other Python thread runs."""
     with _known_lock:
         rows = [[*key, known.tokens, known.digest] for key, known in _known.items()]
-    rows = [row for row in rows if Path(str(row[0])).exists()]
-    data = json.dumps({"vocabularies": rows})
-    if not path.is_file() or path.read_bytes() != data.encode():
-        write_atomically(path, data, private=False)
+    rows = [row for row in rows if os.path.exists(str(row[0]))]  # noqa: PTH110  False for a name that is too long
+    if read_kept(path, CONFIG_LIMIT_BYTES) != {"vocabularies": rows}:
+        write_kept(path, {"vocabularies": rows}, private=False)
 
 
 def load_known(path: Path) -> None:
     """A missing or damaged file only costs time."""
-    try:
-        rows = read_object(path, CONFIG_LIMIT_BYTES).get("vocabularies")
-    except FileError:
-        return
+    rows = read_kept(path, CONFIG_LIMIT_BYTES).get("vocabularies")
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, list) and [type(value) for value in row] == [str, int, int, int, str]:
             with _known_lock:

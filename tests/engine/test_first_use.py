@@ -16,6 +16,7 @@ import pytest
 from engine import Engine, ModelChecking, ModelDamaged, ModelFailed, ModelReady, TokenizerBroken, inspect_model
 from engine.models import first_use
 from engine.models.first_use import FirstUse
+from engine.models.kept_files import write_kept
 from engine.models.loading import at_once, loading
 from engine.models.model_files import FileError
 from engine.models.numbers import check_growth
@@ -166,7 +167,7 @@ def test_that_the_child_died_by_a_fault_of_ours_is_no_answer(
         broken.setattr(first_use, "command", lambda _: [sys.executable, "-c", f"raise SystemExit({status})"])
         checked(folder, FirstUse(kept))
     assert not kept.exists()
-    kept.write_text(json.dumps({"answers": {first_use._identity(folder): status}}))
+    write_kept(kept, {"answers": {first_use._identity(folder): status}})
     with pytest.raises(TokenizerBroken):
         checked(folder, FirstUse(kept))
 
@@ -174,7 +175,7 @@ def test_that_the_child_died_by_a_fault_of_ours_is_no_answer(
 def test_words_that_were_kept_as_an_answer_are_asked_for_again(zoo: Zoo, tmp_path: Path) -> None:
     """They do not tell who ended the process."""
     kept = tmp_path / "tried.json"
-    kept.write_text(json.dumps({"answers": {first_use._identity(zoo.main): "a crash (-15)"}}))
+    write_kept(kept, {"answers": {first_use._identity(zoo.main): "a crash (-15)"}})
     checked(zoo.main, FirstUse(kept))
     assert answers(kept) == [0]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import random
 import shutil
@@ -26,6 +25,7 @@ from engine.drafting.calibration import WIDTHS, Tuner
 from engine.drafting.controller import AutoController, FixedController, History
 from engine.drafting.costs import RoundCosts
 from engine.drafting.drafters import loading_any_draft
+from engine.models.kept_files import read_kept, write_kept
 from engine.models.loading import LoadedModel, at_once, load_draft, load_model
 from engine.runtime.scheduler import Scheduler
 from tests.engine.conftest import Zoo
@@ -179,7 +179,7 @@ def test_base_lines_that_are_old_or_make_no_sense_are_left_out(
     reply_of(first)
     tuner.step()
     for path in pair.glob("*.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | damage))
+        write_kept(path, read_kept(path, 1 << 16) | damage)
     again, slices = tuned(Tuner(pair), main, draft)
     assert (excess_of(again), slices) == (1, 0)
     assert again.calibration == first.calibration
@@ -214,6 +214,13 @@ def test_what_was_measured_of_other_models_is_told_too(
     assert (own.weight_bytes, own.sparse) == (small.info.weight_bytes, False)
     assert {width for width, _ in own.by_width} == set(WIDTHS)
     assert [times.weight_bytes for times in others] == [main.info.weight_bytes]
+    paths = {read_kept(path, 1 << 16)["main_bytes"]: path for path in tmp_path.iterdir()}
+    path = paths[main.info.weight_bytes]
+    for odd in (0, -5, "5", None):
+        kept = read_kept(path, 1 << 16)
+        write_kept(path, kept | {"main_bytes": odd})
+        assert len(again.measured(small)) == 1
+        write_kept(path, kept)
     monkeypatch.setattr("engine.drafting.calibration.platform.machine", lambda: "another")
     assert len(again.measured(small)) == 1
 
@@ -257,16 +264,23 @@ def test_another_version_of_mlx_is_measured_anew(
     assert tuner.pending
 
 
-_BEYOND_FLOATS = f'{{"verify_s": {{"1": 1{"0" * 400}}}, "draft_s": {{}}}}'
-
-
 @pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", '{"verify_s": {"1": -1}, "draft_s": {}}', '{"verify_s": {}, "draft_s": 3}', _BEYOND_FLOATS],
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        {"verify_s": {"1": -1}, "draft_s": {}},
+        {"verify_s": {}, "draft_s": 3},
+        {"verify_s": {"1": 10**400}, "draft_s": {}},
+    ],
 )
-def test_a_damaged_file_is_measured_again(main: LoadedModel, alone: Path, text: str) -> None:
+def test_a_damaged_file_is_measured_again(main: LoadedModel, alone: Path, content: str | dict[str, Any]) -> None:
     (path,) = alone.iterdir()
-    path.write_text(text)
+    if isinstance(content, str):
+        path.write_text(content)
+    else:
+        write_kept(path, content)
     tuner, costs = Tuner(alone), RoundCosts()
     tuner.begin(main, None, costs)
 
@@ -525,6 +539,9 @@ def test_the_error_that_is_told_is_about_the_one_that_is_made(
         (lambda told: told.pop("error"), False),  # as it was measured before, each width by itself
         (lambda told: told["round_s"].update({"draft": -1.0}), False),
         (lambda told: told.pop("rollback_s"), False),
+        (lambda told: told.update(per_pass=1.9), True),
+        (lambda told: told.update(per_pass=-1.9), False),
+        (lambda told: told.update(per_pass=math.nan), False),
         (lambda told: told["verify_s"].pop("20"), False),
         (lambda told: told["verify_s"].update({"50": 3.0}), True),
         (lambda told: told["draft_s"].update({"draft": 0.5}), True),
@@ -534,9 +551,9 @@ def test_only_whole_and_positive_times_are_read_back(
     main: LoadedModel, draft: LoadedModel, pair: Path, change: Callable[[dict[str, Any]], object], kept: bool
 ) -> None:
     (path,) = pair.iterdir()
-    told = json.loads(path.read_text())
+    told: dict[str, Any] = read_kept(path, 1 << 16)
     change(told)
-    path.write_text(json.dumps(told))
+    write_kept(path, told)
 
     costs = RoundCosts()
     tuner = Tuner(pair)

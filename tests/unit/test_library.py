@@ -38,6 +38,8 @@ from engine import (
 from engine.hub import download, library, staging
 from engine.hub.download import Meter
 from engine.hub.library import Inspected, Places, default_hub_cache, neighbours
+from engine.models.kept_files import read_kept, write_kept
+from engine.models.model_files import object_at
 from tests.helpers.event_recorder import EventRecorder, QuickStore, tree
 from tests.helpers.model_folders import model_files, write_folder
 
@@ -376,11 +378,14 @@ def test_a_later_start_need_not_read_large_tokenizers_again(
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"\xff", b"[]", b'{"vocabularies": 3}', b'{"vocabularies": [3, [], ["a", 1, 2, "x", 3]]}']
+    "data", [b"", b"\xff", b"[]", 3, [3, [], ["a", 1, 2, "x", 3], ["a" * 5000, 1, 2, 3, "x"], ["\0", 1, 2, 3, "x"]]]
 )
-def test_a_broken_memory_of_tokenizers_is_only_forgotten(tmp_path: Path, recorder: EventRecorder, data: bytes) -> None:
+def test_a_broken_memory_of_tokenizers_is_only_forgotten(
+    tmp_path: Path, recorder: EventRecorder, data: bytes | object
+) -> None:
     write_folder(tmp_path / "models" / "org" / "own", model_files())
-    write_folder(tmp_path / "models", {".vocabularies.json": data})
+    file = tmp_path / "models" / ".vocabularies.json"
+    file.write_bytes(data) if isinstance(data, bytes) else write_kept(file, {"vocabularies": data})
     store = QuickStore(tmp_path / "models", sink=recorder, hub_cache=tmp_path / "cache")
     assert scan(store, recorder)["own"].info is not None
     assert store.close()
@@ -531,10 +536,14 @@ def test_a_damaged_memory_only_costs_time(tmp_path: Path, damage: str) -> None:
     known = Inspected()
     before = library.scan(Places(own, None, tmp_path / "none"), known)
     known.save(file, {model.folder for model in before})
-    content = json.loads(file.read_text())
-    for row in content["models"].values():
+    whole = file.read_text()
+    content = read_kept(file, len(whole))
+    for row in object_at(content, "models").values():
         row["caches"] = "nothing"
-    for text in (damage, json.dumps(content)):
+    write_kept(file, content)
+    digits = [at for at, letter in enumerate(whole) if letter.isdecimal()]
+    turned = [whole[:at] + str((int(whole[at]) + 1) % 10) + whole[at + 1 :] for at in digits[:: len(digits) // 9]]
+    for text in (damage, file.read_text(), *turned):
         file.write_text(text)
         later = Inspected()
         later.load(file)
