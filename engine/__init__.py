@@ -7,6 +7,7 @@ engine.submit(Request(messages=(Message(MessageRole.USER, "Hello"),)), print)
 
 from engine.api.errors import (
     AccessDenied,
+    CannotSee,
     ChecksumMismatch,
     ContextTooLong,
     DiskFull,
@@ -111,6 +112,7 @@ from engine.api.pairs import CacheKind, PairCheck, Probe, TokenDifference, Vocab
 from engine.api.protocols import ChatEngine, ModelLibrary
 from engine.api.stats import RequestStats
 from engine.api.types import (
+    LARGEST_PICTURE_SIDE,
     MAX_DRAFT_TOKENS,
     MAX_SEED,
     Acceptance,
@@ -133,10 +135,13 @@ from engine.api.types import (
     ModelInfo,
     ModelRole,
     ModelSource,
+    Picture,
+    PictureDetail,
     Request,
     RequestId,
     RoundTrace,
     Sampling,
+    SightRefusal,
     SpanKind,
     Speculation,
     SpeculationMode,
@@ -161,6 +166,7 @@ from engine.models.fit import estimated_weight_bytes, fit_together, memory_fit, 
 from engine.models.inspect import inspect_model, model_name
 from engine.models.names import is_drafter_folder
 from engine.models.openblas import has_openblas
+from engine.models.sight import picture_tokens
 from engine.models.trial import TRY_MODEL, try_model
 from engine.runtime.service import Engine
 from engine.server.options import ServerOptions, ServerPhase, ServerState
@@ -168,6 +174,7 @@ from engine.server.service import Server
 
 __all__ = [
     "HUB_FAMILIES",
+    "LARGEST_PICTURE_SIDE",
     "MAX_DRAFT_TOKENS",
     "MAX_SEED",
     "PUBLIC_HUB",
@@ -179,6 +186,7 @@ __all__ = [
     "AccessDenied",
     "CacheKind",
     "CacheSizes",
+    "CannotSee",
     "Catalog",
     "CatalogAcceptance",
     "CatalogDraft",
@@ -278,6 +286,8 @@ __all__ = [
     "PageRead",
     "PairCheck",
     "PairChecked",
+    "Picture",
+    "PictureDetail",
     "PredictedGain",
     "Probe",
     "PromptProgress",
@@ -299,6 +309,7 @@ __all__ = [
     "ServerOptions",
     "ServerPhase",
     "ServerState",
+    "SightRefusal",
     "Sink",
     "SpanKind",
     "Speculation",
@@ -331,6 +342,7 @@ __all__ = [
     "model_memory_bytes",
     "model_name",
     "patiently",
+    "picture_tokens",
     "remove_unfinished",
     "try_model",
     "write_atomically",

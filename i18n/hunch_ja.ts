@@ -2811,6 +2811,18 @@
         <translation>テストでは 1 パスあたり %1 トークンだけでした。</translation>
     </message>
     <message>
+        <source>The model cannot see pictures</source>
+        <translation>このモデルは画像を認識できません</translation>
+    </message>
+    <message>
+        <source>The pictures in this chat are kept.</source>
+        <translation>このチャットの画像はそのまま残っています。</translation>
+    </message>
+    <message>
+        <source>Choose a model that can.</source>
+        <translation>画像を認識できるモデルを選んでください。</translation>
+    </message>
+    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>自分のメッセージから始めるか、システムプロンプトを削除してください。</translation>
     </message>

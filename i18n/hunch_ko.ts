@@ -2811,6 +2811,18 @@
         <translation>테스트에서 패스당 토큰이 %1개뿐이었어요.</translation>
     </message>
     <message>
+        <source>The model cannot see pictures</source>
+        <translation>이 모델은 이미지를 볼 수 없어요</translation>
+    </message>
+    <message>
+        <source>The pictures in this chat are kept.</source>
+        <translation>이 대화의 이미지는 그대로 남아 있어요.</translation>
+    </message>
+    <message>
+        <source>Choose a model that can.</source>
+        <translation>이미지를 볼 수 있는 모델을 선택하세요.</translation>
+    </message>
+    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우세요.</translation>
     </message>

@@ -2811,6 +2811,18 @@
         <translation>测试中每轮只有 %1 个 token。</translation>
     </message>
     <message>
+        <source>The model cannot see pictures</source>
+        <translation>此模型无法识别图片</translation>
+    </message>
+    <message>
+        <source>The pictures in this chat are kept.</source>
+        <translation>此对话中的图片会保留。</translation>
+    </message>
+    <message>
+        <source>Choose a model that can.</source>
+        <translation>请选择可识别图片的模型。</translation>
+    </message>
+    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>请以你的消息开头，或删除系统提示词。</translation>
     </message>

@@ -434,6 +434,13 @@ TABLE = (
         values=("actual_tokens", "limit_tokens"),
     ),
     Row(
+        engine.CannotSee,
+        QT_TRANSLATE_NOOP("Messages", "The model cannot see pictures"),
+        QT_TRANSLATE_NOOP("Messages", "The pictures in this chat are kept."),
+        QT_TRANSLATE_NOOP("Messages", "Choose a model that can."),
+        NoticeAction.CHOOSE_MODEL,
+    ),
+    Row(
         engine.TemplateFailed,
         QT_TRANSLATE_NOOP("Messages", "Chat template failed"),
         QT_TRANSLATE_NOOP("Messages", "The model could not format this chat."),

@@ -8,7 +8,7 @@ EngineError
 │   └── DraftError             a model that cannot draft for this main model
 │       └── DraftVocabularyDiffers · DraftIsMain · DraftTooLarge · DraftCannotRewind · DrafterDoesNotFit
 ├── RequestError
-│   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed
+│   └── NoModelLoaded · EmptyConversation · InvalidRequest · ContextTooLong · TemplateFailed · CannotSee
 ├── DownloadError
 │   ├── RepositoryNotFound · AccessDenied · HubUnreachable · HubMisbehaved · TokenInClear
 │   └── ChecksumMismatch · FileMissing · FileUnusable · NothingToInstall · DiskFull · StorageFailed
@@ -23,6 +23,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+
+from engine.api.types import SightRefusal
 
 
 class EngineError(Exception):
@@ -193,6 +195,14 @@ class InvalidRequest(RequestError):
     field: str
     value: str
     allowed: str
+
+
+@dataclass(eq=False)
+class CannotSee(RequestError):
+    """A request with pictures to a model that reads text only here."""
+
+    folder: str
+    why: SightRefusal
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ CountId = NewType("CountId", int)
 MAX_SEED = 2**64 - 1
 MAX_DRAFT_TOKENS = 32
 BACKGROUND_RANK = 2
+LARGEST_PICTURE_SIDE = 8192
 
 
 class ModelRole(StrEnum):
@@ -60,6 +61,27 @@ class DrafterKind(StrEnum):
     MTP = "mtp"  # token by token, with the head that the main model was trained with
 
 
+class PictureDetail(StrEnum):
+    """How many tokens a picture may take at most, in families that leave that open; larger ones are made smaller."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+    @property
+    def most_tokens(self) -> int:
+        return {PictureDetail.LOW: 320, PictureDetail.NORMAL: 1280, PictureDetail.HIGH: 4096}[self]
+
+
+class SightRefusal(StrEnum):
+    """Why a model cannot see pictures."""
+
+    TEXT_ONLY = "text_only"  # it was made for text
+    LEFT_OUT = "left_out"  # its config tells of pictures, but the folder lacks the weights for them
+    UNKNOWN_FAMILY = "unknown_family"  # nothing here reads pictures for its family
+    DAMAGED = "damaged"  # the files of its vision part contradict one another
+
+
 class SpanKind(StrEnum):
     ANSWER = "answer"
     THINKING = "thinking"
@@ -95,6 +117,16 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """Decoded pixels. Two pictures with one digest count as the same."""
+
+    width: int
+    height: int
+    rgb: bytes = field(repr=False, compare=False)  # 8 bits a channel, row by row without padding
+    digest: str  # of the pixels or of the file
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     role: MessageRole
     content: str
@@ -102,6 +134,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()  # of a reply
     tool_call_id: str = ""  # of a tool's answer: the call's
     name: str = ""  # of the tool that answers
+    pictures: tuple[Picture, ...] = ()  # before the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +194,7 @@ class Request:
     transient: bool = False  # of no chat: uses no kept cache, leaves none, and drafts nothing
     background: bool = False  # runs only while no other request is queued or running
     guest: bool = False  # another program's: pauses while a request of the user's is queued or running
+    picture_detail: PictureDetail = PictureDetail.NORMAL
     conversation: str = ""  # name of its chat for `ChatEngine.keep_only`; "": not affected by that
 
     @property
@@ -285,6 +319,7 @@ class ModelInfo:
     sparse: bool = False  # mixture of experts: a token uses only some of the weights
     idle_bytes: int = 0  # of the weights: vision and audio parts, never loaded
     quantization: str = ""  # name of its method, if it has one: "MXFP4"
+    sees: bool = False  # whether messages to it may have pictures
 
 
 @dataclass(frozen=True, slots=True)

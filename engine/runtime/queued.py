@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.api.errors import ContextTooLong
+from engine.api.errors import CannotSee, ContextTooLong
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
@@ -17,6 +17,7 @@ from engine.decoding.sequence import Sequence
 from engine.decoding.text import Prompt, prompt_tokens, reply_begin, turn_end
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, Ahead
+from engine.models.sight import refusal_of
 from engine.models.watch import Question
 from engine.runtime.faults import logged
 from engine.runtime.reply import Reply
@@ -167,6 +168,8 @@ class RequestQueue:
 
 def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Question) -> Prompt:
     """The prompt, if it fits the model's context. `exact`: see `turn_end`."""
+    if any(message.pictures for message in request.messages):
+        raise CannotSee(model.info.folder, refusal_of(model.info.folder))
     tokens = prompt_tokens(request, model, aborted)
     check_tokens("tokens", tokens, model.logit_width)
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)

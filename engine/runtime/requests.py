@@ -8,10 +8,13 @@ from dataclasses import replace
 from engine.api.errors import EmptyConversation, InvalidRequest
 from engine.api.limits import SAMPLING_LIMITS
 from engine.api.types import (
+    LARGEST_PICTURE_SIDE,
     MAX_DRAFT_TOKENS,
     Acceptance,
     Message,
     MessageRole,
+    Picture,
+    PictureDetail,
     Request,
     Sampling,
     Speculation,
@@ -36,6 +39,7 @@ def check_request(request: Request) -> None:
     _check_type("background", request.background, bool)
     _check_type("guest", request.guest, bool)
     _check_type("conversation", request.conversation, str)
+    _check_type("picture_detail", request.picture_detail, PictureDetail)
     _check_sampling(request.sampling)
     _check_logit_bias(request.sampling.logit_bias)
     check_speculation(request.speculation)
@@ -114,11 +118,23 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
         for text in (message.content, message.reasoning, message.tool_call_id, message.name):
             _check_type("messages", text, str)
             _check_characters("messages", text)
+        _check_all("pictures", message.pictures, Picture)
+        for picture in message.pictures:
+            _check_picture(picture)
         _check_all("messages", message.tool_calls, ToolCall)
         for call in message.tool_calls:
             for text in (call.id, call.name, call.arguments):
                 _check_type("messages", text, str)
                 _check_characters("messages", text)
+
+
+def _check_picture(picture: Picture) -> None:
+    for side in (picture.width, picture.height):
+        _check_integer("pictures", side, f"1..{LARGEST_PICTURE_SIDE}", lambda side: 1 <= side <= LARGEST_PICTURE_SIDE)
+    _check_type("pictures", picture.rgb, bytes)
+    _check_type("pictures", picture.digest, str)
+    if len(picture.rgb) != 3 * picture.width * picture.height or not picture.digest:
+        raise InvalidRequest("pictures", f"{len(picture.rgb)} bytes", "3 * width * height, and a digest")
 
 
 def _check_json(field: str, value: object) -> None:

@@ -18,6 +18,7 @@ from transformers import AutoTokenizer
 
 from engine import (
     MAX_DRAFT_TOKENS,
+    CannotSee,
     ContextTooLong,
     EmptyConversation,
     Engine,
@@ -36,6 +37,7 @@ from engine import (
     ModelRunsCode,
     ModelUnsupported,
     NoModelLoaded,
+    Picture,
     PromptProgress,
     Request,
     RequestId,
@@ -55,6 +57,10 @@ GOOD = Request(tokens=(65, 66, 67), sampling=Sampling(temperature=0), max_tokens
 
 def user(text: str) -> tuple[Message, ...]:
     return (Message(MessageRole.USER, text),)
+
+
+def seeing(picture: Picture) -> Request:
+    return Request(messages=(Message(MessageRole.USER, "What is it?", pictures=(picture,)),))
 
 
 def edit_config(folder: Path, **changes: object) -> None:
@@ -167,6 +173,10 @@ def test_a_draft_without_a_main_model_is_refused(zoo: Zoo) -> None:
 REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
     "nothing at all": (Request(), EmptyConversation),
     "only a system prompt": (Request(messages=(Message(MessageRole.SYSTEM, "x"),)), EmptyConversation),
+    "picture for a model of text": (seeing(Picture(2, 1, b"abcdef", "x")), CannotSee),
+    "picture of too few bytes": (seeing(Picture(2, 1, b"abcde", "x")), InvalidRequest),
+    "picture without a digest": (seeing(Picture(2, 1, b"abcdef", "")), InvalidRequest),
+    "picture too wide": (seeing(Picture(8193, 1, b"abc" * 8193, "x")), InvalidRequest),
     "both kinds of prompt": (Request(messages=user("x"), tokens=(1,)), InvalidRequest),
     "token out of the vocabulary": (Request(tokens=(1, 288)), InvalidRequest),
     "prompt longer than the context": (Request(tokens=(65,) * 2048), ContextTooLong),

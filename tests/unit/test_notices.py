@@ -24,6 +24,7 @@ from engine import (
     ModelTooLarge,
     ModelUnsupported,
     NothingToInstall,
+    SightRefusal,
     StorageFailed,
     TokenizerBroken,
 )
@@ -34,6 +35,7 @@ _VALUES: dict[str, Any] = {
     "bool": True,
     "tuple[str, ...]": ("gguf",),
     "HubSilence": HubSilence.BUSY,
+    "SightRefusal": SightRefusal.TEXT_ONLY,
 }
 
 

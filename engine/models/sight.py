@@ -1,0 +1,151 @@
+"""How a model sees, by its files: whether it does, the numbers of its vision part, and how many tokens a picture takes.
+
+No MLX and no pixels: the app asks before anything is loaded. Files are not trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import ceil, floor, sqrt
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from engine.api.errors import CannotSee
+from engine.api.types import PictureDetail, SightRefusal
+from engine.models.model_files import (
+    CONFIG_LIMIT_BYTES,
+    FileError,
+    JsonObject,
+    entries,
+    object_at,
+    positive,
+    read_object,
+    real,
+    whole,
+)
+
+PICTURE_CONFIG = "preprocessor_config.json"
+_PROCESSOR_CONFIG = "processor_config.json"  # newer folders have the same in it, as "image_processor"
+_LARGEST_PATCH, _LARGEST_MERGE = 64, 8
+_MOST_PIXELS = 1 << 26
+_STEEPEST = 200  # sides of a picture to one another, as in Qwen's own code
+
+
+class Tower(StrEnum):
+    """A kind of network that turns pixels into rows of embeddings."""
+
+    QWEN = "qwen"
+
+
+_TOWERS: Mapping[str, Tower] = MappingProxyType(
+    dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN)
+)
+_FIRST_TENSOR = {Tower.QWEN: ("visual.patch_embed.proj.weight", "vision_tower.patch_embed.proj.weight")}
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Numbers of a model's vision part."""
+
+    tower: Tower
+    vision: JsonObject = field(repr=False)
+    placeholder: int  # token that stands for a row of a picture in prompts
+    patch: int  # side, in pixels
+    merge: int  # patches on the side of one token
+    frames: int  # a picture counts as so many equal ones
+    least_pixels: int
+    most_pixels: int
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+    def size(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
+        """(width, height) that a picture is resized to: whole tokens, about the same shape, within the limits."""
+        side = self.patch * self.merge
+        most = max(side**2, min(self.most_pixels, detail.most_tokens * side**2))
+        if max(width, height) > _STEEPEST * min(width, height):  # a strip becomes a thicker one
+            width, height = max(width, ceil(height / _STEEPEST)), max(height, ceil(width / _STEEPEST))
+        wide, high = (max(side, round(each / side) * side) for each in (width, height))
+        if wide * high > most:
+            shrink = sqrt(width * height / most)
+            wide, high = (max(side, floor(each / shrink / side) * side) for each in (width, height))
+        elif wide * high < self.least_pixels:
+            grow = sqrt(self.least_pixels / (width * height))
+            wide, high = (ceil(each * grow / side) * side for each in (width, height))
+        return wide, high
+
+    def tokens(self, width: int, height: int, detail: PictureDetail) -> int:
+        wide, high = self.size(width, height, detail)
+        return (wide // (self.patch * self.merge)) * (high // (self.patch * self.merge))
+
+
+def picture_tokens(folder: str, width: int, height: int, detail: PictureDetail = PictureDetail.NORMAL) -> int:
+    """How many tokens a picture of this size takes in prompts to the model in `folder`. Raises CannotSee."""
+    return read_sight(folder).tokens(width, height, detail)
+
+
+def sight_refusal(config: JsonObject, tensors: Iterable[str]) -> SightRefusal | None:
+    """Why a model with this config and these names of tensors does not see; None: it does."""
+    if not object_at(config, "vision_config"):
+        return SightRefusal.TEXT_ONLY
+    tower = _TOWERS.get(str(config.get("model_type")))
+    if tower is None:
+        return SightRefusal.UNKNOWN_FAMILY
+    return None if any(name.endswith(_FIRST_TENSOR[tower]) for name in tensors) else SightRefusal.LEFT_OUT
+
+
+def refusal_of(folder: str) -> SightRefusal:
+    """Why a model that does not see does not."""
+    try:
+        read_sight(folder)
+    except CannotSee as error:
+        return error.why
+    return SightRefusal.LEFT_OUT
+
+
+def read_sight(folder: str) -> Sight:
+    """From the small files alone. Raises CannotSee."""
+    path = Path(folder)
+    try:
+        config = read_object(path / "config.json", CONFIG_LIMIT_BYTES)
+        tower, vision = _TOWERS.get(str(config.get("model_type"))), object_at(config, "vision_config")
+        if not vision or tower is None:
+            raise CannotSee(folder, SightRefusal.UNKNOWN_FAMILY if vision else SightRefusal.TEXT_ONLY)
+        return _sight(tower, config, vision, _picture_config(path))
+    except (FileError, OSError) as error:
+        raise CannotSee(folder, SightRefusal.DAMAGED) from error
+
+
+def _picture_config(path: Path) -> JsonObject:
+    if (path / PICTURE_CONFIG).is_file():
+        return read_object(path / PICTURE_CONFIG, CONFIG_LIMIT_BYTES)
+    if (path / _PROCESSOR_CONFIG).is_file():
+        return object_at(read_object(path / _PROCESSOR_CONFIG, CONFIG_LIMIT_BYTES), "image_processor")
+    return {}
+
+
+def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+    patch, merge = positive(vision, "patch_size"), positive(vision, "spatial_merge_size")
+    size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
+    least = whole(given, "min_pixels") or whole(size, "shortest_edge") or 56 * 56
+    most = whole(given, "max_pixels") or whole(size, "longest_edge") or 28 * 28 * 1280
+    if not (patch <= _LARGEST_PATCH and merge <= _LARGEST_MERGE and 1 <= least <= most <= _MOST_PIXELS):
+        raise FileError(f"{PICTURE_CONFIG}: patches of {patch}, {least} to {most} pixels")
+    placeholder = whole(config, "image_token_id", -1)
+    if placeholder < 0:
+        raise FileError("config.json: no image_token_id")
+    frames = positive(vision, "temporal_patch_size")
+    if frames > 2 or whole(vision, "in_channels", 3) != 3:
+        raise FileError("config.json: vision_config is for other pictures")
+    mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
+    return Sight(tower, vision, placeholder, patch, merge, frames, least, most, mean, std)
+
+
+def _channels(given: Mapping[str, Any], key: str) -> tuple[float, ...]:
+    values = entries(given, key) or [0.5] * 3
+    numbers = tuple(real({key: value}, key, 0.5) for value in values)
+    if len(numbers) != 3 or (key == "image_std" and min(numbers) < 1e-6):
+        raise FileError(f"{PICTURE_CONFIG}: {key}")
+    return numbers

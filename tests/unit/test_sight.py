@@ -1,0 +1,69 @@
+"""How many tokens a picture takes, from small files of a model's folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine import CannotSee, PictureDetail, SightRefusal, picture_tokens
+from engine.models.sight import sight_refusal
+
+_VISION = {"patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2}
+_CONFIG: dict[str, object] = {"model_type": "qwen3_vl", "image_token_id": 7, "vision_config": _VISION}
+_PICTURES = {"size": {"shortest_edge": 65_536, "longest_edge": 16_777_216}, "image_mean": [0.5] * 3}
+
+
+def _folder(path: Path, config: dict[str, object], pictures: dict[str, object] | None = None) -> str:
+    (path / "config.json").write_text(json.dumps(config))
+    (path / "preprocessor_config.json").write_text(json.dumps(_PICTURES if pictures is None else pictures))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("size", "detail", "tokens"),
+    [
+        ((640, 480), PictureDetail.NORMAL, 20 * 15),
+        ((1000, 1000), PictureDetail.NORMAL, 31 * 31),
+        ((4000, 3000), PictureDetail.NORMAL, 41 * 30),
+        ((4000, 3000), PictureDetail.LOW, 20 * 15),
+        ((4000, 3000), PictureDetail.HIGH, 73 * 55),
+        ((1, 1), PictureDetail.NORMAL, 8 * 8),
+        ((8192, 1), PictureDetail.NORMAL, 256 * 1),
+    ],
+)
+def test_tokens_follow_from_the_size(tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int) -> None:
+    assert picture_tokens(_folder(tmp_path, _CONFIG), *size, detail) == tokens
+
+
+@pytest.mark.parametrize(
+    "pictures",
+    [
+        {"size": {"shortest_edge": -5}},
+        {"min_pixels": 10, "max_pixels": 2**40},
+        {"image_std": [0.0, 0.5, 0.5]},
+        {"image_mean": [float("nan"), 0.5, 0.5]},
+        {"image_mean": [0.5]},
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(tmp_path: Path, pictures: dict[str, object]) -> None:
+    with pytest.raises(CannotSee) as refused:
+        picture_tokens(_folder(tmp_path, _CONFIG, pictures), 100, 100)
+    assert refused.value.why is SightRefusal.DAMAGED
+
+
+@pytest.mark.parametrize(
+    ("config", "tensors", "why"),
+    [
+        ({"model_type": "qwen3"}, ["model.embed_tokens.weight"], SightRefusal.TEXT_ONLY),
+        (_CONFIG, ["model.embed_tokens.weight"], SightRefusal.LEFT_OUT),
+        ({**_CONFIG, "model_type": "kimi_vl"}, ["vision_tower.patch_embed.proj.weight"], SightRefusal.UNKNOWN_FAMILY),
+        (_CONFIG, ["model.visual.patch_embed.proj.weight"], None),
+        (_CONFIG, ["vision_tower.patch_embed.proj.weight"], None),
+    ],
+)
+def test_a_model_sees_by_its_config_and_its_tensors(
+    config: dict[str, object], tensors: list[str], why: SightRefusal | None
+) -> None:
+    assert sight_refusal(config, tensors) is why
