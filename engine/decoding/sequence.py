@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,8 @@ from engine.caches.base import CacheSet
 from engine.caches.checkpoints import Checkpoint, can_truncate, make_checkpoint, needs_checkpoints, truncate
 from engine.caches.kinds import require
 from engine.decoding.hidden_states import HiddenStates
+from engine.vision.seeing import View
+from engine.vision.values import FIRST_NAME
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -36,6 +38,7 @@ class Sequence:
         self.tokens = tokens
         self.caches = caches if caches is not None else model.make_caches()
         self.hidden_states: HiddenStates | None = None  # recorded in every forward, while set
+        self.pictures: View | None = None  # None: there are none in its tokens
         self.conversation = ""  # its name, by which what is kept of it can be forgotten
         self.forgotten = False  # deleted while in use: nothing of it is kept
         self.turn_end = 0  # prompt tokens that another reply, or the next turn, can reuse
@@ -55,16 +58,21 @@ class Sequence:
     @property
     def ready(self) -> bool:
         """Whether a round may come next and feed the uncached tokens."""
+        if self.pictures is not None and not self.pictures.sees(self.caches.position, len(self.tokens)):
+            return False
         if self.uncached == 1 or self.uncached > TAIL_TOKENS or not self.caches.can_roll_back:  # width matters for some
             return self.uncached == 1
         return not (self.caches.position < self.turn_end and needs_checkpoints(self.caches))
 
     def prefill_chunk(self) -> None:
-        """Prefill at most one chunk, leaving the last token to the first round."""
+        """Prefill at most one chunk, leaving the last token to the first round; or look at a picture in it."""
         start = self.caches.position
         end = min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)
         if start < self.turn_end < end and needs_checkpoints(self.caches):
             end = self.turn_end
+        if self.pictures is not None and not self.pictures.sees(start, end):
+            self.pictures.look(start, end)
+            return
         self.feed(mx.array(self.tokens[start:end]))
         self.close_step(end - start)
         self.caches.evaluate()
@@ -109,8 +117,8 @@ class Sequence:
 
     def let_network_go(self) -> None:
         """Drop the weights: from here on this sequence is only written to disk."""
-        self.model = replace(self.model, network=None, make_caches=_no_caches)
-        self.hidden_states = None
+        self.model = replace(self.model, network=None, make_caches=_no_caches, beside={})
+        self.hidden_states = self.pictures = None
         self.caches.let_network_go()
 
     def feed(self, tokens: mx.array) -> mx.array:
@@ -124,7 +132,11 @@ class Sequence:
         padded = tokens
         if width > tokens.size:
             padded = mx.concatenate([tokens, mx.repeat(tokens[-1:], width - tokens.size)])
-        with self.hidden_states.step() if self.hidden_states is not None else nullcontext():
+        with ExitStack() as hooks:
+            if self.pictures is not None:
+                hooks.enter_context(self.pictures.step(self.caches.position, width))
+            if self.hidden_states is not None:
+                hooks.enter_context(self.hidden_states.step())
             logits: mx.array = self.caches.forward(width, lambda: network(padded[None], cache=layers))
         return logits[0, : tokens.size]
 
@@ -170,8 +182,12 @@ def _no_caches() -> CacheSet:
 def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
     """`tokens`, with those beyond the vocabulary replaced by its last: the device would read out of bounds.
 
-    They come from a main model with more rows than its draft, and from NO_TOKEN.
+    They come from a main model with more rows than its draft, and from NO_TOKEN. For names of pictures the network gets
+    its placeholder.
     """
+    if model.sight is not None:
+        tokens = tokens.astype(mx.uint32)
+        tokens = mx.where((tokens >= FIRST_NAME) & (tokens < 2 * FIRST_NAME), model.sight.placeholder, tokens)
     return mx.minimum(tokens, model.logit_width - 1)
 
 

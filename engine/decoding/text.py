@@ -7,13 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from engine.api.errors import EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
+from engine.api.errors import CannotSee, EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
+from engine.models.sight import refusal_of
 from engine.models.watch import Aborted, Question, TooLong, never
+from engine.vision.spelling import broken_up, spelled
+from engine.vision.values import Span as PictureSpan
 
 if TYPE_CHECKING:
     from mlx_lm.tokenizer_utils import StreamingDetokenizer
@@ -30,6 +33,7 @@ class Prompt:
     tokens: list[int]
     turn_end: int  # see `turn_end`
     begin: int  # see `reply_begin`
+    pictures: tuple[PictureSpan, ...] = ()
 
 
 def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = never) -> list[int]:
@@ -134,15 +138,26 @@ def _with_template(
     request: Request, model: LoadedModel, aborted: Question, *, announced: bool, unfinished: bool = False
 ) -> list[int]:
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
-    turns = [_as_dict(message) for message in request.messages]
+    pictures = [picture for message in request.messages for picture in message.pictures]
+    placeholder = _placeholder(model) if pictures else ""
+    turns = [_as_dict(message, placeholder) for message in request.messages]
     variables = {**request.template_variables, "enable_thinking": request.thinking, "add_generation_prompt": announced}
     if request.tools:
         variables["tools"] = [dict(tool) for tool in request.tools]
     if model.template is None:  # a renderer of mlx-lm's or transformers' own
         render = partial(model.tokenizer.apply_chat_template, turns, continue_final_message=unfinished, **variables)
-        return list(encoding.apart(render, aborted))
-    text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
-    return encode(text, model, aborted, special=False)
+        tokens = list(encoding.apart(render, aborted))
+    else:
+        text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
+        tokens = encode(text, model, aborted, special=False)
+    return spelled(tokens, pictures, model.sight, request.picture_detail) if pictures and model.sight else tokens
+
+
+def _placeholder(model: LoadedModel) -> str:
+    """The text of the token that templates write for a picture. Raises CannotSee."""
+    if model.sight is None:
+        raise CannotSee(model.info.folder, refusal_of(model.info.folder))
+    return str(model.tokenizer.convert_ids_to_tokens(model.sight.placeholder))
 
 
 def goes_on(request: Request) -> bool:
@@ -153,10 +168,18 @@ def goes_on(request: Request) -> bool:
     return last is not None and last.role is MessageRole.ASSISTANT and not last.tool_calls
 
 
-def _as_dict(message: Message) -> dict[str, Any]:
-    """With further keys only where there is something to say: some templates look whether a key is there."""
-    turn: dict[str, Any] = {"role": message.role.value, "content": message.content}
-    given = {"reasoning_content": message.reasoning, "tool_call_id": message.tool_call_id, "name": message.name}
+def _as_dict(message: Message, placeholder: str = "") -> dict[str, Any]:
+    """With further keys only where there is something to say: some templates look whether a key is there.
+
+    `placeholder`: of pictures, which is broken up where it is in texts.
+    """
+    content, reasoning = (
+        broken_up(text, placeholder) if placeholder else text for text in (message.content, message.reasoning)
+    )
+    turn: dict[str, Any] = {"role": message.role.value, "content": content}
+    if message.pictures:
+        turn["content"] = [*({"type": "image"} for _ in message.pictures), {"type": "text", "text": content}]
+    given = {"reasoning_content": reasoning, "tool_call_id": message.tool_call_id, "name": message.name}
     turn |= {name: value for name, value in given.items() if value}
     if message.tool_calls:
         turn["tool_calls"] = [call_as_dict(call) for call in message.tool_calls]

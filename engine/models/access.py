@@ -32,7 +32,7 @@ class ModelAccess:
         """Raises NoAccess. Runs a forward over a few tokens, of which only the embedding is computed."""
         self._network = network
         self._body = body_of(network)
-        self._embedding, self._scale = self._find_embedding()
+        self.embedding, self.scale = self._find_embedding()
         inner = {id(module) for _, module in self._body.named_modules()}
         modules = [module for _, module in network.named_modules() if id(module) not in inner]
         self._projections = [module for module in modules if isinstance(module, _LINEAR)]
@@ -46,8 +46,8 @@ class ModelAccess:
 
         If the network normalizes it, this is the value before the norm: drafters are trained on rows of the table.
         """
-        embedded: mx.array = self._embedding(tokens)
-        return embedded if self._scale == 1 else embedded * mx.array(self._scale, embedded.dtype)
+        embedded: mx.array = self.embedding(tokens)
+        return embedded if self.scale == 1 else embedded * mx.array(self.scale, embedded.dtype)
 
     def logits(self, states: mx.array) -> mx.array:
         """The head's logits (n, vocabulary) for `states` (n, width), given as the body's output."""
@@ -66,7 +66,7 @@ class ModelAccess:
 
         with hooked(self._projections, projecting):
             self.logits(states)
-        rows: mx.array = returned[-1][0] if returned else self._embedding.as_linear(states)
+        rows: mx.array = returned[-1][0] if returned else self.embedding.as_linear(states)
         return rows
 
     @cached_property

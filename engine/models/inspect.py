@@ -41,6 +41,7 @@ from engine.models.model_files import (
 )
 from engine.models.names import is_drafter_folder
 from engine.models.numbers import EXPERTS, check_numbers
+from engine.models.sight import sight_refusal
 from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
@@ -100,6 +101,7 @@ def inspect_model(folder: Path | str) -> ModelInfo:
         sparse=any(_number(config, key) > 1 for key in EXPERTS),
         idle_bytes=_idle_bytes(config, tensors),
         quantization=_METHODS.get(_method(quantization), ("",))[0],
+        sees=drafter is None and sight_refusal(config, tensors) is None,
     )
 
 

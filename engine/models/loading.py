@@ -46,6 +46,7 @@ from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_byt
 from engine.models.model_files import FileError, JsonObject, stamp
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
+from engine.models.sight import Sight, read_sight
 from engine.models.templates import ChatTemplate
 from engine.models.translation import Translation
 from engine.models.watch import Aborted, Question, never, watched
@@ -81,6 +82,9 @@ class LoadedModel:
     # Generation-prompt length in tokens by thinking flag (cache).
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
     translation: Translation | None = None  # of a draft with another vocabulary than its main model
+    sight: Sight | None = None  # None: it does not see
+    # What the rooms above make of it and keep with it.
+    beside: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def ends(self) -> frozenset[int]:
@@ -170,7 +174,8 @@ def loading(
     template = read_text(lambda: _chat_template(tokenizer))
     if model_identity(path, info) != identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
-    return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template)
+    sight = read_sight(info.folder) if info.sees else None
+    return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template, sight=sight)
 
 
 def at_once(slices: Slices) -> LoadedModel:

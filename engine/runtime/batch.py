@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +22,7 @@ from engine.decoding.round import Round, Times, failure_of
 from engine.decoding.sequence import Sequence as Conversation
 from engine.decoding.sequence import within_vocabulary
 from engine.runtime.reply import Reply
+from engine.vision.seeing import together
 
 if TYPE_CHECKING:
     from engine.drafting.controller import History
@@ -156,7 +157,7 @@ class Batch:
             _fed(reply.sequence.tokens[-1], draft, width) for reply, draft in zip(self.replies, drafts, strict=True)
         ]
         recorder = next((kept for reply in self.replies if (kept := reply.sequence.hidden_states) is not None), None)
-        with recorder.step() if recorder is not None else nullcontext():
+        with self._seeing(), recorder.step() if recorder is not None else nullcontext():
             logits = model.network(within_vocabulary(mx.stack(rows), model), cache=self._caches.layers)
         self._states = recorder.latest() if recorder is not None else None
         verdicts = [
@@ -179,7 +180,7 @@ class Batch:
         self._caches.remember()
         model = self.replies[0].sequence.model
         rows = mx.concatenate([tokens, tokens[:1]]) if self._padded else tokens
-        with self._keeping_states(ahead=ahead):
+        with self._seeing(), self._keeping_states(ahead=ahead):
             logits = model.network(within_vocabulary(rows, model)[:, None], cache=self._caches.layers)[:, -1, :]
         logits = logits[: len(self.replies)]
         samplers = [reply.sampler for reply in self.replies]
@@ -190,6 +191,12 @@ class Batch:
             drawn = mx.concatenate(self._draws(logits, tokens if ahead else None))
         mx.async_eval(drawn)
         return drawn
+
+    def _seeing(self) -> AbstractContextManager[None]:
+        """Around a forward: rows after a picture have positions of their own."""
+        sequences = [reply.sequence for reply in self.replies]
+        sequences += sequences[:1] * self._padded
+        return together([sequence.pictures for sequence in sequences], [len(each.tokens) for each in sequences])
 
     @contextmanager
     def _keeping_states(self, *, ahead: bool) -> Iterator[None]:

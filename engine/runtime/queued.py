@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.api.errors import CannotSee, ContextTooLong
+from engine.api.errors import ContextTooLong
 from engine.api.events import Failed, Finished, PromptProgress, Sink
 from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
@@ -17,11 +17,13 @@ from engine.decoding.sequence import Sequence
 from engine.decoding.text import Prompt, prompt_tokens, reply_begin, turn_end
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, Ahead
-from engine.models.sight import refusal_of
 from engine.models.watch import Question
 from engine.runtime.faults import logged
 from engine.runtime.reply import Reply
 from engine.runtime.requests import check_tokens, context_limit, speculating
+from engine.vision.seeing import Eyes, View
+from engine.vision.spelling import spans_in
+from engine.vision.values import without_names
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -75,6 +77,7 @@ class QueuedReply:
         sequence = Sequence(model, tokens) if fresh else store.take(model, tokens, may_copy=may_copy)
         sequence.conversation, sequence.forgotten = self.request.conversation, self.forgotten
         try:
+            sequence.pictures = View(Eyes.of(model), prompt.pictures) if prompt.pictures else None
             reply = Reply(self, sequence, prompt, store, history)
         except BaseException:
             store.put(sequence)  # unchanged
@@ -168,13 +171,15 @@ class RequestQueue:
 
 def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Question) -> Prompt:
     """The prompt, if it fits the model's context. `exact`: see `turn_end`."""
-    if any(message.pictures for message in request.messages):
-        raise CannotSee(model.info.folder, refusal_of(model.info.folder))
     tokens = prompt_tokens(request, model, aborted)
-    check_tokens("tokens", tokens, model.logit_width)
+    check_tokens("tokens", request.tokens or without_names(tokens), model.logit_width)
     check_tokens("logit_bias", [token for token, _ in request.sampling.logit_bias], model.logit_width)
     limit = context_limit(request, model.info.context_tokens)
     if len(tokens) >= limit:
         raise ContextTooLong(limit, len(tokens))
     end = turn_end(request, model, tokens, aborted, exact=exact)
-    return Prompt(tokens, end, reply_begin(request, model, tokens, end, aborted))
+    begin = reply_begin(request, model, tokens, end, aborted)
+    pictures = [picture for message in request.messages for picture in message.pictures]
+    if not pictures or model.sight is None:
+        return Prompt(tokens, end, begin)
+    return Prompt(tokens, end, begin, tuple(spans_in(tokens, pictures, model.sight, request.picture_detail)))

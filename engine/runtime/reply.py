@@ -30,6 +30,7 @@ from engine.drafting.plans import PLAIN, Plan
 from engine.runtime.draft_marks import DraftMarks
 from engine.runtime.faults import logged
 from engine.runtime.requests import context_limit
+from engine.vision.values import without_names
 
 if TYPE_CHECKING:
     from engine.prefix.memory import PrefixStore
@@ -87,7 +88,7 @@ class Reply:
             request.sampling,
             self._seed,
             model.logit_width,
-            tokens,
+            without_names(tokens),
             spared_tokens(model),
             request.speculation.acceptance,
         )
@@ -414,6 +415,7 @@ class Reply:
         self._post_text()
         self._drop_drafting()
         self._sequence.discard_in_flight()
+        self._sequence.pictures = None  # its caches are enough, and pixels are large
         if not self.request.transient:
             self._store.put(self._sequence)
         finished = Finished(

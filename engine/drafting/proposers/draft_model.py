@@ -21,6 +21,7 @@ from engine.decoding.sequence import Sequence
 from engine.drafting.plans import Offer, Plan
 from engine.drafting.proposers.chain import draft_chain
 from engine.prefix.memory import PrefixStore
+from engine.vision.values import without_names
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -121,8 +122,9 @@ class DraftModelProposer:
         return self._sequence
 
     def _own(self, tokens: Tokens[int]) -> list[int]:
-        """Tokens of the main model as the draft's."""
-        return list(tokens) if self._translation is None else self._translation.tokens.spell(tokens)
+        """Tokens of the main model as the draft's, which reads no pictures."""
+        text = without_names(tokens)
+        return text if self._translation is None else self._translation.tokens.spell(text)
 
     def _is_single(self, token: int) -> bool:
         """Whether it is one token in both vocabularies."""

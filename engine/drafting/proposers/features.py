@@ -19,6 +19,7 @@ from engine.decoding.sequence import PREFILL_CHUNK_TOKENS, Sequence
 from engine.drafting.plans import Offer
 from engine.models.memory import is_short
 from engine.prefix.memory import PrefixStore
+from engine.vision.values import readable
 
 if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
@@ -177,6 +178,8 @@ class Context:
         else:
             sequence = self._store.from_disk(self._main, list(self._tokens[: spared + 1]))
             sequence.tokens = list(self._tokens)
+        if chat is not None and chat.pictures is not None:
+            sequence.pictures = chat.pictures.again()
         sequence.hidden_states = kept = HiddenStates(self._main.network, self._layers)
         return sequence, kept
 
@@ -189,7 +192,7 @@ class Context:
             last = min(position + states.shape[0], end)
             while held < last:
                 stop = self._part_end(held, last)
-                following = mx.array(list(tokens[held + 1 : stop + 1]), dtype=mx.uint32)
+                following = mx.array(readable(tokens[held + 1 : stop + 1], self._main.sight), dtype=mx.uint32)
                 rows = self._reader.read(following, states[held - position : stop - position], self.caches)
                 self.last_state = rows[-1:]
                 self._last_read = stop - 1, states[stop - 1 - position : stop - position]

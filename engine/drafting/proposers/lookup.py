@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import cycle, islice
+from itertools import cycle, islice, takewhile
 
 import mlx.core as mx
 
@@ -11,6 +11,7 @@ from engine.api.types import MAX_DRAFT_TOKENS
 from engine.decoding.accept import Draft
 from engine.decoding.sampling import Sampler
 from engine.drafting.plans import Offer, Plan
+from engine.vision.values import FIRST_NAME
 
 _SHORTEST_MATCH = 3  # shorter runs recur all the time, and predict nothing
 _LONGEST_MATCH = 32
@@ -48,8 +49,8 @@ class LookupProposer:
         self._ends.clear()
 
     def propose_tokens(self, tokens: Sequence[int], most: int) -> list[int]:
-        """The tokens after the match; at the end of the text they repeat from the match on."""
-        following = list(islice(cycle(tokens[self._found : self._found + most]), most))
+        """The tokens after the match, up to a picture; at the end of the text they repeat from the match on."""
+        following = list(takewhile(_is_text, islice(cycle(tokens[self._found : self._found + most]), most)))
         end = next((at for at, token in enumerate(following) if token in self._ends_reply), most)
         return following[: end + 1]
 
@@ -68,3 +69,7 @@ class LookupProposer:
         for end in range(max(self._indexed, _SHORTEST_MATCH), len(tokens)):
             self._ends[tuple(tokens[end - _SHORTEST_MATCH : end])] = end
         self._indexed = max(self._indexed, len(tokens))
+
+
+def _is_text(token: int) -> bool:
+    return token < FIRST_NAME

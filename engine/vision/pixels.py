@@ -1,0 +1,37 @@
+"""From a picture's bytes to what a tower is given. No MLX: this runs on a thread of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.models.sight import Sight
+from engine.models.watch import Question, never
+from engine.vision.resize import Pixels, resized
+from engine.vision.values import Span
+
+
+def patches_of(span: Span, sight: Sight, aborted: Question = never) -> NDArray[np.float32]:
+    """(patches, channels × frames × side × side), those of one token after another."""
+    return qwen_patches(_resized(span, aborted), sight)
+
+
+def _resized(span: Span, aborted: Question) -> Pixels:
+    picture = span.picture
+    pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
+    return resized(pixels, span.width, span.height, aborted)
+
+
+def qwen_patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
+    side, merge = sight.patch, sight.merge
+    rows, columns = pixels.shape[0] // (side * merge), pixels.shape[1] // (side * merge)
+    levels = normalised(pixels, sight).transpose(2, 0, 1)
+    parts = levels.reshape(3, rows, merge, side, columns, merge, side).transpose(1, 4, 2, 5, 0, 3, 6)
+    framed = np.repeat(parts[:, :, :, :, :, None], sight.frames, axis=5)
+    return framed.reshape(rows * columns * merge**2, -1)
+
+
+def normalised(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
+    levels = pixels.astype(np.float32) / np.float32(255)
+    scaled: NDArray[np.float32] = (levels - np.array(sight.mean, np.float32)) / np.array(sight.std, np.float32)
+    return scaled

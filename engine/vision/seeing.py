@@ -1,0 +1,220 @@
+"""How pictures go through mlx-lm's own text network: by hooks, in those forwards only that a picture concerns.
+
+Rows of the tower take the places of rows of the embedding, and are added behind the first layers where a family does
+so. Where positions count a picture's rows and columns, rotary embeddings are turned by other offsets: for tokens of a
+picture by three, and for all later text by one that is moved. After its prefill a picture is nothing but rows of the
+cache and that number. Engine thread only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import mlx.core as mx
+
+from engine.api.errors import CannotSee
+from engine.api.types import SightRefusal
+from engine.caches.hooks import hooked
+from engine.models.access import ModelAccess
+from engine.models.encoding import BETWEEN_S, Ahead
+from engine.models.model_files import FileError, entries, object_at
+from engine.models.sight import Sight
+from engine.vision.pixels import patches_of
+from engine.vision.towers import qwen
+from engine.vision.towers.tensors import Tensors
+from engine.vision.values import Span
+
+if TYPE_CHECKING:
+    from engine.models.loading import LoadedModel
+
+Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
+_EYES = "eyes"
+
+
+class Eyes:
+    """Of a loaded model; its tower is read at the first picture."""
+
+    def __init__(self, model: LoadedModel, sight: Sight) -> None:
+        self.sight = sight
+        self._folder = model.info.folder
+        access = ModelAccess(model.network)
+        self.embedding, self.scale = access.embedding, access.scale
+        self.layers = model.network.layers
+        turned = [module for name, module in model.network.named_modules() if name.endswith("self_attn.rope")]
+        self.ropes: list[Any] = [module for module in turned if not module.traditional]
+        self.lanes = [_lanes(module.dims, self._sections(model)) for module in self.ropes[:1]]
+        self._tensors: Tensors | None = None
+
+    @classmethod
+    def of(cls, model: LoadedModel) -> Eyes:
+        """Raises CannotSee."""
+        if model.sight is None:
+            raise CannotSee(model.info.folder, SightRefusal.TEXT_ONLY)
+        eyes: Eyes = model.beside.get(_EYES) or cls(model, model.sight)
+        model.beside[_EYES] = eyes
+        return eyes
+
+    def rows(self, span: Span) -> Generator[None, None, Rows]:
+        """What the tower makes of a picture; a short part of the work a step. Raises CannotSee."""
+        ahead = Ahead(partial(patches_of, span, self.sight))
+        try:
+            tensors = yield from self._read_tensors()
+            while not ahead.wait(BETWEEN_S):
+                yield
+            rows = yield from qwen.rows_of(tensors, self.sight, span, mx.array(ahead.result()))
+            if any(each.shape[0] != span.end - span.start for each in rows):
+                raise ValueError(f"{rows[0].shape[0]} rows for {span.end - span.start} tokens")
+        except (ValueError, FileError, OSError) as error:
+            raise CannotSee(self._folder, SightRefusal.DAMAGED) from error
+        finally:
+            ahead.stop()
+        return [rows[0] / self.scale, *rows[1:]]  # the network multiplies what it takes from its embedding
+
+    def _read_tensors(self) -> Generator[None, None, Tensors]:
+        if self._tensors is None:
+            tensors = Tensors(self._folder, qwen.PREFIXES)
+            for part in tensors.parts():
+                mx.eval(part)
+                yield
+            self._tensors = tensors
+        return self._tensors
+
+    def _sections(self, model: LoadedModel) -> list[int]:
+        text = getattr(model.network.args, "text_config", {})
+        rope = object_at(text, "rope_parameters") or object_at(text, "rope_scaling")
+        return [each for each in entries(rope, "mrope_section") if type(each) is int]
+
+
+class View:
+    """The pictures of one sequence."""
+
+    def __init__(self, eyes: Eyes, spans: Sequence[Span]) -> None:
+        self._eyes = eyes
+        self.spans = list(spans)
+        self._rows: dict[int, Rows] = {}  # by index of the span, until it is in the cache
+        self._work: tuple[int, Generator[None, None, Rows]] | None = None
+
+    def again(self) -> View:
+        """For another sequence over the same tokens."""
+        return View(self._eyes, self.spans)
+
+    def sees(self, start: int, end: int) -> bool:
+        """Whether the rows of all pictures that the tokens from `start` to `end` belong to are there."""
+        return self._missing(start, end) is None
+
+    def look(self, start: int, end: int) -> None:
+        """A short part of the work that `sees` still waits for."""
+        index = self._missing(start, end)
+        if index is None:
+            return
+        if self._work is None or self._work[0] != index:
+            self._work = index, self._eyes.rows(self.spans[index])
+        try:
+            next(self._work[1])
+        except StopIteration as done:
+            self._rows[index], self._work = done.value, None
+        except BaseException:
+            self._work = None
+            raise
+
+    def shift(self, position: int) -> int:
+        """What the rotary position of a token of text there is beyond its place among the tokens."""
+        if not self._eyes.lanes:
+            return 0
+        return sum(span.extent - (span.end - span.start) for span in self.spans if span.end <= position)
+
+    def step(self, start: int, width: int) -> AbstractContextManager[None]:
+        """Around a forward over `width` tokens from `start` on, padding included."""
+        inside = [index for index, span in enumerate(self.spans) if span.start < start + width and start < span.end]
+        for index in list(self._rows):
+            if self.spans[index].end <= start:
+                del self._rows[index]
+        if inside:
+            return self._with_pictures(inside, start, width)
+        shift = self.shift(start)
+        return hooked(self._eyes.ropes, partial(_moved, shift)) if shift else nullcontext()
+
+    def _missing(self, start: int, end: int) -> int | None:
+        inside = (index for index, span in enumerate(self.spans) if span.start < end and start < span.end)
+        return next((index for index in inside if index not in self._rows), None)
+
+    @contextmanager
+    def _with_pictures(self, inside: Sequence[int], start: int, width: int) -> Iterator[None]:
+        parts = [(max(self.spans[at].start, start), min(self.spans[at].end, start + width), at) for at in inside]
+
+        def placed(layer: int) -> list[tuple[int, mx.array]]:
+            cut = [(begin, end, self.spans[at].start, self._rows[at][layer]) for begin, end, at in parts]
+            return [(begin - start, rows[begin - first : end - first]) for begin, end, first, rows in cut]
+
+        with ExitStack() as hooks:
+            hooks.enter_context(hooked([self._eyes.embedding], partial(_replaced, placed(0))))
+            for layer in range(1, len(self._rows[inside[0]])):
+                hooks.enter_context(hooked([self._eyes.layers[layer - 1]], partial(_added, placed(layer))))
+            if self._eyes.lanes:
+                offsets = mx.array([self._position(start + at) for at in range(width)]).T
+                turn = partial(_turned, list(offsets), self._eyes.lanes[0])
+                hooks.enter_context(hooked(self._eyes.ropes, turn))
+            yield
+
+    def _position(self, token: int) -> tuple[int, int, int]:
+        """Of a token: in time, by row and by column."""
+        span = next((span for span in self.spans if span.start <= token < span.end), None)
+        if span is None:
+            return (token + self.shift(token),) * 3
+        first = span.start + self.shift(span.start)
+        row, column = divmod(token - span.start, span.columns)
+        return first, first + row, first + column
+
+
+def together(views: Sequence[View | None], positions: Sequence[int]) -> AbstractContextManager[None]:
+    """Around a forward over rows of several sequences, each past its pictures; `positions` of their first tokens."""
+    shifts = [0 if view is None else view.shift(at) for view, at in zip(views, positions, strict=True)]
+    seeing = next((view for view, shift in zip(views, shifts, strict=True) if view is not None and shift), None)
+    if seeing is None:
+        return nullcontext()
+    return hooked(seeing._eyes.ropes, partial(_moved, mx.array(shifts)))  # noqa: SLF001  of the same class's module
+
+
+def _moved(shift: Any, module: Any, run: Callable[..., mx.array], x: mx.array, offset: Any = 0) -> mx.array:
+    return run(x, offset=offset + shift)
+
+
+def _turned(
+    offsets: list[mx.array], lanes: mx.array, module: Any, run: Callable[..., mx.array], x: mx.array, offset: Any = 0
+) -> mx.array:
+    """`x` (1, heads, tokens, width), each lane turned by the offset of its axis."""
+    tokens = x[0].transpose(1, 0, 2)[:, :, None]  # a batch of single tokens, each with its offset
+    by_time, by_row, by_column = (run(tokens, offset=axis) for axis in offsets)
+    lanes = mx.concatenate([lanes, mx.zeros(x.shape[-1] - lanes.size, lanes.dtype)])
+    turned = mx.where(lanes == 0, by_time, mx.where(lanes == 1, by_row, by_column))
+    return turned[:, :, 0].transpose(1, 0, 2)[None]
+
+
+def _replaced(parts: list[tuple[int, mx.array]], module: Any, run: Callable[..., mx.array], tokens: Any) -> mx.array:
+    rows = run(tokens)
+    if rows.shape[-1] != parts[0][1].shape[-1]:
+        raise ValueError(f"rows of {parts[0][1].shape[-1]} for an embedding of {rows.shape[-1]}")
+    for at, part in parts:
+        rows[:, at : at + part.shape[0]] = part.astype(rows.dtype)
+    return rows
+
+
+def _added(parts: list[tuple[int, mx.array]], module: Any, run: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    states = run(*given, **named)
+    for at, part in parts:
+        states[:, at : at + part.shape[0]] += part.astype(states.dtype)
+    return states
+
+
+def _lanes(width: int, sections: Iterable[int]) -> mx.array:
+    """For each of `width` rotated lanes, the axis by which it is turned: 0 time, 1 rows, 2 columns; they take turns."""
+    _, rows, columns = sections
+    half = width // 2
+    axes = [
+        1 if lane % 3 == 1 and lane < 3 * rows else 2 if lane % 3 == 2 and lane < 3 * columns else 0
+        for lane in range(half)
+    ]
+    return mx.array(axes + axes)

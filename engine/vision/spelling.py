@@ -1,0 +1,45 @@
+"""From a rendered chat to tokens with names of its pictures, and back to where each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from engine.api.types import Picture, PictureDetail
+from engine.models.sight import Sight
+from engine.vision.values import FIRST_NAME, Span, names
+
+_APART = "\u200b"  # no width
+
+
+class PicturesLost(Exception):
+    """A chat template has another number of places than the chat has pictures."""
+
+
+def broken_up(text: str, placeholder: str) -> str:
+    """`text` without the placeholder: written by a user, it is no place for a picture."""
+    return text.replace(placeholder, placeholder[:1] + _APART + placeholder[1:])
+
+
+def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, detail: PictureDetail) -> list[int]:
+    """`tokens` of a rendered chat, with the names of `pictures` in place of one placeholder each."""
+    places = tokens.count(sight.placeholder)
+    if places != len(pictures):
+        raise PicturesLost(f"{places} places for {len(pictures)} pictures")
+    left = iter(pictures)
+    return [
+        each
+        for token in tokens
+        for each in (names(next(left), sight, detail) if token == sight.placeholder else (token,))
+    ]
+
+
+def spans_in(tokens: Sequence[int], pictures: Iterable[Picture], sight: Sight, detail: PictureDetail) -> list[Span]:
+    """Where `pictures` are in `tokens` that `spelled` has made."""
+    side, spans, at = sight.patch * sight.merge, list[Span](), 0
+    for picture in pictures:
+        start = next(index for index, token in enumerate(islice(tokens, at, None), at) if token >= FIRST_NAME)
+        wide, high = sight.size(picture.width, picture.height, detail)
+        at = start + sight.tokens(picture.width, picture.height, detail)
+        spans.append(Span(start, at, picture, wide, high, wide // side, high // side))
+    return spans

@@ -1,0 +1,1 @@
+"""Networks that turn pixels into rows of a main model's embedding, one file a kind."""

@@ -1,0 +1,114 @@
+"""Qwen3's tower: patches with learned and rotary positions, then four patches merged into one row.
+
+Some models also get rows of layers in between, which are added behind the first layers of their text network
+(deepstack).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from math import isqrt
+
+import mlx.core as mx
+import mlx.nn as nn
+
+from engine.models.model_files import entries, positive
+from engine.models.sight import Sight
+from engine.vision.towers.tensors import Tensors, attention
+from engine.vision.values import Span
+
+PREFIXES = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
+_ROPE_BASE = 10_000.0
+
+
+def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
+    """Rows (tokens, width) for the embedding, then those for deepstack; a block of the tower a step."""
+    depth, heads = positive(sight.vision, "depth"), positive(sight.vision, "num_heads")
+    states = _embedded(tensors, sight, span, patches)
+    angles = _angles(sight, span, states.shape[-1] // heads)
+    taken, merged = entries(sight.vision, "deepstack_visual_indexes"), list[mx.array]()
+    for block in range(depth):
+        states = _block(tensors, f"blocks.{block}", states, angles, heads)
+        if block in taken:
+            merged.append(_merged(tensors, f"deepstack_merger_list.{len(merged)}", states, sight, normed_first=False))
+        mx.eval(states, merged)
+        yield
+    rows = [_merged(tensors, "merger", states, sight, normed_first=True), *merged]
+    mx.eval(rows)
+    return rows
+
+
+def _embedded(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> mx.array:
+    kernel = tensors["patch_embed.proj.weight"]
+    if kernel.shape[-1] == 3:  # MLX's order
+        kernel = kernel.transpose(0, 4, 1, 2, 3)
+    flat = kernel.reshape(kernel.shape[0], -1)
+    states = patches.astype(flat.dtype) @ flat.T + tensors["patch_embed.proj.bias"]
+    return states + _positions(tensors, sight, span).astype(states.dtype)
+
+
+def _positions(tensors: Tensors, sight: Sight, span: Span) -> mx.array:
+    """The learned positions, interpolated between those of a square."""
+    table = tensors["pos_embed.weight"]
+    side = isqrt(table.shape[0])
+    below, above, share = zip(
+        *(_between(count * sight.merge, side) for count in (span.rows, span.columns)), strict=True
+    )
+    rows = [
+        table[at_row[:, None] * side + at_column[None]] * (of_row[:, None] * of_column[None])[..., None]
+        for at_row, of_row in ((below[0], 1 - share[0]), (above[0], share[0]))
+        for at_column, of_column in ((below[1], 1 - share[1]), (above[1], share[1]))
+    ]
+    return _token_by_token(sum(rows[1:], rows[0]), sight, span)
+
+
+def _between(count: int, side: int) -> tuple[mx.array, mx.array, mx.array]:
+    """For `count` places along a side: the positions below and above, and the share of the latter."""
+    places = mx.linspace(0, side - 1, count)
+    below = mx.floor(places).astype(mx.int32)
+    return below, mx.minimum(below + 1, side - 1), places - below.astype(mx.float32)
+
+
+def _token_by_token(grid: mx.array, sight: Sight, span: Span) -> mx.array:
+    """(rows, columns, width) of patches as (patches, width), the patches of one token after another."""
+    merge = sight.merge
+    parts = grid.reshape(span.rows, merge, span.columns, merge, -1).transpose(0, 2, 1, 3, 4)
+    return parts.reshape(-1, grid.shape[-1])
+
+
+def _angles(sight: Sight, span: Span, width: int) -> mx.array:
+    """(patches, width of a head / 2): half by the row, half by the column."""
+    frequencies = 1.0 / (_ROPE_BASE ** (mx.arange(0, width // 2, 2, dtype=mx.float32) / (width // 2)))
+    rows, columns = span.rows * sight.merge, span.columns * sight.merge
+    by_row = mx.broadcast_to(mx.arange(rows)[:, None, None] * frequencies, (rows, columns, frequencies.size))
+    by_column = mx.broadcast_to(mx.arange(columns)[None, :, None] * frequencies, by_row.shape)
+    return _token_by_token(mx.concatenate([by_row, by_column], axis=-1), sight, span)
+
+
+def _block(tensors: Tensors, name: str, states: mx.array, angles: mx.array, heads: int) -> mx.array:
+    states = states + _attended(tensors, f"{name}.attn", tensors.layer_norm(states, f"{name}.norm1"), angles, heads)
+    inner = tensors.linear(tensors.layer_norm(states, f"{name}.norm2"), f"{name}.mlp.linear_fc1")
+    return states + tensors.linear(nn.gelu_approx(inner), f"{name}.mlp.linear_fc2")
+
+
+def _attended(tensors: Tensors, name: str, states: mx.array, angles: mx.array, heads: int) -> mx.array:
+    count, width = states.shape
+    parts = tensors.linear(states, f"{name}.qkv").reshape(count, 3, heads, width // heads).transpose(1, 2, 0, 3)
+    queries, keys = (_rotated(part, angles).astype(states.dtype)[None] for part in parts[:2])
+    attended = attention(queries, keys, parts[2][None], (width // heads) ** -0.5)
+    return tensors.linear(attended[0].transpose(1, 0, 2).reshape(count, width), f"{name}.proj")
+
+
+def _rotated(x: mx.array, angles: mx.array) -> mx.array:
+    first, second = mx.split(x, 2, axis=-1)
+    cos, sin = mx.cos(angles), mx.sin(angles)
+    return mx.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+
+
+def _merged(tensors: Tensors, name: str, states: mx.array, sight: Sight, *, normed_first: bool) -> mx.array:
+    width = states.shape[-1] * sight.merge**2
+    if normed_first:
+        states = tensors.layer_norm(states, f"{name}.norm").reshape(-1, width)
+    else:
+        states = tensors.layer_norm(states.reshape(-1, width), f"{name}.norm")
+    return tensors.linear(nn.gelu(tensors.linear(states, f"{name}.linear_fc1")), f"{name}.linear_fc2")

@@ -1,0 +1,64 @@
+"""A tower's weights, under either of the names in which folders have them, and the few operations that towers need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import mlx.core as mx
+
+from engine.models.inspect import WEIGHTS
+from engine.models.loading import widens
+
+_QUERIES_AT_ONCE = 512  # where attention is not fused, all scores would take gigabytes
+_PART_BYTES = 64 << 20
+
+
+class Tensors:
+    """Read lazily; `parts` has them read."""
+
+    def __init__(self, folder: str, prefixes: tuple[str, ...]) -> None:
+        self._tensors: dict[str, mx.array] = {}
+        for file in sorted(Path(folder).glob(WEIGHTS)):
+            tensors: dict[str, mx.array] = mx.load(str(file))  # type: ignore[assignment]
+            for name, tensor in tensors.items():
+                own = next((name[len(prefix) :] for prefix in prefixes if name.startswith(prefix)), "")
+                if own:
+                    floats = mx.issubdtype(tensor.dtype, mx.floating)
+                    self._tensors[own] = tensor.astype(mx.float32) if widens() and floats else tensor
+
+    def parts(self) -> Iterator[list[mx.array]]:
+        """The weights in portions, to be evaluated one after another."""
+        held: list[mx.array] = []
+        for tensor in self._tensors.values():
+            held.append(tensor)
+            if sum(each.nbytes for each in held) >= _PART_BYTES:
+                yield held
+                held = []
+        yield held
+
+    def __getitem__(self, name: str) -> mx.array:
+        if name not in self._tensors:
+            raise ValueError(f"the vision part has no {name}")
+        return self._tensors[name]
+
+    def linear(self, x: mx.array, name: str) -> mx.array:
+        weight, bias = self[f"{name}.weight"], self._tensors.get(f"{name}.bias")
+        scales = self._tensors.get(f"{name}.scales")
+        if scales is None:
+            product = x @ weight.T
+        else:
+            group = x.shape[-1] // scales.shape[-1]
+            bits = 32 * weight.shape[-1] // x.shape[-1]
+            product = mx.quantized_matmul(x, weight, scales, self[f"{name}.biases"], True, group, bits)
+        return product if bias is None else product + bias
+
+    def layer_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
+        return mx.fast.layer_norm(x, self[f"{name}.weight"], self[f"{name}.bias"], eps)
+
+
+def attention(queries: mx.array, keys: mx.array, values: mx.array, scale: float) -> mx.array:
+    """Of every row to every row, all (1, heads, rows, width)."""
+    parts = mx.split(queries, range(_QUERIES_AT_ONCE, queries.shape[2], _QUERIES_AT_ONCE), axis=2)
+    attended = [mx.fast.scaled_dot_product_attention(part, keys, values, scale=scale) for part in parts]
+    return mx.concatenate(attended, axis=2)

@@ -1,0 +1,166 @@
+"""Folders of small models that see: a random text network of mlx-lm's, a random tower beside it, and pictures."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+from mlx.utils import tree_flatten, tree_map_with_path
+from mlx_lm import utils as mlx_utils
+from tokenizers import AddedToken
+
+from engine import Message, MessageRole, Picture
+from tests.helpers.tiny_families import scaled
+from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, save_tokenizer
+
+VISION_START, PLACEHOLDER, VISION_END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
+IMAGE_TOKEN = 260
+_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message.role }}\n"
+    "{% if message.content is string %}{{ message.content }}{% else %}{% for part in message.content %}"
+    "{% if part.type == 'image' %}<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ part.text }}{% endif %}"
+    "{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+_TEXT: dict[str, Any] = {
+    "hidden_size": 64,
+    "num_hidden_layers": 4,
+    "intermediate_size": 96,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 24,
+    "rms_norm_eps": 1e-6,
+    "vocab_size": VOCABULARY,
+    "max_position_embeddings": 4096,
+    "rope_theta": 10000.0,
+    "tie_word_embeddings": False,
+    "eos_token_id": 257,
+}
+_VISION: dict[str, Any] = {
+    "depth": 3,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_heads": 2,
+    "patch_size": 4,
+    "spatial_merge_size": 2,
+    "temporal_patch_size": 2,
+    "in_channels": 3,
+    "num_position_embeddings": 36,
+    "out_hidden_size": 64,
+    "deepstack_visual_indexes": [],
+}
+_MROPE = {"rope_type": "default", "type": "default", "rope_theta": 10000.0, "mrope_interleaved": True}
+_DELTA = {
+    "linear_num_value_heads": 4,
+    "linear_num_key_heads": 2,
+    "linear_key_head_dim": 16,
+    "linear_value_head_dim": 16,
+    "linear_conv_kernel_dim": 4,
+    "full_attention_interval": 2,
+}
+CONFIGS: dict[str, dict[str, Any]] = {
+    "qwen3_vl": {
+        "model_type": "qwen3_vl",
+        "text_config": {
+            **_TEXT,
+            "model_type": "qwen3_vl_text",
+            "rope_scaling": {**_MROPE, "mrope_section": [6, 3, 3]},
+        },
+        "vision_config": {**_VISION, "model_type": "qwen3_vl", "deepstack_visual_indexes": [0, 1]},
+    },
+    "qwen3_5": {
+        "model_type": "qwen3_5",
+        "text_config": {
+            **_TEXT,
+            **_DELTA,
+            "model_type": "qwen3_5_text",
+            "head_dim": 32,
+            "rope_parameters": {**_MROPE, "mrope_section": [3, 3, 2], "partial_rotary_factor": 0.5},
+        },
+        "vision_config": {**_VISION, "model_type": "qwen3_5"},
+    },
+}
+_IDS = {"image_token_id": IMAGE_TOKEN, "video_token_id": 262, "vision_start_token_id": 259, "vision_end_token_id": 261}
+PICTURES = {
+    "min_pixels": 64,
+    "max_pixels": 64 * 64,
+    "image_mean": [0.5, 0.4, 0.3],
+    "image_std": [0.5, 0.3, 0.25],
+}
+
+
+def save_seeing(kind: str, folder: Path, seed: int = 0) -> Path:
+    """As a hub's repository has it, in mlx-vlm's names."""
+    config = CONFIGS[kind] | _IDS | {"tie_word_embeddings": False, "eos_token_id": 257}
+    classes = mlx_utils._get_classes(json.loads(json.dumps(config)))
+    mx.random.seed(seed)
+    network = classes[0](classes[1].from_dict(json.loads(json.dumps(config))))
+    network.update(tree_map_with_path(scaled(3.0), network.parameters()))
+    weights = dict(tree_flatten(network.parameters())) | _tower(config["vision_config"])
+    mx.eval(weights)
+    folder.mkdir(parents=True, exist_ok=True)
+    mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "mlx"})
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "preprocessor_config.json").write_text(json.dumps(PICTURES))
+    tokenizer = byte_tokenizer()
+    tokenizer.add_special_tokens(
+        [AddedToken(name, special=True) for name in (VISION_START, PLACEHOLDER, VISION_END)]
+    )
+    save_tokenizer(folder, tokenizer)
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": _TEMPLATE}))
+    return folder
+
+
+def _tower(vision: dict[str, Any]) -> dict[str, mx.array]:
+    width, inner, patch = vision["hidden_size"], vision["intermediate_size"], vision["patch_size"]
+    wide, out = width * vision["spatial_merge_size"] ** 2, vision["out_hidden_size"]
+    shapes: dict[str, tuple[int, ...]] = {
+        "patch_embed.proj.weight": (width, vision["temporal_patch_size"], patch, patch, 3),
+        "patch_embed.proj.bias": (width,),
+        "pos_embed.weight": (vision["num_position_embeddings"], width),
+    }
+    for block in range(vision["depth"]):
+        for name, (rows, columns) in {
+            "attn.qkv": (3 * width, width),
+            "attn.proj": (width, width),
+            "mlp.linear_fc1": (inner, width),
+            "mlp.linear_fc2": (width, inner),
+        }.items():
+            shapes |= {f"blocks.{block}.{name}.weight": (rows, columns), f"blocks.{block}.{name}.bias": (rows,)}
+        for name in ("norm1", "norm2"):
+            shapes |= {f"blocks.{block}.{name}.weight": (width,), f"blocks.{block}.{name}.bias": (width,)}
+    stacked = [f"deepstack_merger_list.{at}" for at in range(len(vision["deepstack_visual_indexes"]))]
+    for name in ("merger", *stacked):
+        normed = width if name == "merger" else wide
+        shapes |= {f"{name}.norm.weight": (normed,), f"{name}.norm.bias": (normed,)}
+        shapes |= {f"{name}.linear_fc1.weight": (wide, wide), f"{name}.linear_fc1.bias": (wide,)}
+        shapes |= {f"{name}.linear_fc2.weight": (out, wide), f"{name}.linear_fc2.bias": (out,)}
+    return {f"vision_tower.{name}": _random(name, shape) for name, shape in shapes.items()}
+
+
+def _random(name: str, shape: tuple[int, ...]) -> mx.array:
+    noise = mx.random.normal(shape)
+    if "norm" in name:
+        return (1.0 if name.endswith("weight") else 0.0) + 0.1 * noise
+    spread = 0.1 if len(shape) == 1 else 1.5 * float(np.prod(shape[1:])) ** -0.5
+    return spread * noise
+
+
+def picture(width: int, height: int, seed: int = 0) -> Picture:
+    """Colours in patches, so that making it smaller leaves something of it."""
+    coarse = np.random.default_rng(seed).integers(0, 256, (height // 7 + 1, width // 7 + 1, 3), np.uint8)
+    return as_picture(np.ascontiguousarray(coarse.repeat(7, 0).repeat(7, 1)[:height, :width]))
+
+
+def as_picture(pixels: Any) -> Picture:
+    rgb = pixels.tobytes()
+    return Picture(pixels.shape[1], pixels.shape[0], rgb, sha256(rgb).hexdigest())
+
+
+def asked(text: str, *pictures: Picture) -> Message:
+    return Message(MessageRole.USER, text, pictures=pictures)
