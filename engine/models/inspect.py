@@ -41,7 +41,7 @@ from engine.models.model_files import (
 )
 from engine.models.names import is_drafter_folder
 from engine.models.numbers import EXPERTS, check_numbers
-from engine.models.sight import sight_refusal
+from engine.models.sight import sight_refusal, tower_name, tower_of
 from engine.models.vocabulary import Vocabulary, read_vocabulary
 
 WEIGHTS = "model*.safetensors"  # as in mlx-lm
@@ -210,8 +210,16 @@ def _idle_bytes(config: JsonObject, tensors: dict[str, Tensor]) -> int:
     """Bytes that mlx-lm skips when it loads a model with vision or audio as a chat model."""
     if str(config.get("model_type")) in _SEEING:
         return 0
-    idle = (tensor for name, tensor in tensors.items() if _SENSES & set(name.split(".", 3)[:3]))
-    return sum(tensor.end - tensor.begin for tensor in idle)
+    tower = tower_of(config) if sight_refusal(config, tensors) is None else None
+    senses = {name: tensor for name, tensor in tensors.items() if _SENSES & set(name.split(".", 3)[:3])}
+    return sum(tensor.end - tensor.begin for name, tensor in senses.items() if not tower_name(tower, name))
+
+
+def tower_bytes(folder: Path) -> int:
+    """Of the part of an inspected model that sees, in its files."""
+    tower = tower_of(read_config(folder))
+    tensors = _tensors(folder, _weight_files(folder))
+    return sum(tensor.end - tensor.begin for name, tensor in tensors.items() if tower_name(tower, name))
 
 
 def _quantization(config: JsonObject) -> JsonObject:

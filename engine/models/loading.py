@@ -41,12 +41,12 @@ from engine.models.access import NoAccess
 from engine.models.compatibility import token_map
 from engine.models.first_use import FirstUse
 from engine.models.folder_files import check_files
-from engine.models.inspect import WEIGHTS, inspect_model, weight_tensors
+from engine.models.inspect import WEIGHTS, inspect_model, tower_bytes, weight_tensors
 from engine.models.memory import LEAST_CONTEXT_TOKENS, MemoryNeed, available_bytes, memory_need, most_bytes
 from engine.models.model_files import FileError, JsonObject, stamp
 from engine.models.mtp_families import head_to_leave_out
 from engine.models.numbers import check_read_numbers
-from engine.models.sight import Sight, read_sight
+from engine.models.sight import Sight, looking_bytes, read_sight
 from engine.models.templates import ChatTemplate
 from engine.models.translation import Translation
 from engine.models.watch import Aborted, Question, never, watched
@@ -162,6 +162,10 @@ def loading(
     yield
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
+    sight = read_sight(info.folder) if info.sees else None
+    if sight is not None:
+        widened = 2 if widens() else 1
+        need = read(lambda: need.seeing(widened * tower_bytes(path), looking_bytes(sight)))
     check_memory(info, need, main)
     for weights, progress in handfuls(network):
         yield progress
@@ -174,7 +178,6 @@ def loading(
     template = read_text(lambda: _chat_template(tokenizer))
     if model_identity(path, info) != identity:  # the files changed during the load
         raise ModelDamaged(info.folder, "its files changed while they were read")
-    sight = read_sight(info.folder) if info.sees else None
     return LoadedModel(info, network, tokenizer, width, make_caches, need, identity, template, sight=sight)
 
 

@@ -34,6 +34,10 @@ class MemoryNeed:
     def at(self, context_tokens: int) -> int:
         return int(self.weight_bytes * OVERHEAD) + self.fixed_bytes + context_tokens * self.token_bytes
 
+    def seeing(self, tower_bytes: int, looking_bytes: int) -> MemoryNeed:
+        """With a tower, which is read at the first picture, and what it takes to look at one."""
+        return MemoryNeed(self.weight_bytes + tower_bytes, self.token_bytes, self.fixed_bytes + looking_bytes)
+
 
 def memory_need(network: Any, layers: list[Any]) -> MemoryNeed:
     """Feeds a token to the unused caches `layers` and reads their shapes; nothing is evaluated."""

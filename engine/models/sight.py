@@ -43,7 +43,12 @@ class Tower(StrEnum):
 _TOWERS: Mapping[str, Tower] = MappingProxyType(
     dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN)
 )
-_FIRST_TENSOR = {Tower.QWEN: ("visual.patch_embed.proj.weight", "vision_tower.patch_embed.proj.weight")}
+_PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
+    {Tower.QWEN: ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")}
+)
+_FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType({Tower.QWEN: "patch_embed.proj.weight"})
+_WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
+_SCORES_AT_ONCE = 512  # queries, where attention is not fused
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,14 @@ class Sight:
         return (wide // (self.patch * self.merge)) * (high // (self.patch * self.merge))
 
 
+def looking_bytes(sight: Sight) -> int:
+    """Memory that the tower's forward over the largest picture of normal detail takes, in 32 bits."""
+    most = PictureDetail.NORMAL.most_tokens * sight.merge**2
+    patches = min(most, sight.most_pixels // sight.patch**2)
+    heads = max(1, whole(sight.vision, "num_heads") or whole(sight.vision, "num_attention_heads"))
+    return 4 * patches * (_WORK_ROWS * positive(sight.vision, "hidden_size") + heads * _SCORES_AT_ONCE)
+
+
 def picture_tokens(folder: str, width: int, height: int, detail: PictureDetail = PictureDetail.NORMAL) -> int:
     """How many tokens a picture of this size takes in prompts to the model in `folder`. Raises CannotSee."""
     return read_sight(folder).tokens(width, height, detail)
@@ -90,10 +103,21 @@ def sight_refusal(config: JsonObject, tensors: Iterable[str]) -> SightRefusal | 
     """Why a model with this config and these names of tensors does not see; None: it does."""
     if not object_at(config, "vision_config"):
         return SightRefusal.TEXT_ONLY
-    tower = _TOWERS.get(str(config.get("model_type")))
+    tower = tower_of(config)
     if tower is None:
         return SightRefusal.UNKNOWN_FAMILY
-    return None if any(name.endswith(_FIRST_TENSOR[tower]) for name in tensors) else SightRefusal.LEFT_OUT
+    names = {tower_name(tower, name) for name in tensors}
+    return None if _FIRST_TENSOR[tower] in names else SightRefusal.LEFT_OUT
+
+
+def tower_of(config: JsonObject) -> Tower | None:
+    return _TOWERS.get(str(config.get("model_type")))
+
+
+def tower_name(tower: Tower | None, name: str) -> str:
+    """A tensor's name within the tower; "": it belongs to something else."""
+    prefixes = _PREFIXES[tower] if tower is not None else ()
+    return next((name[len(prefix) :] for prefix in prefixes if name.startswith(prefix)), "")
 
 
 def refusal_of(folder: str) -> SightRefusal:
@@ -110,7 +134,7 @@ def read_sight(folder: str) -> Sight:
     path = Path(folder)
     try:
         config = read_object(path / "config.json", CONFIG_LIMIT_BYTES)
-        tower, vision = _TOWERS.get(str(config.get("model_type"))), object_at(config, "vision_config")
+        tower, vision = tower_of(config), object_at(config, "vision_config")
         if not vision or tower is None:
             raise CannotSee(folder, SightRefusal.UNKNOWN_FAMILY if vision else SightRefusal.TEXT_ONLY)
         return _sight(tower, config, vision, _picture_config(path))

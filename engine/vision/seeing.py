@@ -75,7 +75,7 @@ class Eyes:
 
     def _read_tensors(self) -> Generator[None, None, Tensors]:
         if self._tensors is None:
-            tensors = Tensors(self._folder, qwen.PREFIXES)
+            tensors = Tensors(self._folder, self.sight.tower)
             for part in tensors.parts():
                 mx.eval(part)
                 yield

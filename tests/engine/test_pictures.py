@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,14 +18,12 @@ from engine import (
     Message,
     MessageRole,
     ModelReady,
-    Picture,
     Request,
     Sampling,
     SightRefusal,
     Speculation,
     inspect_model,
 )
-from engine.caches.hooks import hooked
 from engine.decoding import sequence as sequences
 from engine.decoding.text import prompt_tokens
 from engine.models.loading import load_model
@@ -50,6 +50,8 @@ CHAT = (
     Message(MessageRole.ASSISTANT, "Two of them."),
     asked("", WIDE),
 )
+CHATS = {"short": SHORT, "long": CHAT}
+SAMPLINGS = {"greedy": GREEDY, "hot": HOT}
 PLAIN = Speculation.off()
 
 
@@ -84,35 +86,192 @@ def plain(client: EngineClient) -> dict[tuple[str, str], Outcome]:
     """By chat and sampling; of a cache of their own, as `transient` has it."""
     return {
         (chat, name): client.run(replace(asking(messages, sampling=sampling), transient=True))
-        for chat, messages in {"short": SHORT, "long": CHAT}.items()
-        for name, sampling in {"greedy": GREEDY, "hot": HOT}.items()
+        for chat, messages in CHATS.items()
+        for name, sampling in SAMPLINGS.items()
     }
 
 
 def test_what_is_seen_counts(client: EngineClient, plain: dict[tuple[str, str], Outcome]) -> None:
-    others = [client.run(replace(asking((asked("What is it?", picture(40, 30, seed)),)), transient=True)) for seed in (2, 3)]
+    others = [
+        client.run(replace(asking((asked("What is it?", picture(40, 30, seed)),)), transient=True)) for seed in (2, 3)
+    ]
     assert len({plain["short", "greedy"].tokens, *(each.tokens for each in others)}) == 3
 
 
-DRAFTS = ["draft", "dflash", "eagle3", "lookup"]
+DRAFTS = ["draft", "lookup", "dflash", "eagle3", "mtp"]
 
 
-@pytest.mark.parametrize("drafted", [1, 4])
-@pytest.mark.parametrize("kind", DRAFTS)
-def test_no_text_depends_on_what_drafts(
-    main: Path, client: EngineClient, plain: dict[tuple[str, str], Outcome], kind: str, drafted: int, tmp_path: Path
-) -> None:
-    draft = None
-    if kind == "draft":
-        draft = save_text_draft(main, tmp_path / "draft")
-    elif kind != "lookup":
-        draft = tiny_drafters.save(kind, tmp_path / kind)
-    client.set_draft(draft)
+@pytest.fixture(scope="module")
+def drafters(main: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("drafters")
+    text = json.loads((main / "config.json").read_text())["text_config"]
+    kinds = {kind: tiny_drafters.save_kind(kind, folder / kind, text) for kind in ("dflash", "eagle3")}
+    heads = {"mtp": main} if inspect_model(main).own_drafter is not None else {}
+    return {"draft": save_text_draft(folder / "draft"), **kinds, **heads}
+
+
+def check(client: EngineClient, plain: dict[tuple[str, str], Outcome], speculation: Speculation) -> int:
+    """Asks each once more; returns how many tokens were drafted."""
+    drafted = 0
     for (chat, sampling), expected in plain.items():
-        messages = SHORT if chat == "short" else CHAT
-        asked_for = asking(messages, Speculation.fixed(drafted), GREEDY if sampling == "greedy" else HOT)
-        outcome = client.run(asked_for)
+        outcome = client.run(asking(CHATS[chat], speculation, SAMPLINGS[sampling]))
         assert outcome.tokens == expected.tokens, (chat, sampling)
-        if kind != "lookup":
-            assert outcome.stats.drafted
+        drafted += outcome.stats.drafted
+    return drafted
+
+
+@pytest.mark.parametrize(
+    ("kind", "length"),
+    [
+        pytest.param(kind, length, marks=[] if length == 4 else [pytest.mark.slow])
+        for kind in DRAFTS
+        for length in (4, 1, 2, 3, 5, 6, 7, 8, 32)
+    ],
+)
+def test_no_text_depends_on_what_drafts(
+    client: EngineClient,
+    plain: dict[tuple[str, str], Outcome],
+    drafters: dict[str, Path],
+    kind: str,
+    length: int,
+) -> None:
+    if kind not in (*drafters, "lookup"):
+        pytest.skip("this family is not trained with a head")
+    if kind != "lookup":
+        client.set_draft(drafters[kind])
+    drafted = check(client, plain, Speculation.fixed(length))
+    assert drafted or kind == "lookup"
     client.set_draft(None)
+
+
+def test_a_drafter_that_comes_later_reads_the_pictures_states_again(
+    client: EngineClient, plain: dict[tuple[str, str], Outcome], drafters: dict[str, Path]
+) -> None:
+    client.set_draft(None)
+    check(client, plain, PLAIN)
+    client.set_draft(drafters["dflash"])
+    assert check(client, plain, Speculation.fixed(3))
+    client.set_draft(None)
+
+
+def test_chunks_may_cut_a_picture(
+    client: EngineClient, plain: dict[tuple[str, str], Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sequences, "PREFILL_CHUNK_TOKENS", 16)
+    for (chat, sampling), expected in plain.items():
+        request = replace(asking(CHATS[chat], sampling=SAMPLINGS[sampling]), transient=True)
+        assert client.run(request).tokens == expected.tokens
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Grows with the tower's work."""
+    done, look = list[int](), View.look
+
+    def counted(self: View, start: int, end: int) -> None:
+        done.append(start)
+        look(self, start, end)
+
+    monkeypatch.setattr(View, "look", counted)
+    return done
+
+
+def test_a_picture_that_is_kept_is_not_looked_at_again_even_after_a_restart(
+    main: Path, plain: dict[tuple[str, str], Outcome], looks: list[int], tmp_path: Path
+) -> None:
+    worked = []
+    for _ in range(2):
+        engine = Engine(tmp_path)
+        client = EngineClient(engine)
+        client.load(main)
+        for _ in range(2):
+            outcome = client.run(asking(CHATS["long"]))
+            assert outcome.tokens == plain["long", "greedy"].tokens
+            worked.append((len(looks) > 0, outcome.stats.cached_tokens > 0))
+            looks.clear()
+        assert engine.close()
+    assert worked == [(True, False), (False, True), (False, True), (False, True)]
+
+
+def test_one_pixel_parts_two_chats_at_the_picture(client: EngineClient) -> None:
+    pixels = np.frombuffer(SMALL.rgb, np.uint8).reshape(SMALL.height, SMALL.width, 3).copy()
+    pixels[17, 11, 2] ^= 1
+    client.run(asking(SHORT))
+    same = client.run(asking(SHORT)).stats
+    other = client.run(asking((asked("What is it?", as_picture(pixels)),))).stats
+    assert same.cached_tokens > 27
+    assert other.cached_tokens <= 7
+
+
+def test_pictures_and_text_share_a_batch(client: EngineClient, plain: dict[tuple[str, str], Outcome]) -> None:
+    text = asking((asked("Nothing to be seen here."),))
+    alone = client.run(text).tokens
+    requests = [asking(SHORT), text, asking(CHATS["long"]), asking(SHORT, sampling=HOT)]
+    ends = client.run_all(requests)
+    wanted = [plain["short", "greedy"].tokens, alone, plain["long", "greedy"].tokens, plain["short", "hot"].tokens]
+    assert [end.tokens for end in ends] == wanted
+    assert any(end.stats.shared_rounds for end in ends)
+
+
+def test_chats_of_text_alone_meet_no_hook(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*modules: object) -> None:
+        raise AssertionError("a hook in a chat of text")
+
+    monkeypatch.setattr("engine.vision.seeing.hooked", refused)
+    assert len(client.run(asking((asked("Nothing to be seen here."),), tokens=4)).tokens) == 4
+
+
+def test_a_placeholder_that_a_user_writes_is_text(main: Path) -> None:
+    model = load_model(main)
+    tokens = prompt_tokens(asking((asked(f"a {PLACEHOLDER} b", SMALL),)), model)
+    assert sum(token >= FIRST_NAME for token in tokens) == 20
+    assert model.sight is not None
+    assert model.sight.placeholder not in without_names(tokens)
+
+
+def keep_tensors(folder: Path, kept: Callable[[str], bool], changed: Mapping[str, mx.array] | None = None) -> None:
+    weights = mx.load(str(folder / "model.safetensors"))
+    assert isinstance(weights, dict)
+    left = {name: weight for name, weight in weights.items() if kept(name)} | dict(changed or {})
+    mx.eval(left)
+    mx.save_safetensors(str(folder / "model.safetensors"), left, {"format": "mlx"})
+
+
+def test_a_model_without_its_tower_says_so(main: Path, tmp_path: Path) -> None:
+    shutil.copytree(main, tmp_path / "blind")
+    keep_tensors(tmp_path / "blind", lambda name: "vision_tower" not in name)
+    assert inspect_model(main).sees
+    assert not inspect_model(tmp_path / "blind").sees
+    engine = Engine()
+    client = EngineClient(engine)
+    client.load(tmp_path / "blind")
+    error = client.run(asking(SHORT)).failed.error
+    assert isinstance(error, CannotSee)
+    assert error.why is SightRefusal.LEFT_OUT
+    assert engine.close()
+
+
+@pytest.mark.parametrize("fault", ["missing", "shape"])
+def test_a_damaged_tower_is_said(main: Path, tmp_path: Path, fault: str) -> None:
+    shutil.copytree(main, tmp_path / "bad")
+    name = "vision_tower.blocks.1.mlp.linear_fc1.weight"
+    changed = {name: mx.zeros((3, 5))} if fault == "shape" else {}
+    keep_tensors(tmp_path / "bad", lambda each: each != name, changed)
+    engine = Engine()
+    client = EngineClient(engine)
+    client.load(tmp_path / "bad")
+    error = client.run(asking(SHORT)).failed.error
+    assert isinstance(error, CannotSee)
+    assert error.why is SightRefusal.DAMAGED
+    assert client.run(asking((asked("Only text."),), tokens=4)).tokens
+    assert engine.close()
+
+
+def test_memory_counts_the_tower_and_a_look(main: Path, tmp_path: Path) -> None:
+    shutil.copytree(main, tmp_path / "blind")
+    keep_tensors(tmp_path / "blind", lambda name: "vision_tower" not in name)
+    sees, blind = load_model(main), load_model(tmp_path / "blind")
+    tower = sees.need.weight_bytes - blind.need.weight_bytes
+    assert tower >= inspect_model(main).weight_bytes - inspect_model(tmp_path / "blind").weight_bytes - 16_000
+    assert sees.need.fixed_bytes > blind.need.fixed_bytes
+    assert inspect_model(main).idle_bytes == 0

@@ -11,11 +11,12 @@ import mlx.core as mx
 import numpy as np
 from mlx.utils import tree_flatten, tree_map_with_path
 from mlx_lm import utils as mlx_utils
-from tokenizers import AddedToken
+from tokenizers import AddedToken, Tokenizer
 
 from engine import Message, MessageRole, Picture
 from tests.helpers.tiny_families import scaled
-from tests.helpers.tiny_models import VOCABULARY, byte_tokenizer, save_tokenizer
+from tests.helpers.tiny_heads import head_weights
+from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, save, save_tokenizer
 
 VISION_START, PLACEHOLDER, VISION_END = "<|vision_start|>", "<|image_pad|>", "<|vision_end|>"
 IMAGE_TOKEN = 260
@@ -101,19 +102,30 @@ def save_seeing(kind: str, folder: Path, seed: int = 0) -> Path:
     network = classes[0](classes[1].from_dict(json.loads(json.dumps(config))))
     network.update(tree_map_with_path(scaled(3.0), network.parameters()))
     weights = dict(tree_flatten(network.parameters())) | _tower(config["vision_config"])
+    if kind == "qwen3_5":  # it drafts for itself, too
+        head = head_weights(kind, **config["text_config"])
+        weights |= {f"mtp.{name}": weight for name, weight in head.items()}
     mx.eval(weights)
     folder.mkdir(parents=True, exist_ok=True)
     mx.save_safetensors(str(folder / "model.safetensors"), weights, {"format": "mlx"})
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "preprocessor_config.json").write_text(json.dumps(PICTURES))
-    tokenizer = byte_tokenizer()
-    tokenizer.add_special_tokens(
-        [AddedToken(name, special=True) for name in (VISION_START, PLACEHOLDER, VISION_END)]
-    )
-    save_tokenizer(folder, tokenizer)
+    save_tokenizer(folder, seeing_tokenizer())
     settings = json.loads((folder / "tokenizer_config.json").read_text())
     (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": _TEMPLATE}))
     return folder
+
+
+def save_text_draft(folder: Path) -> Path:
+    """Reads text only, with the same tokens."""
+    config = qwen3_config()
+    return save(build(config, seed=4), config, folder, seeing_tokenizer())
+
+
+def seeing_tokenizer() -> Tokenizer:
+    tokenizer = byte_tokenizer()
+    tokenizer.add_special_tokens([AddedToken(name, special=True) for name in (VISION_START, PLACEHOLDER, VISION_END)])
+    return tokenizer
 
 
 def _tower(vision: dict[str, Any]) -> dict[str, mx.array]:

@@ -17,7 +17,6 @@ from engine.models.sight import Sight
 from engine.vision.towers.tensors import Tensors, attention
 from engine.vision.values import Span
 
-PREFIXES = ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")
 _ROPE_BASE = 10_000.0
 
 

@@ -9,6 +9,7 @@ import mlx.core as mx
 
 from engine.models.inspect import WEIGHTS
 from engine.models.loading import widens
+from engine.models.sight import Tower, tower_name
 
 _QUERIES_AT_ONCE = 512  # where attention is not fused, all scores would take gigabytes
 _PART_BYTES = 64 << 20
@@ -17,13 +18,12 @@ _PART_BYTES = 64 << 20
 class Tensors:
     """Read lazily; `parts` has them read."""
 
-    def __init__(self, folder: str, prefixes: tuple[str, ...]) -> None:
+    def __init__(self, folder: str, tower: Tower) -> None:
         self._tensors: dict[str, mx.array] = {}
         for file in sorted(Path(folder).glob(WEIGHTS)):
             tensors: dict[str, mx.array] = mx.load(str(file))  # type: ignore[assignment]
             for name, tensor in tensors.items():
-                own = next((name[len(prefix) :] for prefix in prefixes if name.startswith(prefix)), "")
-                if own:
+                if own := tower_name(tower, name):
                     floats = mx.issubdtype(tensor.dtype, mx.floating)
                     self._tensors[own] = tensor.astype(mx.float32) if widens() and floats else tensor
 
