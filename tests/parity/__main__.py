@@ -19,6 +19,7 @@ from tests.parity.deepspec import deepspec_cases
 from tests.parity.eagle3 import eagle_cases
 from tests.parity.layers import layer_cases
 from tests.parity.mtp import mtp_cases
+from tests.parity.pictures import picture_cases
 
 
 def main() -> int:
@@ -39,6 +40,7 @@ def cases() -> Iterator[tuple[str, int, int, float]]:
     yield from assistant_cases()
     yield from author_cases()
     yield from layer_cases()
+    yield from picture_cases()
     yield from deepspec_cases()
 
 

@@ -1,0 +1,139 @@
+"""Pictures: our towers and hooks on mlx-lm's text networks beside mlx-vlm's own networks, on the same weights.
+
+And what towers are given, beside transformers' image processors: at most one level of 255 apart.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+from PIL import Image
+
+from engine import PictureDetail, Request
+from engine.decoding.sequence import Sequence
+from engine.decoding.text import prompt_tokens
+from engine.models.loading import LoadedModel, load_model
+from engine.models.sight import read_sight
+from engine.vision.pixels import patches_of
+from engine.vision.seeing import Eyes, View
+from engine.vision.spelling import spans_in
+from engine.vision.values import Span, readable
+from tests.helpers.tiny_eyes import CONFIGS, asked, picture, save_seeing
+
+_PICTURES = (picture(40, 30), picture(70, 30, seed=1))
+_GENERATED = 12
+
+Case = tuple[str, int, int, float]
+
+
+def picture_cases() -> Iterator[Case]:
+    """Logits are compared as shares of the largest."""
+    with TemporaryDirectory() as folder:
+        for kind in CONFIGS:
+            model = load_model(save_seeing(kind, Path(folder) / kind))
+            request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
+            tokens = prompt_tokens(request, model)
+            assert model.sight is not None
+            spans = spans_in(tokens, _PICTURES, model.sight, request.picture_detail)
+            theirs = _Theirs(kind, Path(folder) / kind, model, tokens, spans)
+            features = [_drained(Eyes.of(model).rows(span)) for span in spans]
+            yield f"pictures, tower of {kind}", len(spans), 0, theirs.apart(features)
+            logits, greedy = _ours(model, tokens, spans)
+            others, their_greedy = theirs.logits()
+            apart = float(mx.abs(logits - others).max() / mx.abs(others).max())
+            yield f"pictures, logits of {kind}", len(tokens), int(greedy != their_greedy), apart
+        yield from _preprocessing(Path(folder))
+
+
+def _ours(model: LoadedModel, tokens: list[int], spans: list[Span]) -> tuple[mx.array, list[int]]:
+    sequence = Sequence(model, [*tokens, 0])
+    sequence.pictures = view = View(Eyes.of(model), spans)
+    while not view.sees(0, len(tokens)):
+        view.look(0, len(tokens))
+    logits = sequence.feed(mx.array(tokens))
+    sequence.close_step(len(tokens))
+    newest, generated = logits[-1], list[int]()
+    for _ in range(_GENERATED):
+        generated.append(int(mx.argmax(newest).item()))
+        newest = sequence.feed(mx.array(generated[-1:]))[0]
+        sequence.close_step(1)
+    return logits, generated
+
+
+class _Theirs:
+    def __init__(self, kind: str, folder: Path, model: LoadedModel, tokens: list[int], spans: list[Span]) -> None:
+        package = importlib.import_module(f"mlx_vlm.models.{kind}")
+        config = package.ModelConfig.from_dict(json.loads((folder / "config.json").read_text()))
+        for part in ("Text", "Vision"):
+            name = f"{part.lower()}_config"
+            if isinstance(given := getattr(config, name), dict):
+                setattr(config, name, getattr(package, f"{part}Config").from_dict(given))
+        self._model = package.Model(config)
+        weights: Any = mx.load(str(folder / "model.safetensors"))
+        self._model.load_weights([pair for pair in weights.items() if not pair[0].startswith("mtp.")], strict=True)
+        assert model.sight is not None
+        self._ids = mx.array([readable(tokens, model.sight)])
+        self._spans = spans
+        patches = mx.array(np.concatenate([patches_of(span, model.sight) for span in spans]))
+        merge = model.sight.merge
+        grid = mx.array([[1, span.rows * merge, span.columns * merge] for span in spans])
+        self._given = self._model.get_input_embeddings(self._ids, patches, image_grid_thw=grid).to_dict()
+
+    def apart(self, features: list[list[mx.array]]) -> float:
+        """The largest difference of what the towers made of the pictures."""
+        embedded = self._given["inputs_embeds"][0]
+        theirs = [mx.concatenate([embedded[span.start : span.end] for span in self._spans])]
+        if (deeper := self._given.get("deepstack_visual_embeds")) is not None:
+            theirs.extend(deeper)
+        ours = [mx.concatenate(rows) for rows in zip(*features, strict=True)]
+        return max(float(mx.abs(one - other).max()) for one, other in zip(ours, theirs, strict=True))
+
+    def logits(self) -> tuple[mx.array, list[int]]:
+        network = self._model.language_model
+        cache = importlib.import_module("mlx_vlm.models.cache").make_prompt_cache(network)
+        given = {name: value for name, value in self._given.items() if value is not None}
+        logits = network(self._ids, cache=cache, **given).logits[0]
+        newest, generated = logits[-1], list[int]()
+        for _ in range(_GENERATED):
+            generated.append(int(mx.argmax(newest).item()))
+            said = network(mx.array([generated[-1:]]), cache=cache, rope_deltas=given.get("rope_deltas"))
+            newest = said.logits[0, -1]
+        return logits, generated
+
+
+def _drained(work: Generator[None, None, list[mx.array]]) -> list[mx.array]:
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            rows: list[mx.array] = done.value
+            return rows
+
+
+def _preprocessing(folder: Path) -> Iterator[Case]:
+    """Levels apart, beyond one; and the share of samples that differ at all."""
+    pil = importlib.import_module("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl").Qwen2VLImageProcessorPil
+    sight = read_sight(str(folder / "qwen3_vl"))
+    # Pillow 13 resizes the columns of tall pictures first, which is up to two levels away; earlier ones did not.
+    sizes = [(40, 30), (300, 200), (75, 100), (7, 5), (500, 41)]
+    worst, beyond = 0.0, 0
+    for seed, (width, height) in enumerate(sizes):
+        given = picture(width, height, seed)
+        wide, high = sight.size(width, height, PictureDetail.NORMAL)
+        span = Span(0, 0, given, wide, high, wide // 8, high // 8)
+        theirs = pil(
+            patch_size=sight.patch, merge_size=sight.merge, image_mean=sight.mean, image_std=sight.std,
+            size={"shortest_edge": sight.least_pixels, "longest_edge": sight.most_pixels},
+        )(Image.frombytes("RGB", (width, height), given.rgb), return_tensors="np")["pixel_values"]  # fmt: skip
+        std = np.repeat(sight.std, sight.frames * sight.patch**2)
+        levels = np.abs(patches_of(span, sight) - np.asarray(theirs)) * 255 * std
+        beyond += int((levels > 1.5).sum())
+        worst = max(worst, float((levels > 0.5).mean()))
+    yield f"pictures, patches ({worst:.2%} of samples a level apart)", len(sizes), beyond, 0.0
