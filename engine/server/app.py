@@ -95,7 +95,11 @@ class _Writing:
         del head.headers["content-length"]
         await send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
 
+        loop = asyncio.get_running_loop()
+        written = loop.time()
+
         async def write(pieces: Iterable[bytes], *, more: bool = True) -> None:
+            nonlocal written
             body = b"".join(pieces)
             if body or not more:
                 try:
@@ -103,11 +107,18 @@ class _Writing:
                         await send({"type": "http.response.body", "body": body, "more_body": more})
                 except TimeoutError:
                     raise ClientLeft from None
+                written = loop.time()
+
+        def patience_s() -> float:
+            """Of a client that has got nothing since then; events that write nothing do not renew it."""
+            return written + self._options.silence_s - loop.time()
 
         try:
             await write(shape.opening(*replies.progress))
-            async for heard in replies.events(self._options.silence_s):
-                await write([shape.alive(*replies.progress)] if heard is None else shape.pieces(*heard))
+            async for heard in replies.events(patience_s):
+                await write([] if heard is None else shape.pieces(*heard))
+                if patience_s() <= 0:
+                    await write([shape.alive(*replies.progress)])
             await write(shape.closing(replies.outcomes), more=False)
         except Problem as problem:
             await write([shape.failure(problem, scope["request_id"])], more=False)

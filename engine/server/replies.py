@@ -189,17 +189,17 @@ class Replies(AbstractAsyncContextManager["Replies"]):
             if not isinstance(event, Queued):
                 waiting.discard(index)
 
-    async def events(self, silence_s: float) -> AsyncIterator[Indexed | None]:
-        """Every event to the last; None after each `silence_s` without one. Raises Problem, ClientLeft."""
+    async def events(self, patience_s: Callable[[], float]) -> AsyncIterator[Indexed | None]:
+        """Every event to the last; None where `patience_s()` have passed without one. Raises Problem, ClientLeft."""
         for early in self._early:
             yield self._heard(*early)
         self._early.clear()
         while self._unheard:
-            found = await self._next(silence_s)
+            found = await self._next(patience_s())
             yield None if found is None else self._heard(*found)
 
     async def whole(self) -> list[Outcome]:
-        async for _ in self.events(3600.0):
+        async for _ in self.events(lambda: 3600.0):
             pass
         return self.outcomes
 

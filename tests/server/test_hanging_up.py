@@ -4,14 +4,45 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 
 import httpx2
+import pytest
 
-from engine import FinishReason, OutOfMemory
-from tests.helpers.fake_engine import FakeEngine, Script
+from engine import FinishReason, OutOfMemory, PromptProgress
+from tests.helpers.engine_client import EngineClient
+from tests.helpers.fake_engine import MAIN, FakeEngine, Script, _Counters, _Job
 from tests.helpers.served import PATIENCE_S, chat_body, post_bytes, serving
 
 CHAT = "/v1/chat/completions"
+
+
+class Reading(FakeEngine):
+    """Reads a prompt chunk by chunk until `read` is set, or as many as no prompt has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read = threading.Event()
+
+    def _say(self, job: _Job, script: Script, counters: _Counters) -> None:
+        chunks = iter(range(1000))
+        while not self.read.wait(0.003) and job.interrupted is None and next(chunks, None) is not None:
+            self._tell(job.sink, PromptProgress(job.id, 10, 20))
+        super()._say(job, script, counters)
+
+
+@contextmanager
+def reading() -> Iterator[Reading]:
+    engine = Reading()
+    EngineClient(engine).load(Path(MAIN.folder))
+    try:
+        yield engine
+    finally:
+        engine.read.set()
+        engine.close()
 
 
 def chat_bytes(*, stream: bool) -> bytes:
@@ -103,6 +134,19 @@ def test_a_long_silence_is_broken(scripted: FakeEngine) -> None:
             pass
         scripted.gate.open()
         assert list(lines)[-2] == "data: [DONE]"
+
+
+@pytest.mark.parametrize(("path", "sign"), [(CHAT, ": prefill"), ("/v1/messages", "event: ping")])
+def test_a_long_prompt_is_no_silence(path: str, sign: str) -> None:
+    """Though the engine tells of every chunk that it has read, which a client does not hear."""
+    with reading() as engine, serving(engine, silence_s=0.05) as served:
+        body = chat_body("x", stream=True, max_tokens=9)
+        with served.http.stream("POST", path, json=body) as answer:
+            lines = answer.iter_lines()
+            signs = sum(line.startswith(sign) for line in islice(lines, 24))
+            engine.read.set()
+            assert signs >= 6
+            assert any("A draft" in line for line in lines)
 
 
 def test_a_slow_reader_is_given_up(scripted: FakeEngine) -> None:
