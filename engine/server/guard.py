@@ -106,7 +106,7 @@ class Guard:
         if length.isdecimal() and int(length[:20]) > self._options.largest_body:
             raise _too_large(self._options.largest_body)
         kind = headers.get("content-type", "").partition(";")[0].strip().casefold()
-        if kind != "application/json":
+        if kind != "application/json" and (kind or _is_of_a_page(headers)):
             raise Problem(415, "The body must be application/json.", code="unsupported_media_type")
 
 
@@ -155,6 +155,11 @@ def _preflight() -> Response:
 
 def _forbidden(message: str, code: str) -> Problem:
     return Problem(403, message, "permission_error", code)
+
+
+def _is_of_a_page(headers: Headers) -> bool:
+    """Every browser says so with what it posts; some programs name no type."""
+    return "origin" in headers or "sec-fetch-site" in headers
 
 
 def _too_large(most: int) -> Problem:

@@ -62,13 +62,22 @@ def test_an_origin_may_be_allowed(scripted: FakeEngine) -> None:
         assert served.http.get("/v1/models", headers={"origin": "app://notes.evil"}).status_code == 403
 
 
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
 def test_a_form_of_a_page_is_no_request(scripted: FakeEngine, kind: str) -> None:
     with serving(scripted) as served:
         body = json.dumps(chat_body("x")).encode()
         answer = served.http.post("/v1/chat/completions", content=body, headers={"content-type": kind})
         assert answer.status_code == 415
     assert scripted.requests == []
+
+
+@pytest.mark.parametrize("told", [{}, {"origin": "http://localhost"}, {"sec-fetch-site": "same-origin"}])
+def test_a_body_without_a_type_is_json_unless_a_page_sends_it(scripted: FakeEngine, told: dict[str, str]) -> None:
+    with serving(scripted) as served:
+        body = json.dumps(chat_body("x")).encode()
+        headers = told if "origin" not in told else {"origin": f"http://127.0.0.1:{served.port}"}
+        answer = served.http.post("/v1/chat/completions", content=body, headers=headers)
+        assert answer.status_code == (415 if told else 200)
 
 
 def test_the_key_is_asked_for_everywhere_but_for_health(scripted: FakeEngine) -> None:
