@@ -178,8 +178,7 @@ class OpenAIResponse(Shape):
             "background": False,
             "service_tier": "default",
             "metadata": asked.get("metadata") or {},
-            "user": None,
-            "safety_identifier": None,
+            "safety_identifier": asked.get("safety_identifier"),
             "prompt_cache_key": asked.get("prompt_cache_key"),
         }
         return response if outcome is None or end is None else response | self._figures(end, outcome.thinking_tokens)

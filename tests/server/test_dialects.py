@@ -140,6 +140,12 @@ def test_anthropics_errors_have_its_shape(served: Served) -> None:
     assert (refused["type"], refused["error"]["type"]) == ("error", "permission_error")
 
 
+def test_a_response_repeats_whom_it_is_for(served: Served) -> None:
+    answer = served.post("/v1/responses", {"model": "default", "input": "x", "safety_identifier": "s"}).json()
+    assert answer["safety_identifier"] == "s"
+    assert "user" not in answer  # null is not in OpenAI's schema
+
+
 # OpenAI's tools
 
 
