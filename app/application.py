@@ -16,8 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
@@ -46,8 +45,8 @@ from app.system.unsent_file import UnsentFile
 from app.system.worker import Worker
 from app.theme import Appearance, Motion, Theme, use_fusion
 from app.views.shell import start_notices
-from app.views.shell.about import show_about
 from app.views.shell.file_wiring import FileWiring
+from app.views.shell.help_wiring import HelpWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
 from app.views.shell.server_wiring import ServerWiring
@@ -171,6 +170,7 @@ class Application(QObject):
         self.translation = Translation(compiled_sentences())
         self._style = _Looks(self.settings, self.theme, self.translation)
         self.window = MainWindow(self.theme, self.settings)
+        self.help = HelpWiring(self.window.parts, self.theme, self.settings, paths.logs, self._files)
         self._settings_window: SettingsWindow | None = None
         self.is_open = False
         self.engine_works_on = False  # after the end
@@ -192,8 +192,6 @@ class Application(QObject):
         window.painted_first.connect(lambda: QTimer.singleShot(0, self.open))
         window.settings_requested.connect(self.show_settings)
         window.draft_search_requested.connect(self._find_draft)
-        window.log_requested.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.paths.logs))))
-        window.about_requested.connect(lambda: show_about(self.theme, window))
         window.closed.connect(self.close)
         self._end.add(_Stage.UNSENT, self._keep_unsent)
         self._end.add(_Stage.STORAGE, self._close_storage)
@@ -295,8 +293,7 @@ class Application(QObject):
             figures = rescued.saved_messages, rescued.from_copies
             problem = partial(start_notices.repaired, *figures, rescued.damaged_file, str(self.paths.data))
             self.storage.write(lambda stores: stores.forget_rescue(), _ignore, _ignore)
-        show_log = self.window.log_requested.emit
-        start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, show_log)
+        start_notices.show(self.window.banner, self.settings, self.mark, self._starter, problem, self.help.show_report)
 
     # While it runs
 
@@ -361,7 +358,7 @@ class Application(QObject):
 
     def _show_unexpected_error(self, summary: str) -> None:
         text = partial(start_notices.unexpected, summary)
-        self.window.banner.show_warning(text, self.window.log_requested.emit)
+        self.window.banner.show_warning(text, self.help.show_report)
 
     # End
 

@@ -8,12 +8,20 @@
         <translation>Hunch %1</translation>
     </message>
     <message>
+        <source>Build %1</source>
+        <translation>ビルド %1</translation>
+    </message>
+    <message>
         <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
         <translation>自分の Mac で言語モデルとチャットできます。小さなドラフトが予測し、メインモデルが確かめます。</translation>
     </message>
     <message>
-        <source>Apache License 2.0. Built on MLX and Qt.</source>
-        <translation>Apache License 2.0。MLX と Qt で作られています。</translation>
+        <source>Apache License 2.0.</source>
+        <translation>Apache License 2.0。</translation>
+    </message>
+    <message>
+        <source>Licenses</source>
+        <translation>ライセンス</translation>
     </message>
     <message>
         <source>Close</source>
@@ -244,6 +252,10 @@
         <translation>別のモデルを読み込みました</translation>
     </message>
     <message>
+        <source>Show Report</source>
+        <translation>レポートを表示</translation>
+    </message>
+    <message>
         <source>Taking longer than usual. You can already type.</source>
         <translation>通常より時間がかかっています。もう入力できます。</translation>
     </message>
@@ -258,10 +270,6 @@
     <message>
         <source>Hunch quit unexpectedly. Your chats are safe.</source>
         <translation>Hunch が予期せず終了しました。チャットは無事です。</translation>
-    </message>
-    <message>
-        <source>Show Log</source>
-        <translation>ログを表示</translation>
     </message>
     <message>
         <source>Your chats need a newer version of Hunch.</source>
@@ -334,10 +342,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>メッセージから外す</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>閉じる</translation>
     </message>
 </context>
 <context>
@@ -1522,6 +1526,21 @@
     </message>
 </context>
 <context>
+    <name>Help</name>
+    <message>
+        <source>No words of chats, no tokens and no folder of yours are in it.</source>
+        <translation>チャットの内容、トークン、個人フォルダのパスは含まれていません。</translation>
+    </message>
+    <message>
+        <source>Diagnostics copied</source>
+        <translation>診断情報をコピーしました</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>表示</translation>
+    </message>
+</context>
+<context>
     <name>Hub</name>
     <message>
         <source>%1 parameters</source>
@@ -2034,6 +2053,17 @@
     </message>
 </context>
 <context>
+    <name>LicencesDialog</name>
+    <message>
+        <source>Licenses</source>
+        <translation>ライセンス</translation>
+    </message>
+    <message>
+        <source>Everything that Hunch is built on</source>
+        <translation>Hunchを構成するすべてのもの</translation>
+    </message>
+</context>
+<context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
@@ -2132,6 +2162,10 @@
     <message>
         <source>Settings…</source>
         <translation>設定…</translation>
+    </message>
+    <message>
+        <source>Copy Diagnostics</source>
+        <translation>診断情報をコピー</translation>
     </message>
     <message>
         <source>About Hunch</source>
@@ -4569,6 +4603,13 @@
     </message>
 </context>
 <context>
+    <name>ReadingDialog</name>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
+    </message>
+</context>
+<context>
     <name>Recommended</name>
     <message>
         <source>Recommended for this Mac</source>
@@ -4671,6 +4712,21 @@
     <message>
         <source>Guesses come from this chat&apos;s text.</source>
         <translation>このチャットの文章から予測しました。</translation>
+    </message>
+</context>
+<context>
+    <name>ReportDialog</name>
+    <message>
+        <source>Diagnostics</source>
+        <translation>診断情報</translation>
+    </message>
+    <message>
+        <source>Hunch sends nothing. Read it, and copy it into a report where you like.</source>
+        <translation>Hunchは何も送信しません。内容を確認し、必要に応じてコピーして報告に使ってください。</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>コピー</translation>
     </message>
 </context>
 <context>

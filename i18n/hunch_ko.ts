@@ -8,12 +8,20 @@
         <translation>Hunch %1</translation>
     </message>
     <message>
+        <source>Build %1</source>
+        <translation>빌드 %1</translation>
+    </message>
+    <message>
         <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
         <translation>내 Mac에서 언어 모델과 채팅하세요. 작은 초안 모델이 추측하고 메인 모델이 확인해요.</translation>
     </message>
     <message>
-        <source>Apache License 2.0. Built on MLX and Qt.</source>
-        <translation>Apache License 2.0 · MLX와 Qt로 만들었어요.</translation>
+        <source>Apache License 2.0.</source>
+        <translation>Apache 라이선스 2.0.</translation>
+    </message>
+    <message>
+        <source>Licenses</source>
+        <translation>라이선스</translation>
     </message>
     <message>
         <source>Close</source>
@@ -244,6 +252,10 @@
         <translation>다른 모델을 불러왔어요</translation>
     </message>
     <message>
+        <source>Show Report</source>
+        <translation>보고서 보기</translation>
+    </message>
+    <message>
         <source>Taking longer than usual. You can already type.</source>
         <translation>평소보다 오래 걸려요. 지금 입력해도 돼요.</translation>
     </message>
@@ -258,10 +270,6 @@
     <message>
         <source>Hunch quit unexpectedly. Your chats are safe.</source>
         <translation>Hunch가 예기치 않게 종료됐어요. 채팅은 안전해요.</translation>
-    </message>
-    <message>
-        <source>Show Log</source>
-        <translation>로그 보기</translation>
     </message>
     <message>
         <source>Your chats need a newer version of Hunch.</source>
@@ -334,10 +342,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>메시지에서 제거</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>닫기</translation>
     </message>
 </context>
 <context>
@@ -1522,6 +1526,21 @@
     </message>
 </context>
 <context>
+    <name>Help</name>
+    <message>
+        <source>No words of chats, no tokens and no folder of yours are in it.</source>
+        <translation>채팅 내용, 토큰, 내 폴더 경로는 들어 있지 않아요.</translation>
+    </message>
+    <message>
+        <source>Diagnostics copied</source>
+        <translation>진단 정보를 복사했어요</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>보기</translation>
+    </message>
+</context>
+<context>
     <name>Hub</name>
     <message>
         <source>%1 parameters</source>
@@ -2034,6 +2053,17 @@
     </message>
 </context>
 <context>
+    <name>LicencesDialog</name>
+    <message>
+        <source>Licenses</source>
+        <translation>라이선스</translation>
+    </message>
+    <message>
+        <source>Everything that Hunch is built on</source>
+        <translation>Hunch에 쓰인 모든 구성 요소</translation>
+    </message>
+</context>
+<context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
@@ -2132,6 +2162,10 @@
     <message>
         <source>Settings…</source>
         <translation>설정…</translation>
+    </message>
+    <message>
+        <source>Copy Diagnostics</source>
+        <translation>진단 정보 복사</translation>
     </message>
     <message>
         <source>About Hunch</source>
@@ -4569,6 +4603,13 @@
     </message>
 </context>
 <context>
+    <name>ReadingDialog</name>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
+    </message>
+</context>
+<context>
     <name>Recommended</name>
     <message>
         <source>Recommended for this Mac</source>
@@ -4671,6 +4712,21 @@
     <message>
         <source>Guesses come from this chat&apos;s text.</source>
         <translation>이 채팅의 글에서 추측했어요.</translation>
+    </message>
+</context>
+<context>
+    <name>ReportDialog</name>
+    <message>
+        <source>Diagnostics</source>
+        <translation>진단 정보</translation>
+    </message>
+    <message>
+        <source>Hunch sends nothing. Read it, and copy it into a report where you like.</source>
+        <translation>Hunch는 아무것도 보내지 않아요. 내용을 확인하고 필요한 곳에 복사해 붙여 넣으세요.</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>복사</translation>
     </message>
 </context>
 <context>

@@ -8,12 +8,20 @@
         <translation>Hunch %1</translation>
     </message>
     <message>
+        <source>Build %1</source>
+        <translation>构建 %1</translation>
+    </message>
+    <message>
         <source>Chat with language models on your Mac. A small draft guesses, the main model checks.</source>
         <translation>在你的 Mac 上与语言模型对话。小型草稿模型先猜测，主模型再检查。</translation>
     </message>
     <message>
-        <source>Apache License 2.0. Built on MLX and Qt.</source>
-        <translation>Apache License 2.0。使用 MLX 和 Qt 构建。</translation>
+        <source>Apache License 2.0.</source>
+        <translation>Apache 许可证 2.0。</translation>
+    </message>
+    <message>
+        <source>Licenses</source>
+        <translation>许可证</translation>
     </message>
     <message>
         <source>Close</source>
@@ -244,6 +252,10 @@
         <translation>已加载另一个模型</translation>
     </message>
     <message>
+        <source>Show Report</source>
+        <translation>显示报告</translation>
+    </message>
+    <message>
         <source>Taking longer than usual. You can already type.</source>
         <translation>用时比平时长。现在就可以输入。</translation>
     </message>
@@ -258,10 +270,6 @@
     <message>
         <source>Hunch quit unexpectedly. Your chats are safe.</source>
         <translation>Hunch 意外退出。你的对话完好无损。</translation>
-    </message>
-    <message>
-        <source>Show Log</source>
-        <translation>显示日志</translation>
     </message>
     <message>
         <source>Your chats need a newer version of Hunch.</source>
@@ -334,10 +342,6 @@
     <message>
         <source>Remove from Message</source>
         <translation>从消息中移除</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -1522,6 +1526,21 @@
     </message>
 </context>
 <context>
+    <name>Help</name>
+    <message>
+        <source>No words of chats, no tokens and no folder of yours are in it.</source>
+        <translation>其中不含聊天内容、令牌和个人文件夹路径。</translation>
+    </message>
+    <message>
+        <source>Diagnostics copied</source>
+        <translation>已拷贝诊断信息</translation>
+    </message>
+    <message>
+        <source>Show</source>
+        <translation>显示</translation>
+    </message>
+</context>
+<context>
     <name>Hub</name>
     <message>
         <source>%1 parameters</source>
@@ -2034,6 +2053,17 @@
     </message>
 </context>
 <context>
+    <name>LicencesDialog</name>
+    <message>
+        <source>Licenses</source>
+        <translation>许可证</translation>
+    </message>
+    <message>
+        <source>Everything that Hunch is built on</source>
+        <translation>Hunch 所用的全部组件</translation>
+    </message>
+</context>
+<context>
     <name>LinkDialog</name>
     <message>
         <source>Open %1?</source>
@@ -2132,6 +2162,10 @@
     <message>
         <source>Settings…</source>
         <translation>设置…</translation>
+    </message>
+    <message>
+        <source>Copy Diagnostics</source>
+        <translation>拷贝诊断信息</translation>
     </message>
     <message>
         <source>About Hunch</source>
@@ -4569,6 +4603,13 @@
     </message>
 </context>
 <context>
+    <name>ReadingDialog</name>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+</context>
+<context>
     <name>Recommended</name>
     <message>
         <source>Recommended for this Mac</source>
@@ -4671,6 +4712,21 @@
     <message>
         <source>Guesses come from this chat&apos;s text.</source>
         <translation>猜测取自本对话的文字。</translation>
+    </message>
+</context>
+<context>
+    <name>ReportDialog</name>
+    <message>
+        <source>Diagnostics</source>
+        <translation>诊断信息</translation>
+    </message>
+    <message>
+        <source>Hunch sends nothing. Read it, and copy it into a report where you like.</source>
+        <translation>Hunch 不会发送任何内容。查看后，可将其拷贝到问题报告中。</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>拷贝</translation>
     </message>
 </context>
 <context>

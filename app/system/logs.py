@@ -19,10 +19,10 @@ from types import TracebackType
 
 from PySide6.QtCore import QMessageLogContext, QObject, QtMsgType, Signal, qInstallMessageHandler
 
+from app.system.crash_report import CRASHES, put_aside
 from app.system.small_file import make_way
 
 _LOG_BYTES = 1_000_000
-_CRASHES = "crash.log"
 _QT_LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
     QtMsgType.QtInfoMsg: logging.INFO,
@@ -116,11 +116,12 @@ def open_log(folder: Path) -> Path:
     handlers: list[logging.Handler] = [to_terminal]
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for file in (path, folder / _CRASHES):
+        for file in (path, folder / CRASHES):
             make_way(file)  # to open a pipe would wait for its reader
+        put_aside(folder)
         handlers.append(PrivateFile(path, maxBytes=_LOG_BYTES, backupCount=3, encoding="utf-8"))
         # Stays open as long as the process lives: faulthandler writes to it from a signal handler.
-        crashes = os.open(folder / _CRASHES, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        crashes = os.open(folder / CRASHES, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.fchmod(crashes, 0o600)
         faulthandler.enable(crashes, all_threads=True)
     except OSError as error:

@@ -72,6 +72,7 @@ def main() -> int:
                 macho.thin(path)
     if options.python is not None:
         copy_python(options.python, resources / "python", target)
+    note_commit(packages / "resources" / "build.txt")
     write_launcher(options.tools, target, app / "Contents" / "MacOS" / "Hunch")
     description.write(app)
     compile_modules(resources / "python")
@@ -131,6 +132,14 @@ def copy_python(source: Path, target_folder: Path, target: Target) -> None:
     shutil.copy2(source / "lib" / target.library, library / target.library)
     left_out = shutil.ignore_patterns("site-packages", "__pycache__", *pruning.OF_PYTHON)
     shutil.copytree(source / "lib" / modules, library / modules, ignore=left_out, dirs_exist_ok=True)
+
+
+def note_commit(file: Path) -> None:
+    """For About. A folder without git has none."""
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    done = subprocess.run(git, capture_output=True, check=False, text=True, timeout=_CHILD_S)
+    if done.returncode == 0:
+        file.write_text(done.stdout)
 
 
 def write_launcher(tools: Path, target: Target, path: Path) -> None:

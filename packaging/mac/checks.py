@@ -6,10 +6,15 @@ import hashlib
 import plistlib
 import sys
 from collections.abc import Iterator
+from importlib.metadata import distributions
 from pathlib import Path
 
 import macho
-from description import IDENTIFIER, LANGUAGES, MINIMUM_MACOS, VERSION
+from description import IDENTIFIER, LANGUAGES, MINIMUM_MACOS, ROOT, VERSION
+
+sys.path.append(str(ROOT))
+
+from app.system import licences
 
 MOST_APP_MB, MOST_IMAGE_MB = 420.0, 140.0
 _SYSTEM = ("/usr/lib/", "/System/Library/")
@@ -20,6 +25,7 @@ def problems(app: Path, image: Path | None = None) -> Iterator[str]:
     yield from _of_code(app)
     yield from _of_description(app)
     yield from _of_seal(app)
+    yield from _of_licences(app)
     metal = list(app.rglob("mlx.metallib"))
     if len(metal) != 1 or not (metal[0].parent / "libmlx.dylib").exists():
         yield "mlx.metallib is not beside libmlx.dylib"
@@ -81,6 +87,13 @@ def _of_description(app: Path) -> Iterator[str]:
         yield "there is no icon"
     if not (app / "Contents" / "MacOS" / info["CFBundleExecutable"]).is_file():
         yield "there is no executable"
+
+
+def _of_licences(app: Path) -> Iterator[str]:
+    packages = [str(folder) for folder in app.rglob("site-packages")]
+    for component in map(licences.component_of, distributions(path=packages)):
+        if not component.licence or not all(component.texts) or not component.texts:
+            yield f"{component.name}: About has no licence of it"
 
 
 def _of_seal(app: Path) -> Iterator[str]:

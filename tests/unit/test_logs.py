@@ -5,14 +5,19 @@ from __future__ import annotations
 import faulthandler
 import logging
 import os
+import signal
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication
 
+from app.system.crash_report import earlier_crash, put_aside
 from app.system.logs import ErrorWatch, open_log, told
+from tests.architecture.project import ROOT
 
 SECRET = "zebra"
 
@@ -72,6 +77,19 @@ def test_the_words_of_an_unexpected_error_are_not_told(log: Path) -> None:
 def test_files_of_the_log_are_for_their_owner_only(log: Path) -> None:
     files = [log, log.with_name("crash.log")]
     assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
+
+
+def test_the_stacks_of_a_crash_are_kept_until_the_next_one(tmp_path: Path) -> None:
+    """Of a process that dies of a signal, as two later ones see it."""
+    run = f"from app.system.logs import open_log; from pathlib import Path; open_log(Path({str(tmp_path)!r}))"
+    kill = f"{run}; import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    done = subprocess.run([sys.executable, "-c", kill], check=False, cwd=ROOT, timeout=120, capture_output=True)
+    assert done.returncode == -signal.SIGSEGV
+    assert earlier_crash(tmp_path) == ""
+    for _ in range(2):
+        put_aside(tmp_path)
+        assert "Segmentation fault" in earlier_crash(tmp_path)
+        assert not (tmp_path / "crash.log").exists()
 
 
 def test_an_error_of_the_system_is_told_without_its_path() -> None:

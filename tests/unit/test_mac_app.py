@@ -161,6 +161,15 @@ def test_each_fault_is_named(
     assert found[0].endswith(problem)
 
 
+def test_a_package_whose_licence_is_not_told_is_named(app: Path, tools: Callable[[str], Any]) -> None:
+    for name, licence in (("told", "License-Expression: MIT"), ("silent", "Author: anybody")):
+        folder = app / LIBRARIES.parents[1] / f"{name}-1.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1\n{licence}\n")
+    seal(app)
+    assert list(tools("checks").problems(app)) == ["silent: About has no licence of it"]
+
+
 def test_what_changes_after_the_seal_is_named(app: Path, tools: Callable[[str], Any]) -> None:
     (app / LIBRARIES / "mlx.metallib").write_bytes(b"other")
     (app / LIBRARIES / "more").write_bytes(b"")

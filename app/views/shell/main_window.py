@@ -54,8 +54,6 @@ _CHAT_NEEDS_PX = 360
 
 class MainWindow(TakesDrops, Translated, ShellWindow):
     painted_first = Signal()
-    log_requested = Signal()
-    about_requested = Signal()
 
     def __init__(self, theme: Theme, settings: Settings) -> None:
         super().__init__()
@@ -134,8 +132,6 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         menu.close_window.triggered.connect(self._close_active)
         menu.minimize.triggered.connect(lambda: self._front().showMinimized())
         menu.settings.triggered.connect(lambda: self.settings_requested.emit(""))
-        menu.about.triggered.connect(self.about_requested)
-        menu.show_log.triggered.connect(self.log_requested)
         menu.quit.triggered.connect(self.quit)
         menu.search.triggered.connect(self.focus_search)
         menu.sidebar.triggered.connect(self.toggle_sidebar)

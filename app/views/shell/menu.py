@@ -117,6 +117,7 @@ _BAR: tuple[Menu | Entry, ...] = (
     Menu("help", QT_TRANSLATE_NOOP("MenuBar", "Help")),
     Entry("help", "shortcuts", QT_TRANSLATE_NOOP("MenuBar", "Keyboard Shortcuts"), "Ctrl+/"),
     Entry("help", "show_log", QT_TRANSLATE_NOOP("MenuBar", "Show Log")),
+    Entry("help", "copy_diagnostics", QT_TRANSLATE_NOOP("MenuBar", "Copy Diagnostics")),
     Entry("help", "about", QT_TRANSLATE_NOOP("MenuBar", "About Hunch"), None, _Role.AboutRole),
 )
 

@@ -256,6 +256,7 @@ _ICONS = {
     "previous_chat": "arrow-up",
     "delete": "trash-2",
     "show_log": "file-text",
+    "copy_diagnostics": "copy",
     # of all others in a menu
     "edit": "pencil",
     "find": "search",

@@ -46,7 +46,7 @@ def show(
     mark: SessionMark,
     starter: Path,
     problem: Callable[[], BannerText] | None,
-    show_log: Callable[[], None],
+    show_report: Callable[[], None],
 ) -> None:
     """One notice of the start, `problem` of the chats first, and one of a model that is left out after it."""
     left_out = leave_out_suspect(settings, mark, starter)
@@ -55,7 +55,7 @@ def show(
     elif settings.is_unread or settings.set_aside:
         banner.show_warning(lambda: settings_problem(settings.set_aside))
     elif mark.ended_badly and left_out is None:
-        banner.show_info(crashed, show_log)
+        banner.show_info(crashed, show_report)
     if left_out is not None:
         banner.show_warning(left_out, behind=True)
 
@@ -70,7 +70,7 @@ def refuse_newer_database(theme: Theme, window: QWidget) -> None:
 
 def unexpected(summary: str) -> BannerText:
     title = QCoreApplication.translate("Application", "Something went wrong in Hunch")
-    return BannerText(summary, title, button=QCoreApplication.translate("Application", "Show Log"))
+    return BannerText(summary, title, button=QCoreApplication.translate("Application", "Show Report"))
 
 
 def opening() -> BannerText:
@@ -141,4 +141,4 @@ def leave_out_suspect(settings: Settings, mark: SessionMark, starter: Path) -> C
 
 def crashed() -> BannerText:
     sentence = QCoreApplication.translate("Application", "Hunch quit unexpectedly. Your chats are safe.")
-    return BannerText(sentence, button=QCoreApplication.translate("Application", "Show Log"))
+    return BannerText(sentence, button=QCoreApplication.translate("Application", "Show Report"))

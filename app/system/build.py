@@ -1,0 +1,49 @@
+"""Which Hunch this is, and on what it runs: plain facts for About and for reports."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from app.system.machine import machine_name
+
+ROOT = Path(__file__).resolve().parents[2]
+_COMMIT = ROOT / "resources" / "build.txt"  # written as the app is assembled
+_LIBRARIES = {"Qt": "PySide6-Essentials", "MLX": "mlx", "mlx-lm": "mlx-lm"}
+
+
+def own_version() -> str:
+    try:
+        return version("hunch")
+    except PackageNotFoundError:  # a folder of sources
+        return str(project()["version"])
+
+
+def project() -> dict[str, object]:
+    """What pyproject.toml says of Hunch, in a folder of sources."""
+    return dict(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+
+
+def build() -> str:
+    """The commit that the app was assembled from; "" where it was not assembled."""
+    return _COMMIT.read_text(encoding="utf-8").strip() if _COMMIT.is_file() else ""
+
+
+def libraries() -> dict[str, str]:
+    """Versions of what matters most, by the name that people use."""
+    found = {"Python": platform.python_version()}
+    for name, package in _LIBRARIES.items():
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            found[name] = "?"
+    return found
+
+
+def system() -> str:
+    name = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else f"{platform.system()} {platform.release()}"
+    kind, machine = platform.machine(), machine_name()
+    return ", ".join((name, machine) if machine.startswith(kind) else (name, kind, machine))

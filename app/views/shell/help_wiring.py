@@ -1,0 +1,95 @@
+"""What the Help menu opens besides the shortcuts: About with the licences, the log, and diagnostics to send by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
+
+from app.settings import Settings
+from app.system import licences
+from app.system.worker import Asked
+from app.theme import Theme
+from app.views.shell.about import LicencesDialog, show_about
+from app.views.shell.window_parts import WindowParts
+from app.views.widgets import clipboard
+from app.views.widgets.banner import BannerText
+from app.views.widgets.reading_dialog import ReadingDialog
+from app.words.diagnostics import diagnostics
+
+
+class HelpWiring(QObject):
+    """`reader` reads files for it: what the texts hold is known a moment after they were asked for."""
+
+    def __init__(self, parts: WindowParts, theme: Theme, settings: Settings, logs: Path, reader: Asked) -> None:
+        super().__init__(parts.window)
+        self._window, self._banner, self._theme = parts.window, parts.banner, theme
+        self._settings, self._logs, self._reader = settings, logs, reader
+        parts.menu.about.triggered.connect(self.show_about)
+        parts.menu.show_log.triggered.connect(self.show_log)
+        parts.menu.copy_diagnostics.triggered.connect(self.copy_diagnostics)
+
+    def show_about(self) -> None:
+        dialog = show_about(self._theme, self._window)
+        dialog.other_chosen.connect(self.show_licences)
+
+    def show_licences(self) -> LicencesDialog:
+        dialog = LicencesDialog(self._theme, self._window)
+        self._read(licences.document, dialog.show_text)
+        dialog.open()
+        return dialog
+
+    def show_log(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._logs)))
+
+    def copy_diagnostics(self) -> None:
+        self._read(diagnostics(self._settings, self._logs), self._copy)
+
+    def show_report(self) -> None:
+        dialog = ReportDialog(self._theme, self._window)
+        self._read(diagnostics(self._settings, self._logs), dialog.show_text)
+        dialog.open()
+
+    def _copy(self, text: str) -> None:
+        clipboard.copy(text, self._window)
+        self._banner.show_info(_copied, self.show_report)
+
+    def _read(self, job: Callable[[], str], show: Callable[[str], None]) -> None:
+        self._reader.ask(job, partial(_unless_closed, show), _fail)
+
+
+def _unless_closed(show: Callable[[str], None], text: str) -> None:
+    """A dialog may be closed before its text is there."""
+    try:
+        show(text)
+    except RuntimeError:  # Qt has deleted it
+        return
+
+
+def _fail(error: Exception) -> None:
+    raise error
+
+
+def _copied() -> BannerText:
+    sentence = QCoreApplication.translate("Help", "No words of chats, no tokens and no folder of yours are in it.")
+    title = QCoreApplication.translate("Help", "Diagnostics copied")
+    return BannerText(sentence, title, button=QCoreApplication.translate("Help", "Show"))
+
+
+class ReportDialog(ReadingDialog):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.copy_button = self.add_button()
+        self.copy_button.clicked.connect(lambda: clipboard.copy(self.text.text(), self))
+        self._retranslate()
+
+    def _retranslate(self) -> None:
+        self.name(
+            self.tr("Diagnostics"),
+            self.tr("Hunch sends nothing. Read it, and copy it into a report where you like."),
+        )
+        self.copy_button.setText(self.tr("Copy"))
