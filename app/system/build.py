@@ -33,7 +33,7 @@ def build() -> str:
 
 
 def libraries() -> dict[str, str]:
-    """Versions of what matters most, by the name that people use."""
+    """Versions of what matters most, by the usual names."""
     found = {"Python": platform.python_version()}
     for name, package in _LIBRARIES.items():
         try:

@@ -1,4 +1,4 @@
-"""The libraries that Hunch is made of and their licences, as the installed packages tell them.
+"""The libraries that Hunch consists of and their licences, as the metadata of the installed packages has them.
 
 They are what Hunch asks for, what that asks for, and so on; other packages of the same Python are none of ours.
 """

@@ -39,7 +39,7 @@ def diagnostics(settings: Settings, logs: Path) -> Callable[[], str]:
 
 
 def redacted(text: str, secrets: list[str]) -> str:
-    """Homes are the part of a path that is of a person: this one's, and those of others."""
+    """Without the homes of this user and of others, which paths begin with."""
     for secret in secrets:
         text = text.replace(secret, _HIDDEN)
     for home in dict.fromkeys(_own_homes()):
