@@ -11,6 +11,7 @@ from pathlib import Path
 
 STARTED_AT = time.perf_counter()
 _TRY_MODEL = "--try-model"  # engine.TRY_MODEL, which is not imported for it
+_COMMANDS = ("ask", "serve")  # of app.ask
 _CHILDREN = ("--read-pdf", "--read-chats")  # as in app.system.limited_child
 
 
@@ -26,6 +27,11 @@ def main(arguments: list[str] | None = None) -> int:
         from app.system.limited_child import run_child
 
         return run_child(arguments[0], arguments[1:])
+    if arguments[:1] and arguments[0] in _COMMANDS:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        from app.ask import run_command
+
+        return run_command(arguments)
     options = _parse(arguments)
     alone = not _has_display()
     if alone:
@@ -56,7 +62,11 @@ def _prove_itself(options: argparse.Namespace, alone: bool) -> int:
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m app", description="Chat with language models on your own Mac.")
+    parser = argparse.ArgumentParser(
+        prog="hunch",
+        description="Chat with language models on your own Mac.",
+        epilog='"hunch ask TEXT" writes one reply here, "hunch serve" serves other programs; each has its own --help',
+    )
     parser.add_argument("--profile-dir", type=Path, help="keep chats, settings and models in this folder")
     parser.add_argument(
         "--quick-ask", action="store_true", help="open Quick Ask, in the Hunch that runs or in a new one"

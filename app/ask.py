@@ -1,0 +1,121 @@
+"""`hunch ask TEXT` and `hunch serve`: the pair that Hunch uses, in a terminal, a script or a Shortcut.
+
+Both only choose the models and the settings; the rest is the engine's command line, with its output, its one line on
+stderr and its exit codes: 0 written, 1 refused or failed, 2 wrong usage, 130 Ctrl-C, 141 its output is closed.
+No window is opened and no chat is stored. A Hunch that runs has its models loaded for itself: they are loaded again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import runpy
+import sys
+from pathlib import Path
+
+from app.settings import STARTER_FOLDER, STARTER_NAME, Settings
+from app.system.paths import Paths
+from engine import SpeculationMode, model_name
+
+# Options that `ask` passes on, with their values; "": it has none.
+_OF_ENGINE = {
+    "--json": "",
+    "--thinking": "",
+    "--fastest": "",
+    "--log": "",
+    "--speculate": "off|auto|N",
+    "--temperature": "T",
+    "--top-p": "P",
+    "--seed": "N",
+    "--max-tokens": "N",
+    "--stop": "TEXT",
+}
+_STARTER = Path(__file__).resolve().parent.parent / "resources" / "starter"
+_STDIN = "-"
+
+
+def run_command(arguments: list[str]) -> int:
+    options, rest = _parser().parse_known_args(arguments)
+    paths = Paths.for_user(options.profile_dir)
+    settings = Settings(paths.settings, paths.hub_token)
+    pair = _pair(settings, options.model, options.draft)
+    if options.command == "ask":
+        rest = [*_request(settings, pair[0], _message(options.text)), *_passed_on(options), *rest]
+    return _engine([*_folders(*pair), *rest], "generate" if options.command == "ask" else "serve")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="hunch", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True)
+    ask = commands.add_parser("ask", allow_abbrev=False, help="write one reply to TEXT")
+    ask.add_argument("text", nargs="*", metavar="TEXT", help='"-" stands for what comes by stdin, as no TEXT does')
+    for option, values in _OF_ENGINE.items():
+        if values:
+            ask.add_argument(option, dest=option, metavar=values)
+        else:
+            ask.add_argument(option, dest=option, action="store_const", const="")
+    more = "further options are those of `python -m engine serve`, such as --port N and --api-key-file FILE"
+    serve = commands.add_parser("serve", allow_abbrev=False, help="serve other programs on this machine", epilog=more)
+    for command in (ask, serve):
+        command.add_argument("--model", default="", help="a folder, or the name of one that was used in Hunch")
+        command.add_argument("--draft", help='likewise; "none" for none')
+        command.add_argument("--profile-dir", type=Path, help="where chats, settings and models are kept")
+    return parser
+
+
+def _passed_on(options: argparse.Namespace) -> list[str]:
+    given = {option: value for option in _OF_ENGINE if (value := getattr(options, option)) is not None}
+    return [f"{option}={value}" if _OF_ENGINE[option] else option for option, value in given.items()]
+
+
+def _pair(settings: Settings, model: str, draft: str | None) -> tuple[str, str]:
+    """As the settings have them: the pair that was loaded last, or with `model` the draft that it had last."""
+    main = _named(settings, model) if model else settings.main_folder
+    if draft is not None:
+        return main, "" if draft == "none" else _named(settings, draft)
+    return main, settings.draft_folder if main == settings.main_folder else settings.last_drafts.get(main, "")
+
+
+def _named(settings: Settings, name: str) -> str:
+    """A name that fits nothing is taken for a folder, which the engine refuses."""
+    used = [*settings.recent_models, settings.main_folder, settings.draft_folder, *settings.last_drafts.values()]
+    if Path(name).is_dir():
+        return str(Path(name).resolve())
+    names = {model_name(Path(folder)).lower(): folder for folder in used if folder and folder != STARTER_FOLDER}
+    return (names | {STARTER_FOLDER: STARTER_FOLDER, STARTER_NAME.lower(): STARTER_FOLDER}).get(name.lower(), name)
+
+
+def _folders(main: str, draft: str) -> list[str]:
+    found = ["--model", str(_STARTER / "main") if main == STARTER_FOLDER else main]
+    if draft:
+        found += ["--draft", str(_STARTER / "draft") if draft == STARTER_FOLDER else draft]
+    return found
+
+
+def _message(words: list[str]) -> str:
+    parts = [sys.stdin.read() if word == _STDIN else word for word in words or [_STDIN]]
+    return " ".join(parts) if _STDIN not in words else "\n\n".join(part.strip() for part in parts)
+
+
+def _request(settings: Settings, main: str, message: str) -> list[str]:
+    """What is given later on the command line holds instead."""
+    turns = [{"role": "system", "content": settings.system_prompt}] if settings.system_prompt else []
+    turns.append({"role": "user", "content": message})
+    sampling = settings.sampling(main)
+    told = [f"--chat={json.dumps(turns)}"]
+    for name in ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens"):
+        value = settings.max_tokens if name == "max_tokens" else getattr(sampling, name)
+        told += [f"--{name.replace('_', '-')}={value}"] if value is not None else []
+    mode = settings.speculation_mode
+    told += ["--speculate", str(settings.speculation_tokens) if mode == SpeculationMode.FIXED else mode]
+    return told + [flag for flag, on in (("--fastest", settings.fastest), ("--thinking", settings.thinking)) if on]
+
+
+def _engine(arguments: list[str], command: str) -> int:
+    """In this process: an app that is its own interpreter has no other."""
+    sys.argv[1:] = [command, *arguments]
+    try:
+        runpy.run_module("engine", run_name="__main__")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0

@@ -1,0 +1,98 @@
+"""`hunch ask` and `hunch serve`: which models and settings they take, and what they print and end with."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import main
+from app.ask import _folders, _message, _pair, _request
+from app.settings import STARTER_FOLDER, Settings
+from tests.architecture.project import ROOT
+
+
+def stored(folder: Path, **values: object) -> Settings:
+    pair: dict[str, object] = {"main_folder": "/m/Main-8B", "draft_folder": "/m/Draft-1B"}
+    pair |= {"recent_models": ["/m/Main-8B", "/m/Other-4B", "/m/Draft-1B"], "last_drafts": {"/m/Other-4B": "/m/S-1B"}}
+    (folder / "settings.json").write_text(json.dumps(pair | values))
+    return Settings(folder / "settings.json", folder / "token")
+
+
+@pytest.mark.parametrize(
+    ("model", "draft", "pair"),
+    [
+        ("", None, ("/m/Main-8B", "/m/Draft-1B")),
+        ("", "none", ("/m/Main-8B", "")),
+        ("other-4b", None, ("/m/Other-4B", "/m/S-1B")),
+        ("Other-4B", "Draft-1B", ("/m/Other-4B", "/m/Draft-1B")),
+        ("starter", None, (STARTER_FOLDER, "")),
+        ("unheard of", None, ("unheard of", "")),
+    ],
+)
+def test_models_are_those_of_the_settings_or_named(
+    tmp_path: Path, model: str, draft: str | None, pair: tuple[str, str]
+) -> None:
+    assert _pair(stored(tmp_path), model, draft) == pair
+
+
+def test_the_starter_pair_is_where_the_app_has_it() -> None:
+    assert all(Path(each).is_dir() for each in _folders(STARTER_FOLDER, STARTER_FOLDER)[1::2])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [([], "from a file\n"), (["Why", "so?"], "Why so?"), (["Sum up:", "-"], "Sum up:\n\nfrom a file")],
+)
+def test_words_and_stdin_become_one_message(words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("from a file\n"))
+    assert _message(words) == message
+
+
+def test_a_request_is_as_the_settings_say(tmp_path: Path) -> None:
+    values: dict[str, object] = {"system_prompt": "Short.", "speculation_mode": "fixed", "speculation_tokens": 3}
+    settings = stored(tmp_path, temperature=0.4, max_tokens=50, thinking=True, **values)
+    told = _request(settings, settings.main_folder, "-x")
+    assert json.loads(told[0].removeprefix("--chat=")) == [
+        {"role": "system", "content": "Short."},
+        {"role": "user", "content": "-x"},
+    ]
+    assert {"--temperature=0.4", "--max-tokens=50", "--thinking"} <= set(told)
+    assert "--seed" not in " ".join(told)
+    assert told[told.index("--speculate") + 1] == "3"
+
+
+def test_wrong_usage_is_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["hunch"])
+    assert main(["ask", "x", "--bad", "--profile-dir", str(tmp_path)]) == 2
+
+
+def ask(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Without a display, a home and a profile."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
+    command = [sys.executable, "-m", "app", "ask", "--json", "--max-tokens", "20", "--seed", "1", *arguments]
+    question = "초안 모델이 뭐예요?"
+    return subprocess.run(
+        command, input=question, capture_output=True, check=False, cwd=ROOT, env=environment, text=True, timeout=300
+    )
+
+
+@pytest.mark.slow
+def test_the_starter_pair_answers_what_comes_by_stdin(tmp_path: Path) -> None:
+    done = ask(tmp_path)
+    assert done.returncode == 0, done.stderr
+    reply = json.loads(done.stdout)
+    assert "초안" in reply["text"]
+    assert reply["stats"]["accepted"] > 0
+
+
+@pytest.mark.slow
+def test_a_model_that_is_not_there_is_one_line_and_1(tmp_path: Path) -> None:
+    done = ask(tmp_path, "--model", "/nonexistent")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert json.loads(done.stderr)["error"] == "ModelNotFound"
