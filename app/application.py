@@ -21,6 +21,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from app.bridge import EngineBridge, GuiCalls
 from app.controllers.chat import ChatController
 from app.controllers.deletions import KeptCaches
+from app.controllers.energy import EnergyController
 from app.controllers.files import FileControllers
 from app.controllers.keeping import left_words
 from app.controllers.library import open_catalog
@@ -33,6 +34,7 @@ from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, places_to_leave
 from app.storage.pair_records import PairRecords
 from app.system.crash_marker import SessionMark
+from app.system.energy import Machine, this_machine
 from app.system.later_imports import import_in_steps
 from app.system.logs import ErrorWatch, open_log
 from app.system.machine import machine_name
@@ -155,12 +157,14 @@ class Application(QObject):
         make_engine: EngineFactory = Engine,
         make_store: StoreFactory = open_store,
         starter: Path = STARTER,
+        machine: Machine | None = None,
     ) -> None:
         super().__init__()
         self.paths = paths
         self._make_engine = make_engine
         self._make_store = make_store
         self._starter = starter
+        self._machine = machine or this_machine()
         self.errors = ErrorWatch()
         self.calls = GuiCalls(self)
         self._files = Worker("small files", self.calls.post)
@@ -269,6 +273,7 @@ class Application(QObject):
         self._end.add(_Stage.LEFT_WORDS, self._leave_words)
         parts = self.engine, self.bridge, self.storage, self.chats, self.models
         self.speculation = SpeculationParts(*parts, lambda: self.translation.language)
+        self.energy = EnergyController(self._machine, self.engine, self.settings, self.chats, self.speculation)
         self._show_parts(files, opened.rescued)
 
     def _show_parts(self, files: FileControllers, rescued: Rescued | None) -> None:
@@ -357,8 +362,7 @@ class Application(QObject):
             self.window.models_view.view.discover.show_drafts_for(main)
 
     def _show_unexpected_error(self, summary: str) -> None:
-        text = partial(start_notices.unexpected, summary)
-        self.window.banner.show_warning(text, self.help.show_report)
+        self.window.banner.show_warning(partial(start_notices.unexpected, summary), self.help.show_report)
 
     # End
 
@@ -385,8 +389,7 @@ class Application(QObject):
             _log.warning("the engine did not end in time")
 
     def _close_storage(self) -> None:
-        if not self.storage.close():
-            _log.warning("the database did not close in time")
+        _end_in_time(self.storage.close, "the database")
         self.calls.close()
 
     def _leave_words(self) -> None:

@@ -133,6 +133,7 @@ class Settings(QObject):
     min_p = Option(0.0, number(0.0, 1.0, SAMPLING_LIMITS["min_p"]))
     repetition_penalty = Option(1.0, number(1.0, 2.0, SAMPLING_LIMITS["repetition_penalty"]))
     seed = Option[int | None](None, optional(whole(0, MAX_SEED)))  # None: another one each time
+    draft_on_battery = Option(True, flag)
     fastest = Option(False, flag)  # drafts are accepted by rejection sampling: another text each time
     max_tokens = Option[int | None](None, optional(whole(1, 1_000_000)))  # None: as far as the context goes
     context_tokens = Option[int | None](None, optional(whole(512, 10_000_000)))  # of a chat; None: as the model
@@ -281,8 +282,7 @@ class Settings(QObject):
     def _store_values(self) -> None:
         if self.is_unread:
             self._read_after_all()
-        text = _as_json(self._unknown | self.values)
-        write_atomically(self._file, text.encode("utf-8", "replace"))
+        write_atomically(self._file, _as_json(self._unknown | self.values).encode("utf-8", "replace"))
 
     def _on_saved(self, _outcome: None = None) -> None:
         self._retry.stop()

@@ -2060,7 +2060,7 @@
     </message>
     <message>
         <source>Everything that Hunch is built on</source>
-        <translation>Hunchを構成するすべてのもの</translation>
+        <translation>Hunch を構成するすべてのもの</translation>
     </message>
 </context>
 <context>
@@ -4654,6 +4654,18 @@
         <translation>最初の語が出る前に停止</translation>
     </message>
     <message>
+        <source>this Mac is hot</source>
+        <translation>この Mac は高温です</translation>
+    </message>
+    <message>
+        <source>this Mac saves energy</source>
+        <translation>低電力モード</translation>
+    </message>
+    <message>
+        <source>no drafting on battery</source>
+        <translation>バッテリー駆動中のためドラフトなし</translation>
+    </message>
+    <message>
         <source>drafting paused here</source>
         <translation>ここではドラフトを休止</translation>
     </message>
@@ -4722,7 +4734,7 @@
     </message>
     <message>
         <source>Hunch sends nothing. Read it, and copy it into a report where you like.</source>
-        <translation>Hunchは何も送信しません。内容を確認し、必要に応じてコピーして報告に使ってください。</translation>
+        <translation>Hunch は何も送信しません。内容を確認し、必要に応じてコピーして報告に使ってください。</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -5397,6 +5409,14 @@
         <translation>オンにする</translation>
     </message>
     <message>
+        <source>Draft on battery</source>
+        <translation>バッテリー駆動時もドラフトを使う</translation>
+    </message>
+    <message>
+        <source>Off: the main model writes alone until power is back.</source>
+        <translation>オフにすると、電源につなぐまでメインモデルだけで書きます。</translation>
+    </message>
+    <message>
         <source>Off for this pair</source>
         <translation>このペアではオフ</translation>
     </message>
@@ -5859,6 +5879,10 @@
     <message>
         <source>Not measured yet.</source>
         <translation>まだ測定していません。</translation>
+    </message>
+    <message>
+        <source>Waiting: this Mac is hot or saves energy.</source>
+        <translation>待機中：Mac が高温か、低電力モードです。</translation>
     </message>
     <message>
         <source>Stopped: a reply failed.</source>

@@ -4654,6 +4654,18 @@
         <translation>첫 단어가 나오기 전에 중지됨</translation>
     </message>
     <message>
+        <source>this Mac is hot</source>
+        <translation>Mac이 뜨거워요</translation>
+    </message>
+    <message>
+        <source>this Mac saves energy</source>
+        <translation>저전력 모드</translation>
+    </message>
+    <message>
+        <source>no drafting on battery</source>
+        <translation>배터리 사용 중, 초안 모델 없이</translation>
+    </message>
+    <message>
         <source>drafting paused here</source>
         <translation>초안 모델 쉬는 중</translation>
     </message>
@@ -5397,6 +5409,14 @@
         <translation>켜기</translation>
     </message>
     <message>
+        <source>Draft on battery</source>
+        <translation>배터리에서도 초안 모델 사용</translation>
+    </message>
+    <message>
+        <source>Off: the main model writes alone until power is back.</source>
+        <translation>끄면 전원을 연결할 때까지 메인 모델만 사용해요.</translation>
+    </message>
+    <message>
         <source>Off for this pair</source>
         <translation>이 조합에서 꺼짐</translation>
     </message>
@@ -5859,6 +5879,10 @@
     <message>
         <source>Not measured yet.</source>
         <translation>아직 측정하지 않았어요.</translation>
+    </message>
+    <message>
+        <source>Waiting: this Mac is hot or saves energy.</source>
+        <translation>기다리는 중: Mac이 뜨겁거나 저전력 모드예요.</translation>
     </message>
     <message>
         <source>Stopped: a reply failed.</source>

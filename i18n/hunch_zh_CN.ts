@@ -4654,6 +4654,18 @@
         <translation>在生成第一个词之前停止</translation>
     </message>
     <message>
+        <source>this Mac is hot</source>
+        <translation>Mac 过热</translation>
+    </message>
+    <message>
+        <source>this Mac saves energy</source>
+        <translation>低电量模式</translation>
+    </message>
+    <message>
+        <source>no drafting on battery</source>
+        <translation>使用电池，未用草稿模型</translation>
+    </message>
+    <message>
         <source>drafting paused here</source>
         <translation>此处暂停使用草稿</translation>
     </message>
@@ -5397,6 +5409,14 @@
         <translation>打开</translation>
     </message>
     <message>
+        <source>Draft on battery</source>
+        <translation>使用电池时也用草稿模型</translation>
+    </message>
+    <message>
+        <source>Off: the main model writes alone until power is back.</source>
+        <translation>关闭后，接通电源前只用主模型。</translation>
+    </message>
+    <message>
         <source>Off for this pair</source>
         <translation>已为此组合关闭</translation>
     </message>
@@ -5859,6 +5879,10 @@
     <message>
         <source>Not measured yet.</source>
         <translation>尚未测量。</translation>
+    </message>
+    <message>
+        <source>Waiting: this Mac is hot or saves energy.</source>
+        <translation>正在等待：Mac 过热或处于低电量模式。</translation>
     </message>
     <message>
         <source>Stopped: a reply failed.</source>

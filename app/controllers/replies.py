@@ -14,6 +14,7 @@ from app.bridge import EngineBridge
 from app.controllers.messages import transcript_row
 from app.storage import NotStored, ReplyStatus, ReplyText, Storage, StoredMessage, Stores
 from app.storage.exchange import end_reply
+from app.system.energy import Strain
 from app.view_models.drafted_text import DraftedText
 from app.view_models.request_table import RequestRow, RequestTableModel
 from app.view_models.transcript import TranscriptMessage, TranscriptModel
@@ -196,6 +197,7 @@ class Replies(QObject):
     stats_changed = Signal(int, object)  # chat, RequestStats
     not_stored = Signal(object)  # NotStored; the first time that an end is refused
     stored = Signal(int, object)  # an end is on disk: its chat, ReplyStatus
+    strained = Signal()  # `strain` has changed
     ended = Signal(int, int, object)  # chat, message, ReplyStatus; not for those that the end of the app cut
 
     def __init__(
@@ -216,6 +218,7 @@ class Replies(QObject):
         self._live: dict[int, LiveReply] = {}
         self._put_off: dict[int, int] = {}  # chats by message: replies whose long chat is being read for the request
         self._saving = False
+        self.strain = Strain.NONE
         self.ends = Ends(storage, self)
         self.ends.stored.connect(self.stored)
         self.ends.refused_first.connect(self._on_end_refused)
@@ -273,6 +276,14 @@ class Replies(QObject):
                 reply.speculation = speculation
                 self._engine.set_speculation(reply.request, speculation)
 
+    def set_strain(self, strain: Strain) -> None:
+        """What slows replies from now on; running ones say so."""
+        if strain is not self.strain:
+            self.strain = strain
+            for reply in self._live.values():
+                self._change_row(reply, strain=strain)
+            self.strained.emit()
+
     def chats(self) -> set[int]:
         return {reply.chat_id for reply in self._live.values()} | {*self._put_off.values()}
 
@@ -296,6 +307,7 @@ class Replies(QObject):
             status=live.status,
             progress=live.progress,
             waits_for=live.waits_for,
+            strain=self.strain,
             stats=live.stats,
             drafted=live.drafted,
         )
@@ -400,7 +412,7 @@ class Replies(QObject):
                 self._show_in_table(reply)
 
     def _show_numbers(self, reply: LiveReply, **fields: object) -> None:
-        self._change_row(reply, stats=reply.stats, thinking_s=reply.thinking_s, **fields)
+        self._change_row(reply, stats=reply.stats, thinking_s=reply.thinking_s, strain=self.strain, **fields)
         self._show_in_table(reply)
 
     def _show_in_table(self, reply: LiveReply) -> None:

@@ -12,6 +12,7 @@ from app.controllers.messages import request_messages, title_from, title_of
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
 from app.storage import Attachments, Question, Storage, StoredMessage, Stores
+from app.system.energy import Strain
 from engine import Message, Request, Speculation, SpeculationMode
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ class ReplyRequests:
         self._models = models
         self._options = options
         self._replies = replies
-        for signal in (options.changed, models.pair_changed):
+        for signal in (options.changed, models.pair_changed, replies.strained):
             signal.connect(self._speculate)
 
     @property
@@ -109,7 +110,8 @@ class ReplyRequests:
 
     def _speculation(self, chat_id: int) -> Speculation:
         wanted = self._options.generation(chat_id).speculation()
-        return replace(wanted, mode=SpeculationMode.OFF) if self._models.pair.off_for_pair else wanted
+        off = self._models.pair.off_for_pair or self._replies.strain is Strain.BATTERY
+        return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
 
 
 def conversation_of(chat_id: int) -> str:

@@ -32,7 +32,7 @@ class SpeculationParts(QObject):
         language: Callable[[], str],
     ) -> None:
         super().__init__(chats)
-        records = models.records
+        self.models, records = models, models.records
         self._retry = QTimer(self, singleShot=True, interval=_RETRY_INTERVAL_MS)
         self._retry.timeout.connect(records.try_again)
         records.refused = self._retry.start

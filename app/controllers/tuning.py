@@ -84,6 +84,7 @@ class TuningController(QObject):
         self._asked_with: dict[RequestId, int] = {}  # replies under way: the same, when each was asked for
         self._error: EngineError | None = None  # why the last attempt failed
         self._too_short = False  # … or found nothing
+        self._spares = False
         bridge.event_arrived.connect(self._on_event)
         models.pair_changed.connect(self._on_pair)
         models.way_chosen.connect(self._on_chosen)
@@ -93,10 +94,11 @@ class TuningController(QObject):
         pair, chosen = self._models.pair, self._chosen
         can_start = self._loaded(pair) is not None
         if self._steps:
-            state = TuningState.WAITING if self._models.pair_use.busy else TuningState.RUNNING
+            waits = self._spares or self._models.pair_use.busy
+            state = TuningState.WAITING if waits else TuningState.RUNNING
             steps = self._done + len(self._steps)
-            readings = tuple(self._readings)
-            return TuningView(state, can_start, False, self._done, steps, self._seconds_left, readings)
+            figures = steps, self._seconds_left, tuple(self._readings)
+            return TuningView(state, can_start, False, self._done, *figures, spares=self._spares)
         readings = _readings(self._records.get(*chosen))
         best, gain = best_way(readings)
         state = TuningState.DONE if readings else TuningState.IDLE
@@ -124,6 +126,13 @@ class TuningController(QObject):
         self._forget_trouble()
         self._steps = PASSES * list(product(Content, WAYS))
         self._go_on()
+        self.changed.emit()
+
+    def set_sparing(self, on: bool) -> None:
+        """While on, nothing more is measured: figures of a hot machine say little, and the work heats it."""
+        self._spares = on
+        if not on and self._steps and self._own is None:
+            self._go_on()
         self.changed.emit()
 
     def cancel(self) -> None:
@@ -218,7 +227,8 @@ class TuningController(QObject):
             max_tokens=TOKENS,
             background=True,
         )
-        self._own = self._engine.submit(request, self._bridge.post)
+        if not self._spares:
+            self._own = self._engine.submit(request, self._bridge.post)
         self.changed.emit()
 
     def _stop_own(self) -> None:

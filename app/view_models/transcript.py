@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.settings import STARTER_NAME
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, ReplyStatus
+from app.system.energy import Strain
 from app.view_models.drafted_text import DraftedText
 from engine import EngineError, RequestStats
 
@@ -65,6 +66,7 @@ class TranscriptMessage:
     siblings: int = 1
     edit: MessageEdit | None = None
     waits_for: int = 0  # replies before it in the line
+    strain: Strain = Strain.NONE  # on the machine while it was written, in this run
     attachments: Attachments = ()
     read_only: bool = False  # its chat is in the Trash
 

@@ -71,6 +71,7 @@ class TuningView:
     error: EngineError | None = None  # of the request that failed
     refused: EngineError | None = None  # why the pair, or its draft, was not loaded
     too_short: bool = False  # the replies were, to say what drafting brings
+    spares: bool = False  # it waits until the machine has cooled down, or saves no energy
 
 
 def gains(readings: Sequence[Reading], content: Content) -> dict[Way, float]:

@@ -5,12 +5,13 @@ Formats what `RequestStats` says and computes no rate of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from PySide6.QtCore import QCoreApplication, QObject
 
 from app.storage import ReplyStatus
+from app.system.energy import Strain
 from app.words import formats
 from app.words.notice_rows import QT_TRANSLATE_NOOP, translated
 from app.words.notices import Notice, NoticeAction, drafting_sentence
@@ -50,10 +51,13 @@ class FooterLine:
         return SEPARATOR.join(part for part in (self.gain, self.details) if part)
 
 
-def reply_footer(stats: RequestStats | None, status: ReplyStatus, *, empty: bool) -> FooterLine | None:
-    """`empty`: the reply has neither an answer nor thinking."""
+def reply_footer(
+    stats: RequestStats | None, status: ReplyStatus, *, empty: bool, strain: Strain = Strain.NONE
+) -> FooterLine | None:
+    """`empty`: the reply has neither an answer nor thinking. `strain` explains why it was slow."""
     if stats is not None and stats.generated_tokens:
-        return footer_line(stats)
+        line = footer_line(stats)
+        return replace(line, gain=SEPARATOR.join(filter(None, (line.gain, strain_text(strain)))))
     if status is ReplyStatus.STOPPED and empty:
         return FooterLine(QCoreApplication.translate("ReplyStats", "stopped before the first word"), "", Tone.NONE, "")
     return None
@@ -62,6 +66,18 @@ def reply_footer(stats: RequestStats | None, status: ReplyStatus, *, empty: bool
 def footer_line(stats: RequestStats) -> FooterLine:
     tone = tone_of(stats)
     return FooterLine(gain_text(stats), details_text(stats), tone, _tooltip(stats), _link_text(stats, tone))
+
+
+def strain_text(strain: Strain) -> str:
+    match strain:
+        case Strain.HOT:
+            return QCoreApplication.translate("ReplyStats", "this Mac is hot")
+        case Strain.SAVING:
+            return QCoreApplication.translate("ReplyStats", "this Mac saves energy")
+        case Strain.BATTERY:
+            return QCoreApplication.translate("ReplyStats", "no drafting on battery")
+        case Strain.NONE:
+            return ""
 
 
 def tone_of(stats: RequestStats) -> Tone:

@@ -81,11 +81,18 @@ class KeepOnly:
 
 
 @dataclass(frozen=True, slots=True)
+class SetSparing:
+    """Measure nothing, or go on with it."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Close:
     """Finish everything and end the thread. The last command on the queue."""
 
 
-Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | KeepOnly | Close
+Command = Load | SetDraft | Unload | Submit | Count | Cancel | SetSpeculation | KeepOnly | SetSparing | Close
 
 
 class CommandQueue:

@@ -60,6 +60,7 @@ class Scheduler:
         self._read_tokens = 0  # prompt tokens prefilled since the last decoding step
         self._batches: bool | None = None  # whether the main model can run batches; None: not tried yet
         self._drafts: bool | None = None  # whether a batch can verify drafts; None: not tried yet
+        self.spares = False  # nothing is measured: the machine is hot or saves energy
         self.load: BackgroundLoad | None = None  # in progress
         self.why_no_main: EngineError = NoModelLoaded()  # the error of replies while there is none
         self._recall_costs()
@@ -76,7 +77,11 @@ class Scheduler:
     @property
     def has_idle_work(self) -> bool:
         """Whether there is something to do for `idle_step`."""
-        return self.load is not None or self._store.has_unwritten or self._tuner.pending
+        return self.load is not None or self._store.has_unwritten or self._may_measure
+
+    @property
+    def _may_measure(self) -> bool:
+        return self._tuner.pending and not self.spares
 
     def set_main(self, main: LoadedModel | None) -> None:
         """Set another main model, without a draft: running replies end, queued ones will use the new model."""
@@ -185,7 +190,7 @@ class Scheduler:
             self._load_slice(self.load)
         elif self._store.has_unwritten:
             self._store.write_step()
-        elif self._tuner.pending:
+        elif self._may_measure:
             self._tuner.step()
 
     def take_examined(self) -> DrafterExamined | None:

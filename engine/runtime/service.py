@@ -29,6 +29,7 @@ from engine.runtime.commands import (
     KeepOnly,
     Load,
     SetDraft,
+    SetSparing,
     SetSpeculation,
     Submit,
     Unload,
@@ -134,6 +135,9 @@ class Engine:
                 meanwhile.append(command)
         self._send(command)
 
+    def set_sparing(self, on: bool) -> None:
+        self._send(SetSparing(on))
+
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()
         with self._lock:
@@ -197,7 +201,7 @@ class Engine:
             self._refuse(command, EngineClosed())
 
     def _refuse(self, command: Command, error: EngineError) -> None:
-        if not isinstance(command, Cancel | SetSpeculation | KeepOnly | Close):
+        if not isinstance(command, Cancel | SetSpeculation | KeepOnly | SetSparing | Close):
             self._send_events(command.sink, *refusal(command, error))
 
     def _send_events(self, sink: Sink | None, *events: Event) -> None:

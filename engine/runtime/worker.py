@@ -41,6 +41,7 @@ from engine.runtime.commands import (
     KeepOnly,
     Load,
     SetDraft,
+    SetSparing,
     SetSpeculation,
     Submit,
     Unload,
@@ -105,14 +106,22 @@ class Worker:
                 self._scheduler.add(QueuedReply(command.id, command.request, partial(self._post, command.sink)))
             case Count():
                 self._counting.add(command)
+            case Close():
+                self._shut_down()
+            case _:
+                self._change(command)
+
+    def _change(self, command: Cancel | SetSpeculation | KeepOnly | SetSparing) -> None:
+        """Running replies, or how the engine works from now on."""
+        match command:
             case Cancel():
                 self._scheduler.cancel(command.id)
             case SetSpeculation():
                 self._scheduler.set_speculation(command.id, command.speculation)
             case KeepOnly():
                 self._scheduler.keep_only(command.conversations)
-            case Close():
-                self._shut_down()
+            case SetSparing():
+                self._scheduler.spares = command.on
 
     def step(self) -> None:
         """A slice of pending work. An error that is no single reply's ends all replies."""

@@ -225,6 +225,20 @@ def test_what_was_measured_of_other_models_is_told_too(
     assert len(again.measured(small)) == 1
 
 
+def test_a_machine_that_spares_measures_nothing_until_it_is_over(main: LoadedModel) -> None:
+    scheduler = Scheduler(Tuner())
+    scheduler.spares = True
+    scheduler.set_main(main)
+    assert not scheduler.has_idle_work
+    assert scheduler.take_measured() is None
+    scheduler.spares = False
+    while scheduler.has_idle_work:
+        scheduler.idle_step()
+    measured = scheduler.take_measured()
+    assert measured is not None
+    assert measured.folder == main.info.folder
+
+
 def test_files_that_were_replaced_are_measured_anew(main: LoadedModel, draft: LoadedModel, pair: Path) -> None:
     """An update has the same folder, name and size, and other weights: how they round, and agree, is not known."""
     for models in ((replace(main, identity="new"), draft), (main, replace(draft, identity="new"))):

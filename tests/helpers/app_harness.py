@@ -16,6 +16,7 @@ from app.application import Application
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
 from app.settings import Settings
+from app.system.energy import Machine
 from app.system.paths import Paths
 from app.view_models.model_list import PairState
 from app.views.models.view import ModelsView
@@ -42,6 +43,7 @@ class AppHarness:
         installed: Sequence[InstalledModel] | None = None,
         put_settings: Mapping[str, object] | None = None,
         with_starter: bool = False,
+        machine: Machine | None = None,
     ) -> None:
         self.paths = Paths.for_user(folder)
         starter = folder / "starter"
@@ -51,7 +53,7 @@ class AppHarness:
         if not with_starter:
             usual |= {"main_folder": MAIN.folder, "draft_folder": DRAFT.folder}
         self._prepare(usual | dict(put_settings or {}))
-        self.application = Application(self.paths, lambda _, **__: self.engine, self._make_store, starter)
+        self.application = Application(self.paths, lambda _, **__: self.engine, self._make_store, starter, machine)
         self.application._opening.setInterval(_NEVER_MS)  # told by the clock; a busy machine is to change no test
         self._closed = False
 

@@ -169,6 +169,7 @@ class FakeEngine:
         self.scripts: deque[Script] = deque()
         self.loads: list[tuple[str, str | None]] = []
         self.drafts: list[str | None] = []
+        self.sparing: list[bool] = []  # what it was told of that
         self.kept: list[frozenset[str]] = []  # which conversations it was told to keep, each time
         self.speculations: list[tuple[RequestId, Speculation]] = []  # set for requests under way
         known: Mapping[str, ModelInfo | EngineError] = {MAIN.folder: MAIN, DRAFT.folder: DRAFT}
@@ -242,6 +243,9 @@ class FakeEngine:
 
     def keep_only(self, conversations: Collection[str]) -> None:
         self.kept.append(frozenset(conversations))
+
+    def set_sparing(self, on: bool) -> None:
+        self.sparing.append(on)
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         key = object()

@@ -7,11 +7,13 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.controllers.models import ModelController
 from app.controllers.speculation import SpeculationParts
 from app.settings import Settings
+from app.system.energy import knows_battery
 from app.theme import Theme
 from app.views.settings.speculation_controls import SpeculationControls
 from app.views.settings.tune import TuneCard
 from app.views.widgets.buttons import PillButton
 from app.views.widgets.cards import CARDS_APART_PX, Card, Row
+from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
 
 
@@ -22,10 +24,16 @@ class SpeculationCards(Translated, QWidget):
         self.controls = SpeculationControls(theme, offers_fixed=True)
         self.on_button = PillButton(theme)
         self.off_row = Row(theme, self.on_button)
+        self.battery = Switch(theme)
+        self.battery_row = Row(theme, self.battery)
         self.tune = TuneCard(theme, parts.tuning)
         card = Card(theme)
         card.add(self.controls)
         card.column.addWidget(self.off_row)
+        if knows_battery():
+            card.add(self.battery_row)
+        else:
+            self.battery_row.setParent(None)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(CARDS_APART_PX)
@@ -34,6 +42,7 @@ class SpeculationCards(Translated, QWidget):
         self.controls.chosen.connect(models.choose_speculation)
         settings.changed.connect(lambda _name: self._show())
         models.pair_changed.connect(self._show)
+        self.battery.toggled.connect(lambda on: setattr(settings, "draft_on_battery", on))
         self.on_button.clicked.connect(lambda: parts.switch.set_off(False))
         self._show()
         self._retranslate()
@@ -42,7 +51,11 @@ class SpeculationCards(Translated, QWidget):
         pair = self._models.pair
         self.controls.set_values(str(pair.speculation.mode), self._settings.speculation_tokens)
         self.off_row.setVisible(pair.off_for_pair)
+        self.battery.setChecked(self._settings.draft_on_battery)
 
     def _retranslate(self) -> None:
         self.on_button.setText(self.tr("Turn on"))
+        self.battery_row.set_words(
+            self.tr("Draft on battery"), self.tr("Off: the main model writes alone until power is back.")
+        )
         self.off_row.set_words(self.tr("Off for this pair"), self.tr("You turned it off: drafting was slower."))

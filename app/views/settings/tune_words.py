@@ -28,7 +28,7 @@ def content_text(content: Content) -> str:
 
 def tuning_sentence(view: TuningView) -> str:
     if view.state is TuningState.WAITING:
-        return QCoreApplication.translate("Tuning", "Waiting for a reply to finish.")
+        return _why_it_waits(view)
     if view.state is TuningState.RUNNING:
         words = QCoreApplication.translate("Tuning", "Measuring %1 of %2…")
         done = fill(words, count(view.done_steps + 1), count(view.steps))
@@ -42,6 +42,12 @@ def tuning_sentence(view: TuningView) -> str:
     if view.state is TuningState.IDLE:
         return QCoreApplication.translate("Tuning", "Not measured yet.") if view.can_start else ""
     return result
+
+
+def _why_it_waits(view: TuningView) -> str:
+    if view.spares:
+        return QCoreApplication.translate("Tuning", "Waiting: this Mac is hot or saves energy.")
+    return QCoreApplication.translate("Tuning", "Waiting for a reply to finish.")
 
 
 def _trouble(view: TuningView) -> str:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QCoreApplication, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from app.system.energy import Strain
 from app.theme import FOOTER_PX, Theme
 from app.view_models.transcript import ReplyStatus, RequestStats, TranscriptMessage
 from app.views.transcript.part_context import PartContext
@@ -138,6 +139,7 @@ class FooterContent:
     status: ReplyStatus = ReplyStatus.DONE
     stats: RequestStats | None = None
     empty: bool = False
+    strain: Strain = Strain.NONE
     can_continue: bool = False
     sibling: int = 1
     siblings: int = 1
@@ -318,7 +320,8 @@ class MessageFooter(Hovered, Translated, QWidget):
         assert isinstance(part.content, FooterContent)
         self._content, self._message_id = part.content, part.message_id
         content = self._content
-        footer = None if content.from_user else reply_footer(content.stats, content.status, empty=content.empty)
+        footer = reply_footer(content.stats, content.status, empty=content.empty, strain=content.strain)
+        footer = None if content.from_user else footer
         with_figures = self._context.theme.reply_figures
         self._line = footer if footer is None or with_figures else replace(footer, details="")
         set_tooltip(self, "\n".join(words for words in (content.model, footer.tooltip if footer else "") if words))

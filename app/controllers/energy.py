@@ -1,0 +1,89 @@
+"""What heat and power change: work that the user does not wait for is put off, and macOS lets no reply or download nap.
+
+Nothing is held and nothing polled while idle, so that the Mac may sleep and the app nap.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.controllers.chat import ChatController
+from app.controllers.speculation import SpeculationParts
+from app.settings import Settings
+from app.system.energy import Activity, Machine, Power, Strain
+from app.view_models.downloads import DownloadState
+from app.view_models.model_list import PairState
+from app.view_models.tuning import TuningState
+from engine import ChatEngine
+
+POLL_INTERVAL_MS = 5000
+_COMING = (DownloadState.WAITING, DownloadState.RUNNING)
+_MEASURING = (TuningState.RUNNING, TuningState.WAITING)
+
+
+class EnergyController(QObject):
+    changed = Signal()
+
+    def __init__(
+        self,
+        machine: Machine,
+        engine: ChatEngine,
+        settings: Settings,
+        chats: ChatController,
+        speculation: SpeculationParts,
+    ) -> None:
+        super().__init__(chats)
+        models, tuning = speculation.models, speculation.tuning
+        self._machine = machine
+        self._engine = engine
+        self._settings = settings
+        self._replies = chats.replies
+        self._models = models
+        self._tuning = tuning
+        self.power = Power()
+        self.poll = QTimer(self, interval=POLL_INTERVAL_MS)
+        self.poll.timeout.connect(self.look)
+        for signal in (self._replies.changed, models.downloads.changed, models.pair_changed, tuning.changed):
+            signal.connect(self._on_work)
+        settings.changed.connect(self._on_setting)
+        self.look()
+
+    def look(self) -> None:
+        """At the machine, and again later while there is work or a reason to put it off."""
+        power = self._machine.power()
+        if power.spares != self.power.spares:
+            self._engine.set_sparing(power.spares)
+            self._tuning.set_sparing(power.spares)
+        if power != self.power:
+            self.power = power
+            self.changed.emit()
+        self._replies.set_strain(self._strain())
+        if not (self._works() or power.spares):
+            self.poll.stop()
+        elif not self.poll.isActive():
+            self.poll.start()
+
+    def _on_work(self) -> None:
+        self._machine.hold(self._activity())
+        if self._works() and not self.poll.isActive():
+            self.look()
+
+    def _on_setting(self, name: str) -> None:
+        if name == "draft_on_battery":
+            self.look()
+
+    def _activity(self) -> Activity | None:
+        if any(entry.state in _COMING for entry in self._models.downloads.entries):
+            return Activity.DOWNLOAD
+        return Activity.REPLY if self._replies.chats() else None
+
+    def _works(self) -> bool:
+        loads = self._models.pair.state is PairState.LOADING
+        return loads or self._activity() is not None or self._tuning.view.state in _MEASURING
+
+    def _strain(self) -> Strain:
+        if self.power.is_hot:
+            return Strain.HOT
+        if self.power.on_battery and not self._settings.draft_on_battery:
+            return Strain.BATTERY
+        return Strain.SAVING if self.power.saves else Strain.NONE

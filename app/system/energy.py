@@ -1,0 +1,167 @@
+"""How hot the machine is, whether it saves energy, and work that macOS must not slow down or sleep over.
+
+By ctypes on libobjc, Foundation and IOKit; elsewhere than on a Mac nothing is known and nothing held. On arm64 each
+method of Objective-C is called by its own prototype: `METHODS`, as the headers of Foundation have them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from ctypes import CFUNCTYPE, c_bool, c_char_p, c_double, c_long, c_uint64, c_void_p
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from functools import cached_property
+from typing import Any, Protocol
+
+_OBJC = "/usr/lib/libobjc.dylib"
+_FOUNDATION = "/System/Library/Frameworks/Foundation.framework/Foundation"
+_IOKIT = "/System/Library/Frameworks/IOKit.framework/IOKit"
+
+# By selector: what the method returns, and its arguments after the receiver and the selector.
+METHODS: dict[str, tuple[Any, ...]] = {
+    "processInfo": (c_void_p,),
+    "thermalState": (c_long,),
+    "isLowPowerModeEnabled": (c_bool,),
+    "beginActivityWithOptions:reason:": (c_void_p, c_uint64, c_void_p),
+    "endActivity:": (None, c_void_p),
+    "stringWithUTF8String:": (c_void_p, c_char_p),
+    "retain": (c_void_p,),
+    "release": (None,),
+}
+_FROM_OUTSIDE = -2.0  # the time remaining that IOKit gives while there is no end to it
+
+_log = logging.getLogger(__name__)
+
+
+class Activity(IntEnum):
+    """NSActivityOptions. Neither lets App Nap slow the process; the first also keeps the Mac from sleeping idly."""
+
+    DOWNLOAD = 0x00FFFFFF  # NSActivityUserInitiated
+    REPLY = 0x00EFFFFF  # NSActivityUserInitiatedAllowingIdleSystemSleep
+
+
+class Heat(IntEnum):
+    """NSProcessInfoThermalState."""
+
+    NOMINAL, FAIR, SERIOUS, CRITICAL = range(4)
+
+
+class Strain(StrEnum):
+    """Why replies are slow, or written without a draft."""
+
+    NONE = ""
+    HOT = "hot"
+    SAVING = "saving"
+    BATTERY = "battery"  # no drafts on it, as the settings say
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    heat: Heat = Heat.NOMINAL
+    saves: bool = False  # Low Power Mode
+    on_battery: bool = False
+
+    @property
+    def is_hot(self) -> bool:
+        return self.heat >= Heat.SERIOUS
+
+    @property
+    def spares(self) -> bool:
+        """Whether work that the user does not wait for is put off."""
+        return self.is_hot or self.saves
+
+
+class Machine(Protocol):
+    """One activity is held at a time. GUI thread only."""
+
+    def power(self) -> Power: ...
+
+    def hold(self, activity: Activity | None) -> None:
+        """In place of the one before; None: none, so that macOS may let the process rest."""
+
+
+class StillMachine:
+    def power(self) -> Power:
+        return Power()
+
+    def hold(self, activity: Activity | None) -> None:
+        """Nothing to hold it by."""
+
+
+class Mac:
+    def __init__(self, library: Callable[[str], Any] = ctypes.CDLL) -> None:
+        """Raises OSError or AttributeError where macOS does not have what is called."""
+        self._objc = library(_OBJC)
+        library(_FOUNDATION)  # registers its classes
+        for name, result, argument in (
+            ("objc_getClass", c_void_p, c_char_p),
+            ("sel_registerName", c_void_p, c_char_p),
+            ("objc_autoreleasePoolPush", c_void_p, None),
+            ("objc_autoreleasePoolPop", None, c_void_p),
+        ):
+            function = getattr(self._objc, name)
+            function.restype, function.argtypes = result, [] if argument is None else [argument]
+        self._send_at = ctypes.cast(self._objc.objc_msgSend, c_void_p).value
+        self._time_left = library(_IOKIT).IOPSGetTimeRemainingEstimate
+        self._time_left.restype, self._time_left.argtypes = c_double, []
+        self._held: tuple[Activity, int] | None = None
+
+    def power(self) -> Power:
+        with self._pool():
+            heat = self._send(self._info, "thermalState")
+            saves = self._send(self._info, "isLowPowerModeEnabled")
+        return Power(Heat(min(max(heat, 0), Heat.CRITICAL)), bool(saves), self._time_left() != _FROM_OUTSIDE)
+
+    def hold(self, activity: Activity | None) -> None:
+        before = self._held
+        if activity == (before and before[0]):
+            return
+        self._held = None
+        with self._pool():
+            if activity is not None:
+                reason = self._send(self._class("NSString"), "stringWithUTF8String:", activity.name.lower().encode())
+                token = self._send(self._info, "beginActivityWithOptions:reason:", activity, reason)
+                self._held = activity, self._send(token, "retain")
+            if before is not None:
+                self._send(self._info, "endActivity:", before[1])
+                self._send(before[1], "release")
+
+    @cached_property
+    def _info(self) -> int:
+        """Lives as long as the process."""
+        info: int = self._send(self._class("NSProcessInfo"), "processInfo")
+        return info
+
+    def _class(self, name: str) -> int:
+        found: int = self._objc.objc_getClass(name.encode())
+        return found
+
+    def _send(self, receiver: int, selector: str, *arguments: Any) -> Any:
+        result, *types = METHODS[selector]
+        method = CFUNCTYPE(result, c_void_p, c_void_p, *types)(self._send_at)
+        return method(receiver, self._objc.sel_registerName(selector.encode()), *arguments)
+
+    @contextmanager
+    def _pool(self) -> Iterator[None]:
+        pool = self._objc.objc_autoreleasePoolPush()
+        try:
+            yield
+        finally:
+            self._objc.objc_autoreleasePoolPop(pool)
+
+
+def knows_battery() -> bool:
+    return sys.platform == "darwin"
+
+
+def this_machine() -> Machine:
+    if sys.platform == "darwin":
+        try:
+            return Mac()
+        except (OSError, AttributeError) as error:
+            _log.warning("heat and power are not known: %s", type(error).__name__)
+    return StillMachine()

@@ -1,0 +1,112 @@
+"""A hot machine, one that saves energy, one on battery: what waits, what is said, and what is held for macOS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.controllers.energy import EnergyController
+from app.system.energy import Activity, Heat, Power
+from app.view_models.tuning import TuningState
+from app.views.settings import speculation
+from app.views.settings.tune_words import tuning_sentence
+from app.words.replies import reply_footer
+from engine import SpeculationMode
+from tests.helpers.app_harness import AppHarness, open_app
+
+HOT = Power(Heat.SERIOUS)
+
+
+class ScriptedMachine:
+    def __init__(self) -> None:
+        self.now = Power()
+        self.held: list[Activity | None] = []
+
+    def power(self) -> Power:
+        return self.now
+
+    def hold(self, activity: Activity | None) -> None:
+        if activity != (self.held[-1] if self.held else None):
+            self.held.append(activity)
+
+
+@pytest.fixture
+def machine() -> ScriptedMachine:
+    return ScriptedMachine()
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot, machine: ScriptedMachine) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot, machine=machine) as harness:
+        yield harness
+
+
+def becomes(app: AppHarness, machine: ScriptedMachine, power: Power) -> EnergyController:
+    machine.now = power
+    app.application.energy.look()
+    return app.application.energy
+
+
+def footer(app: AppHarness) -> str:
+    row = app.chats.transcript.messages[-1]
+    line = reply_footer(row.stats, row.status, empty=row.empty, strain=row.strain)
+    return line.gain if line else ""
+
+
+def test_a_reply_holds_an_activity_and_rest_none(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
+    app.ask(qtbot, "Why?")
+    assert machine.held == [Activity.REPLY, None]
+    app.models.install("owner/model")
+    assert machine.held[2:] == [Activity.DOWNLOAD]
+
+
+def test_heat_stops_what_nobody_waits_for_and_is_told(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
+    energy = becomes(app, machine, HOT)
+    assert app.engine.sparing == [True]
+    assert energy.poll.isActive()
+    app.ask(qtbot, "Why?")
+    assert "this Mac is hot" in footer(app)
+    assert app.engine.requests[-1].speculation.mode is SpeculationMode.AUTO
+    becomes(app, machine, Power())
+    assert app.engine.sparing == [True, False]
+    assert not energy.poll.isActive()
+    app.ask(qtbot, "And now?")
+    assert "hot" not in footer(app)
+
+
+def test_tuning_waits_until_it_is_cool(app: AppHarness, qtbot: QtBot, machine: ScriptedMachine) -> None:
+    tuning = app.application.speculation.tuning
+    becomes(app, machine, HOT)
+    tuning.start()
+    assert app.engine.requests == []
+    assert tuning.view.state is TuningState.WAITING
+    assert "hot" in tuning_sentence(tuning.view)
+    becomes(app, machine, Power())
+    qtbot.waitUntil(lambda: bool(app.engine.requests))
+    tuning.cancel()
+
+
+def test_on_battery_the_main_model_writes_alone_where_the_user_wants_that(
+    app: AppHarness, qtbot: QtBot, machine: ScriptedMachine
+) -> None:
+    becomes(app, machine, Power(on_battery=True))
+    app.ask(qtbot, "With a draft?")
+    app.application.settings.draft_on_battery = False
+    app.ask(qtbot, "And now?")
+    assert "no drafting on battery" in footer(app)
+    becomes(app, machine, Power())
+    app.ask(qtbot, "And back on power?")
+    modes = [request.speculation.mode for request in app.engine.requests]
+    assert modes == [SpeculationMode.AUTO, SpeculationMode.OFF, SpeculationMode.AUTO]
+
+
+def test_the_battery_has_a_switch_where_it_is_known(app: AppHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speculation, "knows_battery", lambda: True)
+    window = app.show_settings("advanced")
+    (cards,) = window.findChildren(speculation.SpeculationCards)
+    assert cards.battery.isVisible()
+    cards.battery.click()
+    assert not app.application.settings.draft_on_battery
