@@ -153,6 +153,22 @@
         <translation>ウインドウ全体。</translation>
     </message>
     <message>
+        <source>Now dark.</source>
+        <translation>現在はダークです。</translation>
+    </message>
+    <message>
+        <source>Now light.</source>
+        <translation>現在はライトです。</translation>
+    </message>
+    <message>
+        <source>Now on.</source>
+        <translation>現在はオンです。</translation>
+    </message>
+    <message>
+        <source>Now off.</source>
+        <translation>現在はオフです。</translation>
+    </message>
+    <message>
         <source>Animations</source>
         <translation>アニメーション</translation>
     </message>
@@ -852,8 +868,8 @@
         <translation>すべてのモデル</translation>
     </message>
     <message>
-        <source>Search models, or author/words</source>
-        <translation>モデルまたは作成者/キーワードで検索</translation>
+        <source>Search models, or enter author/model</source>
+        <translation>モデルを検索、または作成者/モデルを入力</translation>
     </message>
     <message>
         <source>Search models</source>
@@ -1486,6 +1502,10 @@
         <translation>言語</translation>
     </message>
     <message>
+        <source>Now %1.</source>
+        <translation>現在：%1。</translation>
+    </message>
+    <message>
         <source>Applies immediately.</source>
         <translation>すぐに適用されます。</translation>
     </message>
@@ -1588,6 +1608,10 @@
     <message>
         <source>No token for this address. The one for %1 is never sent here.</source>
         <translation>このアドレスのトークンはありません。%1 のトークンがここに送信されることはありません。</translation>
+    </message>
+    <message>
+        <source>Now %1.</source>
+        <translation>現在：%1。</translation>
     </message>
     <message>
         <source>Send token unencrypted</source>
@@ -1752,6 +1776,10 @@
         <translation>予測した部分が少なく、判断できません。</translation>
     </message>
     <message>
+        <source>It is not certain whether drafting pays here.</source>
+        <translation>ここでドラフトによって速くなるかどうかは、はっきりしません。</translation>
+    </message>
+    <message>
         <source>Accepted by position</source>
         <translation>位置別の受理率</translation>
     </message>
@@ -1794,10 +1822,6 @@
     <message>
         <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
         <translation>予測の %1 が当たりましたが、パスあたり %2 トークンでは足りません（速くなる目安：%3）。</translation>
-    </message>
-    <message>
-        <source>Too early to tell whether drafting pays here.</source>
-        <translation>ここでドラフトによって速くなるかどうかは、まだはっきりしません。</translation>
     </message>
     <message>
         <source>The starter pair knows its text by heart. Others gain less.</source>
@@ -1960,8 +1984,12 @@
         <translation>モデルがインストールされていません。</translation>
     </message>
     <message>
-        <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
-        <translation>モデル：%1 · ディスク上：%2 · Hunch がインストール：%3</translation>
+        <source>Models: %1 · On disk: %2</source>
+        <translation>モデル：%1 · ディスク上：%2</translation>
+    </message>
+    <message>
+        <source>%1 · Installed by Hunch: %2</source>
+        <translation>%1 · Hunch がインストール：%2</translation>
     </message>
     <message>
         <source>%1 shown · %2</source>
@@ -4462,6 +4490,10 @@
         <translation>何でも聞いてください</translation>
     </message>
     <message>
+        <source>Ask about Hunch</source>
+        <translation>Hunch について質問する</translation>
+    </message>
+    <message>
         <source>Question</source>
         <translation>質問</translation>
     </message>
@@ -4545,8 +4577,13 @@
         <translation>差が小さく、判断できません。</translation>
     </message>
     <message>
-        <source>This Mac was busy, so the times say little. Undisturbed: %1.</source>
-        <translation>この Mac が忙しく、時間は当てになりません。通常なら：%1。</translation>
+        <source>This Mac was busy, so the times say little.</source>
+        <translation>この Mac が忙しく、時間は当てになりません。</translation>
+    </message>
+    <message>
+        <source>Undisturbed: %1.</source>
+        <comment>such as 2.1× faster</comment>
+        <translation>通常なら：%1。</translation>
     </message>
     <message>
         <source>Both took the same time.</source>

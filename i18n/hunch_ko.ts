@@ -153,6 +153,22 @@
         <translation>윈도우 전체에 적용돼요.</translation>
     </message>
     <message>
+        <source>Now dark.</source>
+        <translation>지금은 다크예요.</translation>
+    </message>
+    <message>
+        <source>Now light.</source>
+        <translation>지금은 라이트예요.</translation>
+    </message>
+    <message>
+        <source>Now on.</source>
+        <translation>지금은 켜져 있어요.</translation>
+    </message>
+    <message>
+        <source>Now off.</source>
+        <translation>지금은 꺼져 있어요.</translation>
+    </message>
+    <message>
         <source>Animations</source>
         <translation>애니메이션</translation>
     </message>
@@ -852,8 +868,8 @@
         <translation>모든 모델</translation>
     </message>
     <message>
-        <source>Search models, or author/words</source>
-        <translation>모델 검색, 또는 만든이/검색어</translation>
+        <source>Search models, or enter author/model</source>
+        <translation>모델 검색, 또는 만든이/모델 입력</translation>
     </message>
     <message>
         <source>Search models</source>
@@ -1486,6 +1502,10 @@
         <translation>언어</translation>
     </message>
     <message>
+        <source>Now %1.</source>
+        <translation>지금은 %1.</translation>
+    </message>
+    <message>
         <source>Applies immediately.</source>
         <translation>바로 적용돼요.</translation>
     </message>
@@ -1588,6 +1608,10 @@
     <message>
         <source>No token for this address. The one for %1 is never sent here.</source>
         <translation>이 주소에는 토큰이 없어요. %1 허브의 토큰은 여기로 보내지 않아요.</translation>
+    </message>
+    <message>
+        <source>Now %1.</source>
+        <translation>지금은 %1.</translation>
     </message>
     <message>
         <source>Send token unencrypted</source>
@@ -1752,6 +1776,10 @@
         <translation>추측한 부분이 적어서 알 수 없어요.</translation>
     </message>
     <message>
+        <source>It is not certain whether drafting pays here.</source>
+        <translation>여기서 초안 모델이 이득인지 확실하지 않아요.</translation>
+    </message>
+    <message>
         <source>Accepted by position</source>
         <translation>위치별 수락률</translation>
     </message>
@@ -1794,10 +1822,6 @@
     <message>
         <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
         <translation>추측의 %1가 맞았지만 패스당 %2토큰은 부족해요(이득 기준: %3토큰).</translation>
-    </message>
-    <message>
-        <source>Too early to tell whether drafting pays here.</source>
-        <translation>여기서 초안 모델이 이득인지 아직 확실하지 않아요.</translation>
     </message>
     <message>
         <source>The starter pair knows its text by heart. Others gain less.</source>
@@ -1960,8 +1984,12 @@
         <translation>설치한 모델이 없어요.</translation>
     </message>
     <message>
-        <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
-        <translation>모델: %1개 · 디스크: %2 · Hunch가 설치: %3</translation>
+        <source>Models: %1 · On disk: %2</source>
+        <translation>모델: %1개 · 디스크: %2</translation>
+    </message>
+    <message>
+        <source>%1 · Installed by Hunch: %2</source>
+        <translation>%1 · Hunch가 설치: %2</translation>
     </message>
     <message>
         <source>%1 shown · %2</source>
@@ -4462,6 +4490,10 @@
         <translation>무엇이든 물어보세요</translation>
     </message>
     <message>
+        <source>Ask about Hunch</source>
+        <translation>Hunch에 대해 물어보세요</translation>
+    </message>
+    <message>
         <source>Question</source>
         <translation>질문</translation>
     </message>
@@ -4545,8 +4577,13 @@
         <translation>차이가 작아 판단하기 어려워요.</translation>
     </message>
     <message>
-        <source>This Mac was busy, so the times say little. Undisturbed: %1.</source>
-        <translation>이 Mac이 바빠서 시간만으로는 알기 어려워요. 평소라면 %1.</translation>
+        <source>This Mac was busy, so the times say little.</source>
+        <translation>이 Mac이 바빠서 시간만으로는 알기 어려워요.</translation>
+    </message>
+    <message>
+        <source>Undisturbed: %1.</source>
+        <comment>such as 2.1× faster</comment>
+        <translation>평소라면 %1.</translation>
     </message>
     <message>
         <source>Both took the same time.</source>

@@ -153,6 +153,22 @@
         <translation>作用于整个窗口。</translation>
     </message>
     <message>
+        <source>Now dark.</source>
+        <translation>目前为深色。</translation>
+    </message>
+    <message>
+        <source>Now light.</source>
+        <translation>目前为浅色。</translation>
+    </message>
+    <message>
+        <source>Now on.</source>
+        <translation>目前已开启。</translation>
+    </message>
+    <message>
+        <source>Now off.</source>
+        <translation>目前已关闭。</translation>
+    </message>
+    <message>
         <source>Animations</source>
         <translation>动画效果</translation>
     </message>
@@ -852,8 +868,8 @@
         <translation>所有模型</translation>
     </message>
     <message>
-        <source>Search models, or author/words</source>
-        <translation>搜索模型，或按“作者/关键词”搜索</translation>
+        <source>Search models, or enter author/model</source>
+        <translation>搜索模型，或输入“作者/模型”</translation>
     </message>
     <message>
         <source>Search models</source>
@@ -1486,6 +1502,10 @@
         <translation>语言</translation>
     </message>
     <message>
+        <source>Now %1.</source>
+        <translation>目前：%1。</translation>
+    </message>
+    <message>
         <source>Applies immediately.</source>
         <translation>立即生效。</translation>
     </message>
@@ -1588,6 +1608,10 @@
     <message>
         <source>No token for this address. The one for %1 is never sent here.</source>
         <translation>此地址没有令牌。%1 的令牌不会发送到这里。</translation>
+    </message>
+    <message>
+        <source>Now %1.</source>
+        <translation>目前：%1。</translation>
     </message>
     <message>
         <source>Send token unencrypted</source>
@@ -1752,6 +1776,10 @@
         <translation>猜测的部分太少，无法判断。</translation>
     </message>
     <message>
+        <source>It is not certain whether drafting pays here.</source>
+        <translation>无法确定草稿模型在这里是否有收益。</translation>
+    </message>
+    <message>
         <source>Accepted by position</source>
         <translation>各位置的接受率</translation>
     </message>
@@ -1794,10 +1822,6 @@
     <message>
         <source>%1 of the guesses were right, but %2 tokens per pass are too few (break-even: %3).</source>
         <translation>猜测有 %1 正确，但每轮 %2 个 token 还不够（收益起点：%3）。</translation>
-    </message>
-    <message>
-        <source>Too early to tell whether drafting pays here.</source>
-        <translation>目前还无法确定草稿模型在这里是否有收益。</translation>
     </message>
     <message>
         <source>The starter pair knows its text by heart. Others gain less.</source>
@@ -1960,8 +1984,12 @@
         <translation>尚未安装模型。</translation>
     </message>
     <message>
-        <source>Models: %1 · On disk: %2 · Installed by Hunch: %3</source>
-        <translation>模型：%1 · 占用磁盘：%2 · 由 Hunch 安装：%3</translation>
+        <source>Models: %1 · On disk: %2</source>
+        <translation>模型：%1 · 占用磁盘：%2</translation>
+    </message>
+    <message>
+        <source>%1 · Installed by Hunch: %2</source>
+        <translation>%1 · 由 Hunch 安装：%2</translation>
     </message>
     <message>
         <source>%1 shown · %2</source>
@@ -4462,6 +4490,10 @@
         <translation>有问题，尽管问</translation>
     </message>
     <message>
+        <source>Ask about Hunch</source>
+        <translation>询问有关 Hunch 的问题</translation>
+    </message>
+    <message>
         <source>Question</source>
         <translation>问题</translation>
     </message>
@@ -4545,8 +4577,13 @@
         <translation>差距太小，难以判断。</translation>
     </message>
     <message>
-        <source>This Mac was busy, so the times say little. Undisturbed: %1.</source>
-        <translation>这台 Mac 正忙，用时参考意义不大。正常情况下：%1。</translation>
+        <source>This Mac was busy, so the times say little.</source>
+        <translation>这台 Mac 正忙，用时参考意义不大。</translation>
+    </message>
+    <message>
+        <source>Undisturbed: %1.</source>
+        <comment>such as 2.1× faster</comment>
+        <translation>正常情况下：%1。</translation>
     </message>
     <message>
         <source>Both took the same time.</source>

@@ -32,6 +32,14 @@ def network_address() -> str:
         return str(probe.getsockname()[0])
 
 
+def system_proxy() -> str:
+    """Of the environment or the system's settings, without its password; "" where there is none."""
+    from urllib.request import getproxies  # not before the first frame
+
+    found = getproxies()
+    return next((found[name].rpartition("@")[2] for name in ("https", "all") if found.get(name)), "")
+
+
 def can_use_openblas() -> bool:
     """On Linux, where `make run` has installed it."""
     return has_openblas()

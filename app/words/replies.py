@@ -193,6 +193,12 @@ def _per_pass_text(stats: RequestStats) -> str:
     return formats.fill(needed, each, formats.number(stats.break_even, 1))
 
 
+def told_drafting(stats: RequestStats) -> DraftingState:
+    """ACTIVE for a draft that was paused only after the reply had gained by it."""
+    paused = stats.drafting is DraftingState.PARKED
+    return DraftingState.ACTIVE if paused and tone_of(stats) is Tone.GAIN else stats.drafting
+
+
 def _is_copied(stats: RequestStats) -> bool:
     """Whether what was drafted came from the chat's own text, though a draft model may be loaded."""
     return stats.proposer == _LOOKUP and stats.drafted > 0
@@ -213,10 +219,11 @@ def source_sentence(stats: RequestStats) -> str:
         )
     if _is_copied(stats):
         return QCoreApplication.translate("ReplyStats", "Guesses come from this chat's text.")
-    if stats.drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
+    drafting = told_drafting(stats)
+    if drafting is DraftingState.PARKED and 0 < stats.draft_speed <= 1 - _LEAST_LOSS:
         rests = QCoreApplication.translate("ReplyStats", "Drafting is paused: it was %1 slower here.")
         return formats.fill(rests, formats.percent(1 - stats.draft_speed))
-    return drafting_sentence(stats.drafting)
+    return drafting_sentence(drafting)
 
 
 def why_undrafted(stats: RequestStats) -> str:

@@ -12,7 +12,7 @@ from app.markup.kinds import Content, Language
 from app.storage import Grouping, ReplyStatus, Total
 from app.words import formats, speculation
 from app.words.model_names import pair_name
-from app.words.replies import break_even_text, speed_up_text, status_text
+from app.words.replies import speed_up_text, status_text, told_drafting
 from engine import DraftingState, RequestStats
 
 NOT_KNOWN = "–"
@@ -78,7 +78,7 @@ def second_line(column: RequestColumn, stats: RequestStats) -> str:
 
 def _from_how_many(stats: RequestStats) -> str:
     """The break-even, below the tokens per pass."""
-    return "" if stats.break_even is None else f"≥ {break_even_text(stats)}"
+    return "" if stats.break_even is None else f"≥ {formats.number(stats.break_even, 1)}"
 
 
 def source_text(stats: RequestStats) -> str:
@@ -94,7 +94,7 @@ def source_text(stats: RequestStats) -> str:
         DraftingState.PARKED: QCoreApplication.translate("Requests", "drafting paused"),
         DraftingState.UNSUPPORTED: QCoreApplication.translate("Requests", "not supported"),
         DraftingState.FAILED: QCoreApplication.translate("Requests", "draft failed"),
-    }.get(stats.drafting, _drafter(stats))
+    }.get(told_drafting(stats), _drafter(stats))
 
 
 def _drafter(stats: RequestStats) -> str:

@@ -24,6 +24,7 @@ from engine import DraftingState, RequestStats
 
 MOST_POSITIONS = 8
 _LEAST_PASSES = 3  # that a chart is drawn of
+_LEAST_SAVED_S = 0.05  # less is no figure
 NOT_KNOWN = "–"
 
 
@@ -88,7 +89,7 @@ def _why_not(stats: RequestStats) -> str:
     if stats.drafted and not drafted_enough(stats) and stats.drafting is not DraftingState.PARKED:
         return QCoreApplication.translate("Inspector", "Too little was drafted to tell.")
     if stats.drafted and stats.speed_up is None:
-        return QCoreApplication.translate("Inspector", "Too early to tell whether drafting pays here.")
+        return QCoreApplication.translate("Inspector", "It is not certain whether drafting pays here.")
     return source_sentence(stats)
 
 
@@ -192,7 +193,7 @@ def over_time_words(stats: RequestStats) -> str:
 
 def saved_text(stats: RequestStats) -> str:
     """ "4.2 s saved" or "1.3 s lost"; a dash where there is nothing to judge by."""
-    if stats.saved_s is None or tone_of(stats) is Tone.NONE:
+    if stats.saved_s is None or tone_of(stats) is Tone.NONE or abs(stats.saved_s) < _LEAST_SAVED_S:
         return NOT_KNOWN
     saved = QCoreApplication.translate("Inspector", "%1 s saved")
     lost = QCoreApplication.translate("Inspector", "%1 s lost")

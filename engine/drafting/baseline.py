@@ -107,7 +107,7 @@ class Baselines:
         return self._known[source, depth]
 
     def see(self, source: str, depth: int, beyond: float, began_at: float, ended_at: float) -> None:
-        """If there is none yet: that of the nearest depth, or of plain passes if the source has never drafted."""
+        """Update with a pass of `source`; "" is a plain one. `beyond`: log(measured / calibrated seconds)."""
         if began_at > self._seen_at:
             for each in self._known.values():
                 each.rest(min(began_at - self._seen_at, 1e9))

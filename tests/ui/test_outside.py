@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 import app.views.shell.outside as announcing
+from app.settings import STARTER_FOLDER
 from app.storage import Database
 from app.view_models.attached import AttachedRow
 from app.view_models.transcript import ReplyStatus
@@ -141,6 +142,12 @@ def test_an_answer_that_came_after_its_window_was_closed_is_marked_until_it_is_b
     qtbot.waitUntil(lambda: harness.chats.asides.latest(1)[0].unseen)
     quick.come_to_front()
     qtbot.waitUntil(lambda: not harness.chats.asides.latest(1)[0].unseen)
+
+
+def test_it_asks_only_about_hunch_where_no_more_is_known(harness: AppHarness, quick: QuickAsk) -> None:
+    assert quick.edit.placeholderText() == "Ask anything"
+    harness.application.settings.main_folder = STARTER_FOLDER
+    assert quick.edit.placeholderText() == "Ask about Hunch"
 
 
 def test_it_sends_with_the_key_that_was_chosen(harness: AppHarness, quick: QuickAsk) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
@@ -397,6 +397,28 @@ def test_a_row_says_what_the_open_chat_has_instead_and_whose_it_is(tmp_path: Pat
         assert said["top_k"].endswith("Now 40, this chat's.")
         assert said["thinking"].endswith("Now on, this chat's.")
         assert "Now" not in said["top_p"]
+
+
+def test_what_follows_the_system_says_what_that_is(
+    harness: AppHarness, window: SettingsWindow, hub: HubCard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, look = harness.application.settings, window.appearance
+
+    def said() -> list[str]:
+        texts = [row.explanation.text() for row in (window.general._language_row, look._rows["appearance"])]
+        return [*texts, look._rows["motion"].explanation.text(), hub._proxy_row.explanation.text()]
+
+    monkeypatch.setenv("https_proxy", "http://user:secret@proxy.example:3128")
+    monkeypatch.setattr(QLocale, "uiLanguages", lambda _locale: ["en-GB"])
+    for name, value in (("language", "en"), ("appearance", "light"), ("motion", "off"), ("hub_proxy", "http://other")):
+        setattr(settings, name, value)
+    assert not any("Now" in text for text in said())
+    for name, value in (("language", ""), ("appearance", "auto"), ("motion", "auto"), ("hub_proxy", "")):
+        setattr(settings, name, value)
+    language, appearance, motion, proxy = said()
+    assert (language, proxy) == ("Applies immediately. Now English.", "Empty: system proxy. Now proxy.example:3128.")
+    assert appearance.endswith("Now dark." if harness.application.theme.dark else "Now light.")
+    assert motion.endswith("Now on." if harness.application.theme.motion_ms else "Now off.")
 
 
 def test_escape_closes_the_window(window: SettingsWindow) -> None:

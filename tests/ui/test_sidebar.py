@@ -461,7 +461,16 @@ def test_results_show_each_message_with_what_was_found_in_sight(app: AppHarness,
     shown = centred(text, (at, at + 6), metrics, 200)
     assert "needle" in shown
     assert metrics.horizontalAdvance(shown) <= 200
-    assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 3
+    assert abs(shown.index("needle") - (len(shown) - shown.index("needle") - 6)) <= 4
+
+
+def test_no_word_beside_what_is_found_is_cut(qapp: QApplication) -> None:
+    text, metrics = "unreadable words, a needle and unreadable words", QFontMetrics(qapp.font())
+    at = text.index("needle")
+    for width_px in range(metrics.horizontalAdvance("…, a needle and…"), metrics.horizontalAdvance(text)):
+        shown = centred(text, (at, at + 6), metrics, width_px)
+        assert set(shown.strip("…").split()) <= set(text.split())
+        assert metrics.horizontalAdvance(shown) <= width_px
 
 
 @pytest.mark.parametrize("typed", ["needle", " "])

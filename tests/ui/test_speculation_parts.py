@@ -416,6 +416,10 @@ def test_a_race_tells_the_figure_that_stands_under_the_reply_and_not_what_else_r
         view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in laps))
         assert read(verdict(view)).endswith(said)
         assert gain_text(laps[1]) in read(verdict(view))
+    loser = replace(drafted, plain_rounds=200.0, decode_s=1.0)
+    view = RaceView(RaceState.DONE, tuple(Lap(LapState.DONE, stats=each, tokens=(7, 8)) for each in (plain, loser)))
+    assert view.is_disturbed
+    assert verdict(view).endswith("the times say little.")
 
 
 def test_the_first_token_of_a_lap_is_one_token(app: AppHarness) -> None:

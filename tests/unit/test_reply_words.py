@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtCore import QLocale
 
 from app.words import formats
-from app.words.replies import FooterLine, Tone, break_even_text, footer_line, speed_up_text
-from app.words.speculation import time_shares, time_words
+from app.words.replies import FooterLine, Tone, break_even_text, footer_line, speed_up_text, tone_of
+from app.words.requests import RequestColumn, second_line
+from app.words.speculation import plain_sentence, time_shares, time_words
 from engine import DraftingState, RequestStats
 
 # Behind the first round, 100 of 50 ms for 290 tokens; a plain token takes 27.6 ms, so drafting pays from 1.8 tokens per
@@ -111,9 +112,12 @@ def test_a_draft_that_rests_by_now_needs_no_way_out() -> None:
 
 def test_no_gain_stands_beside_a_draft_that_is_paused() -> None:
     for rounds, gain in ((181.0, "1.6× faster"), (290.0, "drafting paused here"), (0.0, "drafting paused here")):
-        line = footer_line(replace(DRAFTED, plain_rounds=rounds, drafting=DraftingState.PARKED))
+        stats = replace(DRAFTED, plain_rounds=rounds, drafting=DraftingState.PARKED)
+        line = footer_line(stats)
         assert line.gain == gain
         assert "paused" not in line.details
+        told = line.tooltip + second_line(RequestColumn.STATE, stats) + plain_sentence(stats)
+        assert ("paused" in told) is (tone_of(stats) is not Tone.GAIN)
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,7 @@ class DiscoverPanel(Translated, QWidget):
 
     def _retranslate(self) -> None:
         self._heading.setText(self.tr("All models"))
-        self.text.setPlaceholderText(self.tr("Search models, or author/words"))
+        self.text.setPlaceholderText(self.tr("Search models, or enter author/model"))
         self.text.setAccessibleName(self.tr("Search models"))
         self.family.set_choices([("", self.tr("Any family")), *((name, name) for name in HUB_FAMILIES)])
         self.bits.set_choices([(0, self.tr("Any precision")), *((bits, bits_text(bits)) for bits in BITS)])

@@ -167,11 +167,10 @@ class InstalledCard(Translated, QWidget):
     def _total(self, found: Sequence[ModelEntry]) -> str:
         own = [entry for entry in self._entries if entry.can_delete]
         everything = fill(
-            self.tr("Models: %1 · On disk: %2 · Installed by Hunch: %3"),
-            count(len(self._entries)),
-            size(disk_bytes(self._entries)),
-            size(disk_bytes(own)),
+            self.tr("Models: %1 · On disk: %2"), count(len(self._entries)), size(disk_bytes(self._entries))
         )
+        if own:
+            everything = fill(self.tr("%1 · Installed by Hunch: %2"), everything, size(disk_bytes(own)))
         if len(found) == len(self._entries):
             return everything
         return fill(self.tr("%1 shown · %2"), count(len(found)), everything)

@@ -8,7 +8,7 @@ from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Segments, Switch
 from app.views.widgets.translated import Translated
-from app.words.formats import percent
+from app.words.formats import percent, sentences
 
 
 class AppearancePage(Translated, Page):
@@ -46,6 +46,7 @@ class AppearancePage(Translated, Page):
             control.chosen.connect(lambda value, name=name: setattr(self._settings, name, value))
         self.reply_figures.toggled.connect(lambda on: setattr(self._settings, "reply_figures", on))
         self._settings.changed.connect(lambda name: self._show() if name in self._rows else None)
+        self.theme.changed.connect(self._show_in_force)
 
     def _show(self) -> None:
         scale = self._settings.text_scale
@@ -53,11 +54,10 @@ class AppearancePage(Translated, Page):
         for name, control in self._controls().items():
             control.set_value(getattr(self._settings, name))
         self.reply_figures.setChecked(self._settings.reply_figures)
+        self._show_in_force()
 
     def _retranslate(self) -> None:
-        self._rows["appearance"].set_words(self.tr("Appearance"), self.tr("Light or dark theme, or match the system."))
         self._rows["text_scale"].set_words(self.tr("Text size"), self.tr("For the whole window."))
-        self._rows["motion"].set_words(self.tr("Animations"), self.tr("Auto follows Reduce Motion."))
         self._rows["reply_figures"].set_words(
             self.tr("Figures under replies"),
             self.tr("Model, tokens per second, accept rate, tokens per pass."),
@@ -65,3 +65,19 @@ class AppearancePage(Translated, Page):
         self.appearance.set_choices((("auto", self.tr("Auto")), ("light", self.tr("Light")), ("dark", self.tr("Dark"))))
         self.motion.set_choices((("auto", self.tr("Auto")), ("on", self.tr("On")), ("off", self.tr("Off"))))
         self._show()
+
+    def _show_in_force(self) -> None:
+        """What the system says, where it is followed."""
+        look = self.tr("Now dark.") if self.theme.dark else self.tr("Now light.")
+        moves = self.tr("Now on.") if self.theme.motion_ms else self.tr("Now off.")
+        self._rows["appearance"].set_words(
+            self.tr("Appearance"),
+            sentences(
+                self.tr("Light or dark theme, or match the system."),
+                look if self._settings.appearance == "auto" else "",
+            ),
+        )
+        self._rows["motion"].set_words(
+            self.tr("Animations"),
+            sentences(self.tr("Auto follows Reduce Motion."), moves if self._settings.motion == "auto" else ""),
+        )

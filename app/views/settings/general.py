@@ -12,7 +12,8 @@ from app.views.widgets.buttons import ChoiceButton
 from app.views.widgets.cards import Card, Page, Row
 from app.views.widgets.fields import Switch
 from app.views.widgets.translated import Translated
-from app.words.languages import LANGUAGES
+from app.words.formats import fill, sentences
+from app.words.languages import LANGUAGES, system_language
 
 _IDLE_MINUTES = (5, 15, 30, 60, 240)
 
@@ -41,6 +42,8 @@ class GeneralPage(Translated, Page):
         self._retranslate()
 
     def _show(self) -> None:
+        now = "" if self._settings.language else fill(self.tr("Now %1."), LANGUAGES[system_language()])
+        self._language_row.set_words(self.tr("Language"), sentences(self.tr("Applies immediately."), now))
         self.language.set_value(self._settings.language)
         minutes = self._settings.unload_after_min
         choices = sorted({*_IDLE_MINUTES, minutes} - {0})
@@ -50,7 +53,6 @@ class GeneralPage(Translated, Page):
         self.tray.setChecked(self._settings.tray_icon)
 
     def _retranslate(self) -> None:
-        self._language_row.set_words(self.tr("Language"), self.tr("Applies immediately."))
         self.language.set_choices([("", self.tr("Match system")), *LANGUAGES.items()])
         self._unload_row.set_words(
             self.tr("Unload idle models"),

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QWidget
 
 from app.controllers.models import ModelController
 from app.settings import Settings
+from app.system.machine import system_proxy
 from app.theme import Theme
 from app.views.widgets.cards import Card, Row
 from app.views.widgets.fields import LineField, Switch, WholeField
 from app.views.widgets.translated import Translated
-from app.words.formats import fill
+from app.words.formats import fill, sentences
 
 _FIELD_PX = 260  # whatever the text's size, so that large text leaves a page its width
 _MEGABYTE = 1_000_000
@@ -75,7 +76,7 @@ class HubCard(Translated, Card):
             "hub_endpoint": self._show_hub,
             "hub_token": self._show_token,
             "hub_mirrors": lambda: self.mirrors.setText(" ".join(settings.hub_mirrors)),
-            "hub_proxy": lambda: self.proxy.setText(settings.hub_proxy),
+            "hub_proxy": self._show_proxy,
             "download_limit": lambda: self.limit.setValue(settings.download_limit // _MEGABYTE),
             "hub_offline": lambda: self.offline.setChecked(settings.hub_offline),
             "hub_token_in_clear": lambda: self.token_in_clear.setChecked(settings.hub_token_in_clear),
@@ -96,6 +97,15 @@ class HubCard(Translated, Card):
         if not self._settings.hub_token and (others := self._settings.hubs_with_token):
             words = fill(self.tr("No token for this address. The one for %1 is never sent here."), others[-1])
         self._token_row.set_words(self.tr("Token"), words)
+
+    def _show_proxy(self) -> None:
+        self.proxy.setText(self._settings.hub_proxy)
+        self._say_proxy()
+
+    def _say_proxy(self) -> None:
+        in_force = "" if self._settings.hub_proxy else system_proxy()
+        now = fill(self.tr("Now %1."), in_force) if in_force else ""
+        self._proxy_row.set_words(self.tr("Proxy"), sentences(self.tr("Empty: system proxy."), now))
 
     def _keep_endpoint(self) -> None:
         if self.endpoint.text() != self._settings.hub_endpoint:
@@ -127,7 +137,7 @@ class HubCard(Translated, Card):
             self.tr("Mirrors"),
             self.tr("Used if the hub is unreachable. Separate with spaces. Never sent the token."),
         )
-        self._proxy_row.set_words(self.tr("Proxy"), self.tr("Empty: system proxy."))
+        self._say_proxy()
         self._limit_row.set_words(self.tr("Download limit"), self.tr("Total, in MB per second."))
         self.limit.setSpecialValueText(self.tr("None"))
         self._offline_row.set_words(self.tr("Offline mode"), self.tr("Installed models keep working."))

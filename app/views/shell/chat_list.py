@@ -373,7 +373,7 @@ def more_place(theme: Theme, row: QRect) -> QRect:
 
 
 def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
-    """As much of the text as fits, with what is found in the middle of it."""
+    """As many whole words as fit, with what is found in the middle of them."""
     if metrics.horizontalAdvance(text) <= width_px:
         return text
     first, last = span
@@ -383,6 +383,10 @@ def centred(text: str, span: Span, metrics: QFontMetrics, width_px: int) -> str:
         if wider == (first, last) or metrics.horizontalAdvance(piece) > width_px:
             break
         first, last = wider
+    if first and text[first - 1] != " ":
+        first = max(first, text.find(" ", first, span[0]))
+    if last < len(text) and text[last] != " " and (end := text.rfind(" ", span[1], last)) >= 0:
+        last = end
     return ("…" if first else "") + text[first:last].strip() + ("…" if last < len(text) else "")
 
 

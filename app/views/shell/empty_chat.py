@@ -24,6 +24,7 @@ from app.words.formats import fill
 from app.words.model_names import human_name
 
 _WIDTH = 560
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 class EmptyChat(Translated, QScrollArea):
@@ -147,7 +148,8 @@ class EmptyChat(Translated, QScrollArea):
         return card
 
     def _retranslate(self) -> None:
-        self.line.setText(self.tr("Guess ahead, check at once, read sooner."))
+        before, comma, last = self.tr("Guess ahead, check at once, read sooner.").rpartition(", ")
+        self.line.setText(before + comma + last.replace(" ", _NO_BREAK))  # a second line has more than one word
         #: Three questions that the starter pair was taught; use the exact words of packaging/starter/guide.
         asked = (
             self.tr("What is speculative decoding?"),

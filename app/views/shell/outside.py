@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from app.controllers.asides import Asides
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.settings import Settings
+from app.settings import STARTER_FOLDER, Settings
 from app.theme import Theme
 from app.view_models.model_list import PairState
 from app.view_models.transcript import ReplyStatus
@@ -212,8 +212,8 @@ class Outside(QObject):
         """Made when it is first asked for."""
         if self._quick_ask is None:
             self._quick_ask = QuickAsk(self._theme, self._chats.asides)
-            self._show_send_key()
-            self._settings.changed.connect(self._show_send_key)
+            self._show_settings()
+            self._settings.changed.connect(self._show_settings)
             self._quick_ask.chat_wanted.connect(self._open_chat)
             self._quick_ask.unsent_changed.connect(self._chats.asides.keep_unsent)
             given = self._parts.composer.edit
@@ -230,7 +230,8 @@ class Outside(QObject):
         if self._quick_ask is not None:
             self._quick_ask.keep_unsent()
 
-    def _show_send_key(self) -> None:
+    def _show_settings(self) -> None:
+        self.quick_ask.show_for(self._settings.main_folder == STARTER_FOLDER)
         self.quick_ask.edit.sends_with_control = self._settings.send_key == "control_return"
 
     def _show_window(self) -> None:

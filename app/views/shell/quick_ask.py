@@ -53,7 +53,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
         self._asides = asides
         self._model = TranscriptModel(self)
         self._chat_id = 0
-        self._asking = False
+        self._asking = self._only_about_hunch = False
         self._keep = QTimer(self, singleShot=True, interval=_KEEP_DELAY_MS)
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
@@ -231,13 +231,18 @@ class QuickAsk(TakesDrops, Translated, QWidget):
     def _retranslate(self) -> None:
         self.setWindowTitle(self.tr("Quick Ask"))
         self.setAccessibleName(self.tr("Quick Ask"))
-        self.edit.set_hint(self.tr("Ask anything"))
+        self.edit.set_hint(self.tr("Ask about Hunch") if self._only_about_hunch else self.tr("Ask anything"))
         self.edit.setAccessibleName(self.tr("Question"))
         self.answer.setAccessibleName(self.tr("Answer"))
         self.close_button.set_name(self.tr("Close"))
         self.note.setText(self.tr("Saved as a chat."))
         self.open_button.setText(self.tr("Open in Hunch"))
         self._show_state()
+
+    def show_for(self, starter: bool) -> None:
+        """The starter pair knows only Hunch."""
+        self._only_about_hunch = starter
+        self._retranslate()
 
     # The window itself
 

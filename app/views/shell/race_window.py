@@ -126,8 +126,12 @@ def _time(view: RaceView) -> str:
     if view.factor is None or tone_of(drafted) is Tone.NONE:
         return QCoreApplication.translate("Race", "Too close to call.")
     if view.is_disturbed:
-        busy = QCoreApplication.translate("Race", "This Mac was busy, so the times say little. Undisturbed: %1.")
-        return formats.fill(busy, gain_text(drafted))
+        busy = QCoreApplication.translate("Race", "This Mac was busy, so the times say little.")
+        seen = Tone.GAIN if drafted.tokens_per_second > plain.tokens_per_second else Tone.COST
+        if tone_of(drafted) not in (seen, Tone.PAR):  # the opposite of what the times say is not believed
+            return busy
+        undisturbed = QCoreApplication.translate("Race", "Undisturbed: %1.", "such as 2.1× faster")
+        return formats.sentences(busy, formats.fill(undisturbed, gain_text(drafted)))
     return _saved(view)
 
 
