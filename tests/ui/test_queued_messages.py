@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from engine import OutOfMemory
 from tests.helpers.app_harness import AppHarness, open_app
 from tests.helpers.fake_engine import Script
 
@@ -47,6 +48,31 @@ def test_it_is_sent_when_the_reply_is_complete(harness: AppHarness, qtbot: QtBot
     assert texts(harness, chat_id)[:3] == ["First", "One two", "Second"]
     assert composer.is_empty
     assert not composer.queue_note.isVisible()
+
+
+def test_it_is_on_disk_at_once(harness: AppHarness, qtbot: QtBot) -> None:
+    """Also a process that is killed keeps what was sent, without waiting for a pause after the last key."""
+    assert not harness.window.composer.unsent._keep.isActive()
+    harness.wait_until_stored(qtbot)
+    assert harness.application.storage.read.unsent.all() == {harness.chats.chat_id: "Second"}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_it_stays_where_the_reply_fails(tmp_path: Path, qtbot: QtBot, elsewhere: bool) -> None:
+    with open_app(tmp_path, qtbot) as harness:
+        harness.engine.scripts.append(Script(("One",), error=OutOfMemory("full")))
+        harness.engine.gate.hold()
+        harness.window.composer.send("First")
+        qtbot.waitUntil(lambda: harness.chats.generating)
+        chat_id = harness.chats.chat_id
+        harness.window.composer.send("Second")
+        if elsewhere:
+            harness.chats.new_chat()
+        finish(harness, qtbot)
+        assert len(texts(harness, chat_id)) == 2
+    with open_app(tmp_path, qtbot) as later:
+        later.chats.open_chat(chat_id)
+        assert later.window.composer.text() == "Second"
 
 
 def test_it_goes_to_its_own_chat(harness: AppHarness, qtbot: QtBot) -> None:

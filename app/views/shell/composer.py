@@ -139,6 +139,7 @@ class UnsentWords(QObject):
     # Waiting for a reply
 
     def queue(self, rows: list[AttachedRow]) -> None:
+        self.keep()
         self._queued[self._chat_id] = rows
         self.queue_changed.emit()
 
