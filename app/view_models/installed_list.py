@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from app.view_models.model_list import ModelEntry
-from engine import TYPICAL_OF_KIND, DrafterKind, FitLevel, MemoryFit, ModelSource, PredictedGain
+from engine import DrafterKind, FitLevel, MemoryFit, ModelSource, PredictedGain
 
 
 class ModelSort(StrEnum):
@@ -48,10 +48,6 @@ class PairOffer:
     gain_machine: str = ""
     predicted: PredictedGain | None = None  # for this machine
     installed: bool = False
-
-    def with_longest_estimate(self) -> PairOffer:
-        """As it may be shown once this machine has been measured, in the most words."""
-        return replace(self, predicted=PredictedGain(2.0, TYPICAL_OF_KIND))
 
 
 def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:

@@ -53,6 +53,16 @@ def test_a_message_sent_while_the_model_loads_waits_and_is_answered(tmp_path: Pa
         assert harness.ask(qtbot, "Quick")
 
 
+def test_before_the_engine_is_there_the_window_says_what_will_be_loaded(tmp_path: Path, qtbot: QtBot) -> None:
+    with AppHarness(tmp_path, with_starter=True) as harness:
+        window = harness.window
+        assert window.models is None
+        assert window.header.chip.accessibleName() == "Models: Loading Hunch Starter…"
+        assert window.composer.edit.placeholderText() == "Ask about Hunch"
+        with qtbot.waitSignal(harness.application.opened):
+            harness.application.show()
+
+
 def test_a_start_makes_no_panel_that_nobody_has_opened(tmp_path: Path, qtbot: QtBot) -> None:
     with open_app(tmp_path, qtbot) as harness:
         for panel in (Picker, InspectorPanel, ChatSettings):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QLocale, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
@@ -37,7 +39,7 @@ class EmptyChat(Translated, QScrollArea):
         self.line = TextLabel(theme, TextStyle.TITLE)
         self.questions = [QuestionButton(theme, self) for _ in range(3)]
         self.offer = TextLabel(theme, TextStyle.BODY)
-        self.offer_reason = _RoomyLabel(theme, TextStyle.FINE)
+        self.offer_reason = TextLabel(theme, TextStyle.FINE)
         self.offer_button = PillButton(theme, Emphasis.PLAIN)
         self.install_button = PillButton(theme, Emphasis.PRIMARY, "download")
         self.download = DownloadRow(theme)
@@ -162,7 +164,6 @@ class EmptyChat(Translated, QScrollArea):
         self._describe_offer()
 
     def _describe_offer(self) -> None:
-        self.offer_reason.keep_room_for("")
         self.install_button.setVisible(self._pair is not None)
         here = self._pair is not None and self._pair.installed
         self.install_button.setText(self.tr("Use both") if here else self.tr("Install both"))
@@ -180,33 +181,15 @@ class EmptyChat(Translated, QScrollArea):
         if self._pair is not None:
             self.install_button.setAccessibleName(fill(self.tr("Install %1 and its draft"), name))
             self.offer_reason.setText(self._offer_words(self._pair))
-            # What the pair may bring is shown once this Mac was measured: nothing is to move under the pointer then.
-            self.offer_reason.keep_room_for(self._offer_words(self._pair.with_longest_estimate()))
             return
         self.offer_reason.setText(
             self.tr("The starter pair only knows Hunch. For anything else, install a larger model and a draft.")
         )
 
     def _offer_words(self, pair: PairOffer) -> str:
+        """Without the estimate for this Mac, which comes later: nothing is to move under the pointer then."""
         sentence = self.tr("The starter pair only knows Hunch. For anything else, install %1 and its draft: %2.")
-        return fill(sentence, human_name(pair.main_name), offer_text(pair))
-
-
-class _RoomyLabel(TextLabel):
-    """At every width as high as another text would be, where that is higher."""
-
-    def __init__(self, theme: Theme, text_style: TextStyle) -> None:
-        super().__init__(theme, text_style)
-        self.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._other = TextLabel(theme, text_style, self)  # is measured, and never shown
-        self._other.hide()
-
-    def keep_room_for(self, text: str) -> None:
-        self._other.setText(text)
-        self.updateGeometry()
-
-    def heightForWidth(self, width: int) -> int:
-        return max(super().heightForWidth(width), self._other.heightForWidth(width))
+        return fill(sentence, human_name(pair.main_name), offer_text(replace(pair, predicted=None)))
 
 
 class QuestionButton(PaintedButton):

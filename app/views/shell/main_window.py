@@ -6,6 +6,7 @@ It can be painted without controllers; `bind` connects them once the database an
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, Signal
@@ -14,10 +15,10 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QStackedLayout, QVBoxLa
 
 from app.controllers.chat import ChatController
 from app.controllers.models import ModelController
-from app.settings import STARTER_FOLDER, Settings
+from app.settings import STARTER_FOLDER, STARTER_NAME, Settings
 from app.theme import Theme
 from app.view_models.attached import AttachedRow
-from app.view_models.model_list import PairState
+from app.view_models.model_list import PairState, PairView
 from app.view_models.transcript import ReplyStatus
 from app.views.link_dialog import ask_to_open
 from app.views.shell.chat_settings import ChatSettingsWiring
@@ -129,7 +130,7 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
 
     def _connect_menu(self) -> None:
         menu = self.menu
-        menu.close_window.triggered.connect(self._close_active)
+        menu.close_window.triggered.connect(lambda: self._front().close())
         menu.minimize.triggered.connect(lambda: self._front().showMinimized())
         menu.settings.triggered.connect(lambda: self.settings_requested.emit(""))
         menu.quit.triggered.connect(self.quit)
@@ -359,15 +360,13 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         """The active window: the entries of the app-wide menu bar act on it."""
         return QApplication.activeWindow() or self
 
-    def _close_active(self) -> None:
-        self._front().close()
-
     # The window itself
 
     def _restore(self) -> None:
         self.parts.set_sidebar_visible(self._settings.sidebar_visible)
         if self._settings.window_geometry:
             self.restoreGeometry(QByteArray.fromBase64(self._settings.window_geometry.encode()))
+        _show_coming(self, self._settings.main_folder)
 
     def _place_banner(self) -> None:
         if not self.banner.isVisibleTo(self):
@@ -454,3 +453,13 @@ class MainWindow(TakesDrops, Translated, ShellWindow):
         if not self._was_painted:
             self._was_painted = True
             self.painted_first.emit()
+
+
+def _show_coming(window: MainWindow, folder: str) -> None:
+    """What will be loaded, until the engine is there to say so."""
+    if folder:
+        is_starter = folder == STARTER_FOLDER
+        name = STARTER_NAME if is_starter else Path(folder).name
+        window.header.chip.set_pair(PairView(name, state=PairState.LOADING))
+        window.composer.show_for(is_starter)
+        window.empty_chat.show_for(is_starter, has_model=True)
