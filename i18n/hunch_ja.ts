@@ -363,6 +363,14 @@
 <context>
     <name>AttachmentWiring</name>
     <message>
+        <source>An attachment is too long for this model.</source>
+        <translation>添付がこのモデルには長すぎます。</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>末尾だけを残す</translation>
+    </message>
+    <message>
         <source>Attach Files</source>
         <translation>ファイルを添付</translation>
     </message>

@@ -363,6 +363,14 @@
 <context>
     <name>AttachmentWiring</name>
     <message>
+        <source>An attachment is too long for this model.</source>
+        <translation>첨부 파일이 이 모델에는 너무 길어요.</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>끝부분만 남기기</translation>
+    </message>
+    <message>
         <source>Attach Files</source>
         <translation>파일 첨부</translation>
     </message>

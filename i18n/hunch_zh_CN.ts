@@ -363,6 +363,14 @@
 <context>
     <name>AttachmentWiring</name>
     <message>
+        <source>An attachment is too long for this model.</source>
+        <translation>附件对此模型来说太长。</translation>
+    </message>
+    <message>
+        <source>Keep only its end</source>
+        <translation>只保留末尾</translation>
+    </message>
+    <message>
         <source>Attach Files</source>
         <translation>添加附件</translation>
     </message>

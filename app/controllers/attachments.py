@@ -200,8 +200,9 @@ class AttachmentController(QObject):
     def add_text(self, text: str, message_id: int = 0) -> None:
         """A long text that was pasted; it is there at once."""
         data = text.encode("utf-8", "replace")
-        text = data.decode("utf-8").replace("\0", "")
-        attachment = Attachment("", AttachmentKind.PASTED, text, len(data))
+        self.add(Attachment("", AttachmentKind.PASTED, data.decode("utf-8").replace("\0", ""), len(data)), message_id)
+
+    def add(self, attachment: Attachment, message_id: int = 0) -> None:
         place = -message_id or self._chat_id
         self._rows.add(place, attachment)
         self._changed(place)

@@ -19,6 +19,7 @@ MOST_FILE_BYTES = 16_000_000
 MOST_PDF_BYTES = 128_000_000
 MOST_CHARACTERS = 4_000_000
 _HEAD_BYTES = 1024
+_LEFT_OUT = "[…]\n"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0")
 _IMAGE_BRANDS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
 
@@ -51,6 +52,12 @@ def _read(path: Path, stop: Stop, progress: Progress) -> Attachment:
     if len(text) > MOST_CHARACTERS:
         raise Refused(WhyNot.TOO_LONG, MOST_CHARACTERS)
     return Attachment(name_of(path), kind, text, size)
+
+
+def end_of(text: str, characters: int) -> str:
+    """The last lines of it, at most so many characters, below a sign that something is left out."""
+    end = text[-max(1, characters) :]
+    return _LEFT_OUT + end[end.find("\n") + 1 :]
 
 
 def name_of(path: Path) -> str:

@@ -46,6 +46,12 @@ class AttachedModel(QObject):
     def tokens(self) -> int:
         return sum(row.tokens or 0 for row in self.rows)
 
+    @property
+    def longest(self) -> AttachedRow | None:
+        """Of those whose tokens are known."""
+        counted = [row for row in self.rows if row.attachment is not None and row.tokens]
+        return max(counted, key=lambda row: row.tokens or 0, default=None)
+
     def row(self, number: int) -> AttachedRow | None:
         return next((row for row in self.rows if row.number == number), None)
 

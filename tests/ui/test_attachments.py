@@ -279,6 +279,23 @@ def test_the_context_meter_counts_what_is_attached(app: AppHarness, qtbot: QtBot
     assert ring.share == 1.0
 
 
+def test_of_what_is_too_long_for_the_model_the_end_is_kept(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    banner, log = app.window.banner, tmp_path / "app.log"
+    log.write_text("".join(f"line {number}\n" for number in range(5000)))
+    app.window.composer.edit.insertFromMimeData(files(log))
+    qtbot.waitUntil(banner.isVisible)
+    assert not app.window.composer.button.isEnabled()
+    banner.button.click()
+    qtbot.waitUntil(app.window.composer.button.isEnabled)
+    qtbot.waitUntil(lambda: not banner.isVisible())
+    (row,) = rows(app)
+    assert row.attachment is not None
+    first, second, *_, last = row.attachment.text.splitlines()
+    assert (row.name, first, second[:5], last) == ("app.log", "[…]", "line ", "line 4999")
+    wait_until_read(app, qtbot)
+    assert app.window.composer.ring.share > 0.6
+
+
 def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_path: Path, note: Path) -> None:
     picture, banner = tmp_path / "photo.png", app.window.banner
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))

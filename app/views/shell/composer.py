@@ -197,6 +197,7 @@ class Composer(Translated, QWidget):
     send_requested = Signal(str)
     stop_requested = Signal()
     attach_requested = Signal()
+    excess_changed = Signal()
     resized = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -205,6 +206,7 @@ class Composer(Translated, QWidget):
         self._generating = False
         self._only_about_hunch = False
         self._tokens = _Tokens()
+        self.excess = 0  # tokens that the message is too long by
         self.edit = MessageEdit(theme, self)
         self.edit.leaves_drops = True
         self.unsent = UnsentWords(self.edit, self)
@@ -299,6 +301,11 @@ class Composer(Translated, QWidget):
         self._show_button()
         self._fit()
 
+    @property
+    def used_tokens(self) -> int:
+        """By the chat so far."""
+        return self._tokens.used
+
     def set_context(self, used_tokens: int, limit_tokens: int) -> None:
         self._tokens.used, self._tokens.limit = used_tokens, limit_tokens
         self._show_tokens()
@@ -375,7 +382,10 @@ class Composer(Translated, QWidget):
     def _show_button(self) -> None:
         self.button.set_icon(STOP if self._generating else "arrow-up")
         self.button.set_name(self.tr("Stop") if self._generating else self.tr("Send"))
-        can_submit = self._can_submit("" if self.is_empty else "x") and not self._tokens.excess(self.text())
+        excess, self.excess = self.excess, self._tokens.excess(self.text())
+        if excess != self.excess:
+            self.excess_changed.emit()
+        can_submit = self._can_submit("" if self.is_empty else "x") and not self.excess
         self.button.setEnabled(self._generating or can_submit)
 
     def _fit(self) -> None:

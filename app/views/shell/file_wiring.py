@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
 from app.controllers.message_changes import can_drop
 from app.documents import NotAttached
+from app.documents.reading import end_of
 from app.theme import Theme
 from app.view_models.transcript import Attachment
 from app.views.shell.attachment_dialog import AttachmentDialog
@@ -29,6 +31,8 @@ from app.words.notices_for_files import not_attached
 if TYPE_CHECKING:
     from app.views.transcript import TranscriptView
     from app.views.transcript.editing import Editing
+
+_OF_ROOM = 0.8  # that the end of an attachment takes; the rest is left for the reply
 
 
 class AttachmentWiring(QObject):
@@ -50,6 +54,7 @@ class AttachmentWiring(QObject):
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: not composer.isHidden())
+        self._told: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
         self._connect_composer()
         for given in (self.drop_target.files_dropped, composer.edit.files_given):
             given.connect(self._take_files)
@@ -71,6 +76,7 @@ class AttachmentWiring(QObject):
         composer.attached.remove_requested.connect(attached.remove)
         composer.attached.put_back_requested.connect(attached.put_into_message)
         attached.set_changed.connect(composer.unsent.leave_queue)
+        composer.excess_changed.connect(self._offer_end)
         attached.tokens_changed.connect(composer.show_attached_tokens)
         attached.put_back.connect(self._put_back)
         attached.model.changed.emit()
@@ -93,6 +99,27 @@ class AttachmentWiring(QObject):
     def _put_back(self, text: str) -> None:
         self._composer.edit.insert_text(text)
         self._composer.take_focus()
+
+    def _offer_end(self) -> None:
+        """What matters of a long text, such as a log, is often its end."""
+        longest = self.model.longest
+        if longest is None or not self._composer.excess or self._composer.excess >= (longest.tokens or 0):
+            self._banner.withdraw(self._told)
+        elif not self._banner.shows(self._told):
+            self._banner.show_info(self._told, self._keep_end, stays=True)
+
+    def _end_text(self) -> BannerText:
+        return BannerText(self.tr("An attachment is too long for this model."), button=self.tr("Keep only its end"))
+
+    def _keep_end(self) -> None:
+        longest, excess = self.model.longest, self._composer.excess
+        if longest is not None and longest.attachment is not None and longest.tokens:
+            whole = longest.attachment
+            room = longest.tokens - excess - self._composer.used_tokens
+            share = max(0.0, _OF_ROOM * room / longest.tokens)
+            text = end_of(whole.text, round(share * len(whole.text)))
+            self._attached.remove(longest.number)
+            self._attached.add(replace(whole, text=text, size_bytes=len(text.encode()), tokens=0))
 
     def choose_where_typed(self) -> None:
         """As the menu does: for the field of a message where one is typed in."""
