@@ -109,6 +109,20 @@ class ModelSource(StrEnum):
     ADDED = "added"
 
 
+class ConstraintKind(StrEnum):
+    JSON = "json"  # a JSON schema
+    REGEX = "regex"
+    LARK = "lark"  # llguidance's dialect of it
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """What the answer has to match; thinking before it is free."""
+
+    kind: ConstraintKind
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     id: str
@@ -189,6 +203,8 @@ class Request:
     thinking: bool = False  # for models whose template can switch it
     tools: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)  # JSON objects, for the template as they are
     several_calls: bool = True  # False: the first tool call ends the reply
+    must_call: tuple[str, ...] = ()  # the answer is a call of one of these tools
+    constraint: Constraint | None = None
     template_variables: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further ones
     trace: bool = False  # Finished lists the rounds
     transient: bool = False  # of no chat: uses no kept cache, leaves none, and drafts nothing

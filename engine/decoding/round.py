@@ -16,6 +16,7 @@ import mlx.core as mx
 from engine.api.errors import LogitsBroken
 from engine.caches.kinds import require
 from engine.decoding.accept import NO_DRAFT, NO_TOKEN, ROOT, Draft, integers
+from engine.decoding.constraint import Guide
 from engine.decoding.sampling import Sampler
 from engine.decoding.sequence import Sequence
 
@@ -148,16 +149,16 @@ def verdicts_on(draft: Draft, sequence: Sequence, sampler: Sampler) -> list[int]
     return integers(verdicts)
 
 
-def _wait_for(arrays: Iterable[mx.array | None]) -> None:
-    failure = failure_of(arrays)
+def _wait_for(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx.eval) -> None:
+    failure = failure_of(arrays, wait)
     if failure is not None:
         raise NotComputed(failure)
 
 
-def failure_of(arrays: Iterable[mx.array | None]) -> Exception | None:
+def failure_of(arrays: Iterable[mx.array | None], wait: Callable[..., None] = mx.eval) -> Exception | None:
     """Waits for `arrays`; the device's exception if it could not compute them."""
     try:
-        mx.eval([array for array in arrays if array is not None])
+        wait([array for array in arrays if array is not None])
     except Exception as error:  # noqa: BLE001  whatever a device raises
         return error
     return None
@@ -178,8 +179,18 @@ def verify(sequence: Sequence, draft: Draft, sampler: Sampler) -> mx.array:
     """The main model's verdicts (n + 1,): its token after the last committed one and after each drafted one."""
     require(draft.parents is None or sequence.reads_trees, "this forward reads a draft as a chain")
     uncached = mx.array(sequence.tokens[sequence.caches.position :], dtype=mx.uint32)  # one, except in the first round
-    logits = sequence.feed(mx.concatenate([uncached, draft.tokens.astype(mx.uint32)]))
-    return sampler.verify(logits[uncached.size - 1 :], len(sequence.tokens), draft)
+    logits = sequence.feed(mx.concatenate([uncached, draft.tokens.astype(mx.uint32)]))[uncached.size - 1 :]
+    if sampler.guide is not None:
+        logits = _masked(logits, draft, sampler.guide)
+    return sampler.verify(logits, len(sequence.tokens), draft)
+
+
+def _masked(logits: mx.array, draft: Draft, guide: Guide) -> mx.array:
+    """The masks are made on the host while the device is at the forward."""
+    if draft.tokens.size:
+        _wait_for([logits], mx.async_eval)
+        _wait_for([draft.tokens])
+    return guide.masked(logits, draft)
 
 
 def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) -> None:
@@ -190,6 +201,8 @@ def start_next_forward(sequence: Sequence, verdict: mx.array, sampler: Sampler) 
     """
     sequence.close_step(sequence.uncached)
     logits = sequence.feed(verdict)
+    if sampler.guide is not None:
+        logits = sampler.guide.masked(logits, Draft(verdict))
     sequence.in_flight = sampler.draw(logits, len(sequence.tokens) + 1, verdict)
     mx.async_eval(sequence.in_flight)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import CannotSee, EmptyConversation, EngineError, TemplateFailed, TokenizerBroken
 from engine.api.types import Message, MessageRole, Request, SpanKind, ToolCall
+from engine.decoding.constraint import Grammar, Guide, Thinking, compiled, part_of
 from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
@@ -34,6 +35,7 @@ class Prompt:
     turn_end: int  # see `turn_end`
     begin: int  # see `reply_begin`
     pictures: tuple[PictureSpan, ...] = ()
+    grammar: Grammar | None = None  # of the request's constraint
 
 
 def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = never) -> list[int]:
@@ -57,6 +59,17 @@ def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = neve
     if not tokens:
         raise EmptyConversation
     return tokens
+
+
+def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) -> Grammar | None:
+    """What the reply has to match; None: anything. Raises Aborted soon after `aborted` returns True."""
+    if request.must_call:
+        part = ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls)
+    elif request.constraint is not None:
+        part = part_of(request.constraint)
+    else:
+        return None
+    return encoding.apart(partial(compiled, part, model), aborted)
 
 
 def turn_end(
@@ -215,6 +228,7 @@ class ReplyText:
 
         `begin`: the prompt belongs to the reply from there on (`reply_begin`); markers before it may be quoted.
         """
+        self._model = model
         self._detokenizer = model.tokenizer.detokenizer
         if within:
             _lead_in(self._detokenizer, model)
@@ -230,6 +244,12 @@ class ReplyText:
         self._calling = False  # the held text begins with the marker of a call
         self.stopped = False  # a stop string was found; all later text is dropped
         self.stop = ""  # that string
+
+    def guide(self, grammar: Grammar, *, may_open: bool) -> Guide:
+        """`may_open`: the reply may begin with thinking, if the prompt has not begun it."""
+        opens = tuple(self._model.tokenizer.think_start_tokens) if self._opens else ()
+        begun = self._kind is SpanKind.THINKING
+        return Guide(grammar, Thinking(opens, self._closes.encode(), begun, may_open))
 
     def push(self, token: int) -> list[Span]:
         self._detokenizer.add_token(token)

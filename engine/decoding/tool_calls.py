@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.api.errors import InvalidRequest
 from engine.api.types import ToolCall
+from engine.decoding.constraint import strictly
 from engine.models.watch import TooLong, watched
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _PARSING_S = 1.0  # of processor time
 _LONGEST = 1 << 20  # characters
+_MOST_CALLS = 8  # of a reply that has to call
 
 
 class ToolSyntax:
@@ -29,7 +31,33 @@ class ToolSyntax:
         self.start: str = model.tokenizer.tool_call_start
         self.end: str = model.tokenizer.tool_call_end or ""
         self._parse = model.tokenizer.tool_parser
+        self._tokenizer = model.tokenizer
         self._tools = [dict(tool) for tool in tools]
+
+    def grammar(self, names: Sequence[str], *, several: bool) -> dict[str, str]:
+        """Of a reply that is a call of one of the tools `names`, or with `several` a few of them.
+
+        Raises InvalidRequest for a syntax that cannot be written as a grammar here.
+        """
+        write = _SYNTAXES.get(self._parse.__module__.rpartition(".")[2])
+        if write is None:
+            raise InvalidRequest("must_call", "this model's syntax of calls", "a syntax that can be enforced")
+        functions = [function for tool in self._tools if (function := tool.get("function", {})).get("name") in names]
+        if missing := set(names) - {function["name"] for function in functions}:
+            raise InvalidRequest("must_call", min(missing), "one of the tools")
+        start, end = (self._marker(marker) for marker in (self.start, self.end))
+        rules = [f"call: {' | '.join(f'call_{at}' for at in range(len(functions)))}"]
+        for at, function in enumerate(functions):
+            schema = json.dumps(strictly(json.dumps(function.get("parameters") or {"type": "object"})))
+            rules += [f"call_{at}: {write(function['name'], f'arguments_{at}')}", f"arguments_{at}: %json {schema}"]
+        one = f"{start} call {end}"
+        again = f' ("\\n" {one}){{0,{_MOST_CALLS - 1}}}' if several and self.end else ""
+        return {"lark_grammar": "\n".join([f"start: {one}{again}", *rules])}
+
+    def _marker(self, text: str) -> str:
+        """As a token of its own where it is one: as ordinary text it would be something else to the model."""
+        tokens = self._tokenizer.encode(text, add_special_tokens=False) if text else []
+        return f"<[{tokens[0]}]>" if len(tokens) == 1 else json.dumps(text) if text else ""
 
     def calls_in(self, text: str) -> tuple[ToolCall, ...]:
         """The calls in `text`, between the markers; none if any of it cannot be parsed."""
@@ -42,6 +70,19 @@ class ToolSyntax:
             return tuple(_call(each) for each in found)
         except (Exception, TooLong):  # noqa: BLE001  a parser of third-party code, on text that a model wrote
             return ()
+
+
+def _as_json(name: str, arguments: str) -> str:
+    before = f'\n{{"name": {json.dumps(name)}, "arguments": '
+    return f"{json.dumps(before)} {arguments} {json.dumps('}' + chr(10))}"
+
+
+def _after_a_header(name: str, arguments: str) -> str:
+    return f"{json.dumps(f'{name}[ARGS]')} {arguments}"
+
+
+# By mlx-lm's parsers: a Lark expression of a call, between the markers.
+_SYNTAXES: dict[str, Callable[[str, str], str]] = {"json_tools": _as_json, "mistral": _after_a_header}
 
 
 def _call(parsed: Mapping[str, Any]) -> ToolCall:

@@ -172,7 +172,8 @@ class FixedController:
         if offer is None or not self._tokens:
             return PLAIN
         sharpness = self._history.sharpness[offer.source].level
-        return Plan(offer.source, min(self._tokens, offer.most), offer.grade, sharpness=sharpness)
+        length = offer.most if offer.certain else min(self._tokens, offer.most)
+        return Plan(offer.source, length, offer.grade, sharpness=sharpness)
 
     def observe(self, plan: Plan, outcome: Outcome) -> None:
         if outcome.seconds is not None:
@@ -326,7 +327,8 @@ class AutoController:
         """The best fixed length; and a draft of the same source that stops by itself, if it has probabilities."""
         history = self._history
         longest = history.longest.get(offer.source, _FIRST_TOKENS)
-        most = min(offer.most, self._only or min(self._costs.longest_priced(offer.source), 2 * longest))
+        limit = MAX_DRAFT_TOKENS if offer.certain else 2 * longest
+        most = min(offer.most, self._only or min(self._costs.longest_priced(offer.source), limit))
         rates = history.rates_of(offer.source, offer.grade)
         seconds = self._costs.prices_s(offer.source, most)
         plan = Plan(offer.source, grade=offer.grade, sharpness=history.sharpness[offer.source].level)

@@ -21,6 +21,7 @@ class Offer:
     has_probabilities: bool = False  # so a draft can stop by itself
     behind: int = 0
     free: bool = False  # takes no time of the device, so it is never parked
+    certain: bool = False  # all of it will be accepted
 
 
 @dataclass(frozen=True, slots=True)

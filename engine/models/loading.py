@@ -81,6 +81,7 @@ class LoadedModel:
     template: ChatTemplate | None = None  # None: it has none, or a renderer of mlx-lm's or transformers'
     # Generation-prompt length in tokens by thinking flag (cache).
     announcements: dict[bool, int] = field(default_factory=dict, compare=False, repr=False)
+    vocabularies: list[Any] = field(default_factory=list, compare=False, repr=False)  # for grammars: one, once needed
     translation: Translation | None = None  # of a draft with another vocabulary than its main model
     sight: Sight | None = None  # None: it does not see
     # What the rooms above make of it and keep with it.

@@ -172,7 +172,8 @@ class Batch:
         return [integers(verdict) for verdict in verdicts], None
 
     def _verdict(self, reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
-        verdict = _attempt(reply, lambda: reply.sampler.verify(logits, len(reply.sequence.tokens), draft))
+        position = len(reply.sequence.tokens)
+        verdict = _attempt(reply, lambda: reply.sampler.verify(_masked(reply, logits, draft), position, draft))
         return mx.zeros((1,), dtype=mx.uint32) if verdict is None else verdict
 
     def _forward(self, tokens: mx.array, *, ahead: bool) -> mx.array:
@@ -218,7 +219,8 @@ class Batch:
 
     def _draw(self, reply: Reply, logits: mx.array, ahead: mx.array | None) -> mx.array:
         position = len(reply.sequence.tokens) + (ahead is not None)
-        drawn = _attempt(reply, lambda: reply.sampler.draw(logits, position, ahead))
+        before = NO_DRAFT if ahead is None else Draft(ahead)
+        drawn = _attempt(reply, lambda: reply.sampler.draw(_masked(reply, logits, before), position, ahead))
         return mx.zeros((1,), dtype=mx.uint32) if drawn is None else drawn
 
     def _hand_out(
@@ -275,6 +277,11 @@ def _attempt(reply: Reply, act: Callable[[], T]) -> T | None:
     except BaseException as error:  # noqa: BLE001  a tokenizer's Rust panic is a BaseException
         reply.fail(error)
         return None
+
+
+def _masked(reply: Reply, logits: mx.array, draft: Draft) -> mx.array:
+    guide = reply.sampler.guide
+    return logits if guide is None else guide.masked(logits, draft)
 
 
 def _fed(newest: int, draft: Draft, width: int) -> mx.array:

@@ -14,7 +14,7 @@ from engine.api.stats import RequestStats
 from engine.api.types import FinishReason, Request, RequestId, Speculation
 from engine.caches.checkpoints import needs_checkpoints
 from engine.decoding.sequence import Sequence
-from engine.decoding.text import Prompt, prompt_tokens, reply_begin, turn_end
+from engine.decoding.text import Prompt, grammar_of, prompt_tokens, reply_begin, turn_end
 from engine.drafting.controller import History
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.watch import Question
@@ -177,9 +177,11 @@ def _prompt_of(request: Request, model: LoadedModel, exact: bool, aborted: Quest
     limit = context_limit(request, model.info.context_tokens)
     if len(tokens) >= limit:
         raise ContextTooLong(limit, len(tokens))
+    grammar = grammar_of(request, model, aborted)
     end = turn_end(request, model, tokens, aborted, exact=exact)
     begin = reply_begin(request, model, tokens, end, aborted)
     pictures = [picture for message in request.messages for picture in message.pictures]
     if not pictures or model.sight is None:
-        return Prompt(tokens, end, begin)
-    return Prompt(tokens, end, begin, tuple(spans_in(tokens, pictures, model.sight, request.picture_detail)))
+        return Prompt(tokens, end, begin, grammar=grammar)
+    spans = spans_in(tokens, pictures, model.sight, request.picture_detail)
+    return Prompt(tokens, end, begin, tuple(spans), grammar)

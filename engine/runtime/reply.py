@@ -92,6 +92,8 @@ class Reply:
             spared_tokens(model),
             request.speculation.acceptance,
         )
+        if prompt.grammar is not None:
+            self._sampler.guide = self._text.guide(prompt.grammar, may_open=request.thinking)
         self._stats = StatsRecorder(
             submitted_at=queued.submitted_at,
             started_at=queued.started_at,

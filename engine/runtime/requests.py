@@ -11,6 +11,8 @@ from engine.api.types import (
     LARGEST_PICTURE_SIDE,
     MAX_DRAFT_TOKENS,
     Acceptance,
+    Constraint,
+    ConstraintKind,
     Message,
     MessageRole,
     Picture,
@@ -24,6 +26,7 @@ from engine.api.types import (
 
 _LARGEST_SHOWN = 10**40
 _DEEPEST = 100
+LARGEST_CONSTRAINT = 1 << 17  # characters
 
 
 def check_request(request: Request) -> None:
@@ -48,6 +51,7 @@ def check_request(request: Request) -> None:
     _check_all("tools", request.tools, dict)
     _check_json("tools", list(request.tools))
     _check_json("template_variables", request.template_variables)
+    _check_constraint(request)
     _check_token_ids("tokens", request.tokens)
     check_text(request.text)
     _check_all("stop", request.stop, str)
@@ -135,6 +139,21 @@ def _check_picture(picture: Picture) -> None:
     _check_type("pictures", picture.digest, str)
     if len(picture.rgb) != 3 * picture.width * picture.height or not picture.digest:
         raise InvalidRequest("pictures", f"{len(picture.rgb)} bytes", "3 * width * height, and a digest")
+
+
+def _check_constraint(request: Request) -> None:
+    _check_all("must_call", request.must_call, str)
+    constraint = request.constraint
+    if constraint is None:
+        return
+    _check_type("constraint", constraint, Constraint)
+    _check_type("constraint", constraint.kind, ConstraintKind)
+    _check_type("constraint", constraint.text, str)
+    _check_characters("constraint", constraint.text)
+    if not 0 < len(constraint.text) <= LARGEST_CONSTRAINT:
+        raise InvalidRequest("constraint", f"{len(constraint.text)} characters", f"1..{LARGEST_CONSTRAINT}")
+    if request.must_call:
+        raise InvalidRequest("constraint", "with a call", "constraint | must_call")
 
 
 def _check_json(field: str, value: object) -> None:

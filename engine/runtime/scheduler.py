@@ -26,6 +26,7 @@ from engine.drafting.controller import History, make_controller
 from engine.drafting.drafters import proposer_of
 from engine.drafting.planner import Drafting
 from engine.drafting.proposers.base import Proposer
+from engine.drafting.proposers.forced import ForcedProposer
 from engine.drafting.proposers.lookup import LookupProposer
 from engine.models.memory import is_short, set_limits
 from engine.prefix.memory import PrefixStore
@@ -420,6 +421,8 @@ class Scheduler:
         proposers: list[Proposer] = [LookupProposer(chat.model.ends)]
         if self.draft is not None:
             proposers.insert(0, proposer_of(self.draft, chat.model, self._store, chat.turn_end, chat.tokens, chat))
+        if reply.sampler.guide is not None:
+            proposers.insert(0, ForcedProposer(reply.sampler.guide))
         controller = make_controller(reply.request.speculation, self._history)
         reply.draft_with(Drafting(proposers, controller), self._history)
 

@@ -1,0 +1,244 @@
+"""A constrained reply matches its grammar, and its text is the same with any draft, alone or among others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from tokenizers import AddedToken
+
+from engine import Acceptance, Constraint, ConstraintKind, FinishReason, InvalidRequest, Request, Sampling, Speculation
+from engine.decoding.accept import NO_DRAFT, Draft
+from engine.decoding.constraint import Guide, Thinking, compiled, part_of
+from engine.models.loading import LoadedModel, load_model
+from tests.engine.batch_harness import GREEDY, Harness, Recorder
+from tests.helpers.round_check import check_rounds
+from tests.helpers.tiny_models import build, byte_tokenizer, noised, qwen3_config, save
+
+PERSON = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "maxLength": 8, "pattern": "^[a-z]+$"},
+        "age": {"type": "integer", "minimum": 0, "maximum": 150},
+        "kind": {"enum": ["adult", "child"]},
+    },
+    "required": ["name", "age", "kind"],
+    "additionalProperties": False,
+}
+JSON = Constraint(ConstraintKind.JSON, json.dumps(PERSON))
+REGEX = Constraint(ConstraintKind.REGEX, r"(ab|cd){3,5}/[0-9]{2}")
+LARK = Constraint(ConstraintKind.LARK, 'start: pair{2,4}\npair: "(" pair? ")" | /[xyz]/')
+SAMPLED = Sampling(temperature=0.8, seed=5, top_p=0.9, repetition_penalty=1.2)
+NONE = "no draft"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedModel]:
+    folder, config = tmp_path_factory.mktemp("models"), qwen3_config()
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken("<think>"), AddedToken("</think>")])
+    network = build(config)
+    networks = {"main": network, "close": noised(network, config, 0.05), "poor": noised(network, config, 1.5)}
+    return {name: load_model(save(each, config, folder / name, tokenizer)) for name, each in networks.items()}
+
+
+def asking(
+    constraint: Constraint | None, sampling: Sampling, speculation: Speculation, prompt: Sequence[int] = (65, 66, 67)
+) -> Request:
+    return Request(
+        tokens=tuple(prompt),
+        constraint=constraint,
+        sampling=sampling,
+        speculation=speculation,
+        max_tokens=160,
+        trace=True,
+    )
+
+
+def written(models: dict[str, LoadedModel], draft: str, *requests: Request) -> list[Recorder]:
+    harness = Harness(models["main"], models.get(draft))
+    recorders = [harness.submit(request) for request in requests]
+    harness.run_dry()
+    return recorders
+
+
+def is_person(text: str) -> bool:
+    value = json.loads(text)
+    return (
+        list(value) == ["name", "age", "kind"]
+        and 0 < len(value["name"]) <= 8
+        and type(value["age"]) is int
+        and 0 <= value["age"] <= 150
+        and value["kind"] in ("adult", "child")
+    )
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("constraint", [JSON, REGEX, LARK], ids=["json", "regex", "lark"])
+def test_text_never_depends_on_the_proposer(
+    models: dict[str, LoadedModel], constraint: Constraint, sampling: Sampling
+) -> None:
+    (plain,) = written(models, NONE, asking(constraint, sampling, Speculation.off()))
+    assert plain.finished.reason is FinishReason.STOP
+    if constraint is JSON:
+        assert is_person(plain.text)
+    for draft, speculation in ((NONE, Speculation.fixed(2)), ("close", Speculation.fixed(5))):
+        (drafted,) = written(models, draft, asking(constraint, sampling, speculation))
+        assert drafted.tokens == plain.tokens
+        check_rounds(drafted.finished)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+@pytest.mark.parametrize("constraint", [JSON, REGEX, LARK], ids=["json", "regex", "lark"])
+@pytest.mark.parametrize("prompt", [(7,), (200, 3, 3, 3, 90), tuple(range(30, 60))], ids=["short", "odd", "long"])
+def test_text_never_depends_on_any_proposer(
+    models: dict[str, LoadedModel], constraint: Constraint, sampling: Sampling, prompt: tuple[int, ...]
+) -> None:
+    (plain,) = written(models, NONE, asking(constraint, sampling, Speculation.off(), prompt))
+    for draft in (NONE, "main", "close", "poor"):
+        for speculation in (*map(Speculation.fixed, range(1, 9)), Speculation.auto()):
+            (drafted,) = written(models, draft, asking(constraint, sampling, speculation, prompt))
+            assert drafted.tokens == plain.tokens
+            check_rounds(drafted.finished)
+
+
+@pytest.mark.parametrize(
+    ("sampling", "speculation"),
+    [(GREEDY, Speculation.fixed(4)), (SAMPLED, Speculation.off()), (SAMPLED, Speculation.fixed(4))],
+    ids=["greedy, drafted", "sampled, plain", "sampled, drafted"],
+)
+def test_text_is_the_same_in_company(
+    models: dict[str, LoadedModel], sampling: Sampling, speculation: Speculation
+) -> None:
+    """Beside another constrained reply, and one without constraint."""
+    requests = [
+        asking(JSON, sampling, speculation),
+        asking(None, sampling, speculation, (70, 71)),
+        asking(REGEX, sampling, speculation, (80, 81, 82, 83)),
+    ]
+    together = written(models, "close", *requests)
+    assert max(each.finished.stats.shared_rounds for each in together) > 5
+    for request, beside in zip(requests, together, strict=True):
+        (alone,) = written(models, NONE, replace(request, speculation=Speculation.off()))
+        assert beside.tokens == alone.tokens
+    assert is_person(together[0].text)
+
+
+def test_forced_tokens_are_drafted_and_always_accepted(models: dict[str, LoadedModel]) -> None:
+    (reply,) = written(models, NONE, asking(JSON, SAMPLED, Speculation.fixed(1)))
+    forced = [each for each in reply.finished.rounds if each.source == "forced"]
+    assert all(each.accepted == len(each.drafted) for each in forced)
+    assert sum(len(each.drafted) for each in forced) > 20
+    assert reply.finished.stats.rounds < len(reply.tokens) / 2
+
+
+def test_rejection_sampling_keeps_to_the_grammar(models: dict[str, LoadedModel]) -> None:
+    speculation = replace(Speculation.fixed(4), acceptance=Acceptance.REJECTION)
+    (reply,) = written(models, "close", asking(JSON, SAMPLED, speculation))
+    assert is_person(reply.text)
+
+
+@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
+def test_grammar_begins_after_thinking(models: dict[str, LoadedModel], sampling: Sampling) -> None:
+    main = models["main"]
+    opens, closes = (main.tokenizer.encode(marker)[0] for marker in ("<think>", "</think>"))
+    biased = replace(sampling, logit_bias=((closes, 6.0 if sampling.temperature else 4.0),))
+    request = asking(JSON, biased, Speculation.off(), (65, 66, opens))
+    (plain,) = written(models, NONE, request)
+    thought = plain.tokens.index(closes)
+    assert thought > 0
+    assert is_person(main.tokenizer.decode(list(plain.tokens[thought + 1 : -1])).lstrip("\n"))
+    for draft, length in ((NONE, 4), ("main", 8), ("close", 3)):
+        (drafted,) = written(models, draft, replace(request, speculation=Speculation.fixed(length)))
+        assert drafted.tokens == plain.tokens
+
+
+@pytest.mark.parametrize("ends_at", range(6))
+def test_thinking_may_end_anywhere_in_a_draft(models: dict[str, LoadedModel], ends_at: int) -> None:
+    """The mask of each row is what it is when the tokens before are committed one by one."""
+    closes = models["main"].tokenizer.encode("</think>")[0]
+    drafted = [*([90] * ends_at), closes, *letters(models["main"], '{"name": "k')]
+    assert_masks_agree(models["main"], drafted, None, begun=True)
+
+
+def test_mask_of_a_tree_is_that_of_its_paths(models: dict[str, LoadedModel]) -> None:
+    drafted = letters(models["main"], '{""nnx{aa"x')
+    parents = (-1, 0, 0, 1, 3, -1, -1, 3, 4, 6, 9)
+    assert_masks_agree(models["main"], drafted, parents)
+
+
+def test_thinking_that_is_spelled_out_ends_too(models: dict[str, LoadedModel]) -> None:
+    assert_masks_agree(models["main"], letters(models["main"], 'ab</think>\n{"na'), None, begun=True)
+
+
+def test_reply_may_open_thinking_first(models: dict[str, LoadedModel]) -> None:
+    opens, closes = (models["main"].tokenizer.encode(marker)[0] for marker in ("<think>", "</think>"))
+    brace, line, quote = letters(models["main"], '{\n"')
+    guide = guide_of(models["main"], may_open=True)
+    assert allowed(guide, NO_DRAFT)[0] == {opens, brace}
+    rows = allowed(guide, Draft(mx.array([opens, 65, closes, brace])))
+    ends = models["main"].ends
+    assert not ends & rows[1]
+    assert len(rows[2]) > 250
+    assert rows[3] == {brace, line}
+    assert rows[4] == {quote}
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        Constraint(ConstraintKind.JSON, "{"),
+        Constraint(ConstraintKind.JSON, "[]"),
+        Constraint(ConstraintKind.JSON, '{"type": "strin"}'),
+        Constraint(ConstraintKind.JSON, '{"$ref": "#/nowhere"}'),
+        Constraint(ConstraintKind.JSON, '{"type": "array", "uniqueItems": true}'),
+        Constraint(ConstraintKind.JSON, '{"type": "string", "x-guidance": {"lenient": true}, "dependentSchemas": {}}'),
+        Constraint(ConstraintKind.REGEX, "(a"),
+        Constraint(ConstraintKind.LARK, "start: nothing"),
+        Constraint(ConstraintKind.LARK, ""),
+    ],
+    ids=lambda each: each.text[:30],
+)
+def test_what_cannot_be_enforced_is_refused(models: dict[str, LoadedModel], constraint: Constraint) -> None:
+    (reply,) = written(models, NONE, asking(constraint, GREEDY, Speculation.off()))
+    assert isinstance(reply.failed.error, InvalidRequest)
+    assert reply.failed.error.field == "constraint"
+    assert len(reply.events) == 1
+
+
+def letters(model: LoadedModel, text: str) -> list[int]:
+    """A token for each character, also where a marker is spelled out."""
+    return [model.tokenizer.encode(letter)[0] for letter in text]
+
+
+def guide_of(model: LoadedModel, *, begun: bool = False, may_open: bool = False) -> Guide:
+    tokenizer = model.tokenizer
+    thinking = Thinking(tuple(tokenizer.think_start_tokens), tokenizer.think_end.encode(), begun, may_open)
+    return Guide(compiled(part_of(JSON), model), thinking)
+
+
+def allowed(guide: Guide, draft: Draft) -> list[set[int]]:
+    logits = guide.masked(mx.zeros((draft.tokens.size + 1, 288)), draft)
+    return [set(np.flatnonzero(row).tolist()) for row in np.array(logits == 0)]
+
+
+def assert_masks_agree(
+    model: LoadedModel, drafted: Sequence[int], parents: tuple[int, ...] | None, *, begun: bool = False
+) -> None:
+    draft = Draft(mx.array(list(drafted)), parents=parents)
+    guide = guide_of(model, begun=begun)
+    rows = allowed(guide, draft)
+    assert allowed(guide, draft) == rows  # the guide has not moved
+    for index in range(-1, len(drafted)):
+        path, at = list[int](), index
+        while at >= 0:
+            path.insert(0, drafted[at])
+            at = draft.parent_indices[at]
+        follower = guide_of(model, begun=begun)
+        follower.commit(path)
+        assert allowed(follower, NO_DRAFT)[0] == rows[index + 1], index
