@@ -105,7 +105,7 @@ class Mac:
         ):
             function = getattr(self._objc, name)
             function.restype, function.argtypes = result, [] if argument is None else [argument]
-        self._send_at = ctypes.cast(self._objc.objc_msgSend, c_void_p).value
+        self._send_at = ctypes.cast(self._objc.objc_msgSend, c_void_p).value or 0
         self._time_left = library(_IOKIT).IOPSGetTimeRemainingEstimate
         self._time_left.restype, self._time_left.argtypes = c_double, []
         self._held: tuple[Activity, int] | None = None

@@ -33,5 +33,5 @@ def qwen_patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
 
 def normalised(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
     levels = pixels.astype(np.float32) / np.float32(255)
-    scaled: NDArray[np.float32] = (levels - np.array(sight.mean, np.float32)) / np.array(sight.std, np.float32)
-    return scaled
+    mean, std = (np.array(values, np.float32) for values in (sight.mean, sight.std))
+    return np.divide(levels - mean, std, dtype=np.float32)
