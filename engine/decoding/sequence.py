@@ -68,6 +68,8 @@ class Sequence:
         """Prefill at most one chunk, leaving the last token to the first round; or look at a picture in it."""
         start = self.caches.position
         end = min(start + PREFILL_CHUNK_TOKENS, len(self.tokens) - 1)
+        if self.pictures is not None:
+            end = self.pictures.whole(start, end)
         if start < self.turn_end < end and needs_checkpoints(self.caches):
             end = self.turn_end
         if self.pictures is not None and not self.pictures.sees(start, end):

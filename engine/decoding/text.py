@@ -14,9 +14,9 @@ from engine.decoding.sequence import common_prefix
 from engine.decoding.sources import Run, Sources
 from engine.decoding.tool_calls import ToolSyntax, call_as_dict
 from engine.models import encoding
-from engine.models.sight import refusal_of
+from engine.models.sight import Sight, refusal_of
 from engine.models.watch import Aborted, Question, TooLong, never
-from engine.vision.spelling import broken_up, spelled
+from engine.vision.spelling import broken_up, framed, spelled
 from engine.vision.values import Span as PictureSpan
 
 if TYPE_CHECKING:
@@ -152,8 +152,9 @@ def _with_template(
 ) -> list[int]:
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
     pictures = [picture for message in request.messages for picture in message.pictures]
-    placeholder = _placeholder(model) if pictures else ""
-    turns = [_as_dict(message, placeholder) for message in request.messages]
+    sight = _sight(model) if pictures else None
+    reserved = [_word(model, token) for token in {sight.written, sight.placeholder}] if sight is not None else []
+    turns = [_as_dict(message, reserved) for message in request.messages]
     variables = {**request.template_variables, "enable_thinking": request.thinking, "add_generation_prompt": announced}
     if request.tools:
         variables["tools"] = [dict(tool) for tool in request.tools]
@@ -162,15 +163,21 @@ def _with_template(
         tokens = list(encoding.apart(render, aborted))
     else:
         text = model.template.render(turns, unfinished=unfinished, aborted=aborted, **variables)
+        if sight is not None:
+            text = framed(text, sight, partial(_word, model))
         tokens = encode(text, model, aborted, special=False)
-    return spelled(tokens, pictures, model.sight, request.picture_detail) if pictures and model.sight else tokens
+    return tokens if sight is None else spelled(tokens, pictures, sight, request.picture_detail)
 
 
-def _placeholder(model: LoadedModel) -> str:
-    """The text of the token that templates write for a picture. Raises CannotSee."""
+def _sight(model: LoadedModel) -> Sight:
+    """Raises CannotSee."""
     if model.sight is None:
         raise CannotSee(model.info.folder, refusal_of(model.info.folder))
-    return str(model.tokenizer.convert_ids_to_tokens(model.sight.placeholder))
+    return model.sight
+
+
+def _word(model: LoadedModel, token: int) -> str:
+    return str(model.tokenizer.convert_ids_to_tokens(token))
 
 
 def goes_on(request: Request) -> bool:
@@ -181,14 +188,12 @@ def goes_on(request: Request) -> bool:
     return last is not None and last.role is MessageRole.ASSISTANT and not last.tool_calls
 
 
-def _as_dict(message: Message, placeholder: str = "") -> dict[str, Any]:
+def _as_dict(message: Message, reserved: Sequence[str] = ()) -> dict[str, Any]:
     """With further keys only where there is something to say: some templates look whether a key is there.
 
-    `placeholder`: of pictures, which is broken up where it is in texts.
+    `reserved`: words for pictures, which are broken up where they are in texts.
     """
-    content, reasoning = (
-        broken_up(text, placeholder) if placeholder else text for text in (message.content, message.reasoning)
-    )
+    content, reasoning = (broken_up(text, reserved) for text in (message.content, message.reasoning))
     turn: dict[str, Any] = {"role": message.role.value, "content": content}
     if message.pictures:
         turn["content"] = [*({"type": "image"} for _ in message.pictures), {"type": "text", "text": content}]

@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PosixPath
@@ -25,6 +26,7 @@ from mlx_lm import utils as mlx_utils
 from transformers import CONFIG_MAPPING, PreTrainedConfig, PreTrainedTokenizerBase
 
 from engine.api.errors import (
+    CannotSee,
     DraftCannotRewind,
     EngineError,
     ModelDamaged,
@@ -163,7 +165,7 @@ def loading(
     yield
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
-    sight = read_sight(info.folder) if info.sees else None
+    sight = _sight_of(info)
     if sight is not None:
         widened = 2 if widens() else 1
         need = read(lambda: need.seeing(widened * tower_bytes(path), looking_bytes(sight)))
@@ -216,6 +218,13 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
     except FileNotFoundError as error:
         raise ModelNotFound(str(folder)) from error
     return hashlib.blake2b(repr((small, weights)).encode(), digest_size=16).hexdigest()
+
+
+def _sight_of(info: ModelInfo) -> Sight | None:
+    """None if it does not see; where its small files are at fault, a request with pictures is told so."""
+    with suppress(CannotSee):
+        return read_sight(info.folder) if info.sees else None
+    return None
 
 
 def release_memory() -> None:

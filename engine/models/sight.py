@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from math import ceil, floor, sqrt
+from enum import IntEnum, StrEnum
+from math import ceil, floor, isqrt, sqrt
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +30,7 @@ from engine.models.model_files import (
 PICTURE_CONFIG = "preprocessor_config.json"
 _PROCESSOR_CONFIG = "processor_config.json"  # newer folders have the same in it, as "image_processor"
 _LARGEST_PATCH, _LARGEST_MERGE = 64, 8
+_WIDEST, _MOST_HEADS, _DEEPEST = 16_384, 256, 256
 _MOST_PIXELS = 1 << 26
 _STEEPEST = 200  # sides of a picture to one another, as in Qwen's own code
 
@@ -37,16 +38,32 @@ _STEEPEST = 200  # sides of a picture to one another, as in Qwen's own code
 class Tower(StrEnum):
     """A kind of network that turns pixels into rows of embeddings."""
 
-    QWEN = "qwen"
+    QWEN = "qwen"  # Qwen3's
+    SIGLIP = "siglip"  # Gemma 3's
+
+
+class Filter(IntEnum):
+    """How a picture is made larger or smaller, by Pillow's numbers."""
+
+    BILINEAR = 2
+    BICUBIC = 3
 
 
 _TOWERS: Mapping[str, Tower] = MappingProxyType(
-    dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN)
+    {
+        **dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN),
+        "gemma3": Tower.SIGLIP,
+    }
 )
 _PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
-    {Tower.QWEN: ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual.")}
+    {
+        Tower.QWEN: ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual."),
+        Tower.SIGLIP: ("vision_tower.vision_model.", "multi_modal_projector."),
+    }
 )
-_FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType({Tower.QWEN: "patch_embed.proj.weight"})
+_FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
+    {Tower.QWEN: "patch_embed.proj.weight", Tower.SIGLIP: "embeddings.patch_embedding.weight"}
+)
 _WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
 _SCORES_AT_ONCE = 512  # queries, where attention is not fused
 
@@ -65,9 +82,20 @@ class Sight:
     most_pixels: int
     mean: tuple[float, ...]
     std: tuple[float, ...]
+    resample: Filter
+    square: int = 0  # side that every picture is made to have; 0: each keeps its shape
+    marks: tuple[int, ...] = ()  # tokens (begin, end) around a picture; templates write the first in place of it
+    mutual: bool = False  # tokens of a picture attend to all others of it, not only to those before
+
+    @property
+    def written(self) -> int:
+        """The token that templates write for a picture."""
+        return self.marks[0] if self.marks else self.placeholder
 
     def size(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
         """(width, height) that a picture is resized to: whole tokens, about the same shape, within the limits."""
+        if self.square:
+            return self.square, self.square
         side = self.patch * self.merge
         most = max(side**2, min(self.most_pixels, detail.most_tokens * side**2))
         if max(width, height) > _STEEPEST * min(width, height):  # a strip becomes a thicker one
@@ -151,20 +179,57 @@ def _picture_config(path: Path) -> JsonObject:
 
 
 def _sight(tower: Tower, config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+    width = positive(vision, "hidden_size")
+    heads, depth = ((_either(vision, *names)) for names in (("num_heads", "num_attention_heads"), _DEPTHS))
+    if width > _WIDEST or heads > _MOST_HEADS or depth > _DEEPEST or width % heads or width // heads % 4:
+        raise FileError(f"config.json: a vision part of {depth} layers, {width} wide, {heads} heads")
+    return _OF_TOWER[tower](config, vision, given)
+
+
+def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+    patch, side = positive(vision, "patch_size"), positive(vision, "image_size")
+    tokens = isqrt(whole(config, "mm_tokens_per_image", 256))
+    merge = side // patch // max(1, tokens)
+    if merge < 1 or merge * tokens * patch != side or side**2 > _MOST_PIXELS or merge > _LARGEST_MERGE:
+        raise FileError(f"config.json: {tokens} tokens a side for pictures of {side}")
+    marks = positive(config, "boi_token_index"), positive(config, "eoi_token_index")
+    placeholder = _either(config, "image_token_index", "image_token_id")
+    mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
+    resample = _filter(given, Filter.BILINEAR)
+    limits = side**2, side**2
+    sight = (Tower.SIGLIP, vision, placeholder, patch, merge, 1, *limits, mean, std, resample, side, marks)
+    return Sight(*sight, mutual=True)
+
+
+def _qwen(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     patch, merge = positive(vision, "patch_size"), positive(vision, "spatial_merge_size")
     size = object_at(given, "size")  # its edges are counts of pixels, in spite of their names
     least = whole(given, "min_pixels") or whole(size, "shortest_edge") or 56 * 56
     most = whole(given, "max_pixels") or whole(size, "longest_edge") or 28 * 28 * 1280
     if not (patch <= _LARGEST_PATCH and merge <= _LARGEST_MERGE and 1 <= least <= most <= _MOST_PIXELS):
         raise FileError(f"{PICTURE_CONFIG}: patches of {patch}, {least} to {most} pixels")
-    placeholder = whole(config, "image_token_id", -1)
-    if placeholder < 0:
-        raise FileError("config.json: no image_token_id")
+    placeholder = _either(config, "image_token_id", "image_token_index")
     frames = positive(vision, "temporal_patch_size")
     if frames > 2 or whole(vision, "in_channels", 3) != 3:
         raise FileError("config.json: vision_config is for other pictures")
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
-    return Sight(tower, vision, placeholder, patch, merge, frames, least, most, mean, std)
+    resample = _filter(given, Filter.BICUBIC)
+    return Sight(Tower.QWEN, vision, placeholder, patch, merge, frames, least, most, mean, std, resample)
+
+
+_DEPTHS = ("depth", "num_hidden_layers")
+_OF_TOWER = {Tower.QWEN: _qwen, Tower.SIGLIP: _siglip}
+
+
+def _either(config: JsonObject, *names: str) -> int:
+    return next((positive(config, name) for name in names if name in config), 0) or positive(config, names[0])
+
+
+def _filter(given: JsonObject, usual: Filter) -> Filter:
+    value = whole(given, "resample", usual)
+    if value not in tuple(Filter):
+        raise FileError(f"{PICTURE_CONFIG}: resample {value}")
+    return Filter(value)
 
 
 def _channels(given: Mapping[str, Any], key: str) -> tuple[float, ...]:

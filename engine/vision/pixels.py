@@ -12,26 +12,22 @@ from engine.vision.values import Span
 
 
 def patches_of(span: Span, sight: Sight, aborted: Question = never) -> NDArray[np.float32]:
-    """(patches, channels × frames × side × side), those of one token after another."""
-    return qwen_patches(_resized(span, aborted), sight)
-
-
-def _resized(span: Span, aborted: Question) -> Pixels:
+    """(patches, channels × frames × side × side), those of one token after another, or row by row."""
     picture = span.picture
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
-    return resized(pixels, span.width, span.height, aborted)
+    return _patches(resized(pixels, span.width, span.height, sight.resample, aborted), sight)
 
 
-def qwen_patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
-    side, merge = sight.patch, sight.merge
+def _patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
+    side, merge = sight.patch, 1 if sight.square else sight.merge  # those of a square lie row by row
     rows, columns = pixels.shape[0] // (side * merge), pixels.shape[1] // (side * merge)
-    levels = normalised(pixels, sight).transpose(2, 0, 1)
+    levels = _normalised(pixels, sight).transpose(2, 0, 1)
     parts = levels.reshape(3, rows, merge, side, columns, merge, side).transpose(1, 4, 2, 5, 0, 3, 6)
     framed = np.repeat(parts[:, :, :, :, :, None], sight.frames, axis=5)
     return framed.reshape(rows * columns * merge**2, -1)
 
 
-def normalised(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
+def _normalised(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
     levels = pixels.astype(np.float32) / np.float32(255)
     mean, std = (np.array(values, np.float32) for values in (sight.mean, sight.std))
     return np.divide(levels - mean, std, dtype=np.float32)

@@ -21,9 +21,9 @@ from engine.caches.hooks import hooked
 from engine.models.access import ModelAccess
 from engine.models.encoding import BETWEEN_S, Ahead
 from engine.models.model_files import FileError, entries, object_at
-from engine.models.sight import Sight
+from engine.models.sight import Sight, Tower
 from engine.vision.pixels import patches_of
-from engine.vision.towers import qwen
+from engine.vision.towers import qwen, siglip
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
 _EYES = "eyes"
+_TOWERS = {Tower.QWEN: qwen, Tower.SIGLIP: siglip}
 
 
 class Eyes:
@@ -45,7 +46,8 @@ class Eyes:
         self.layers = model.network.layers
         turned = [module for name, module in model.network.named_modules() if name.endswith("self_attn.rope")]
         self.ropes: list[Any] = [module for module in turned if not module.traditional]
-        self.lanes = [_lanes(module.dims, self._sections(model)) for module in self.ropes[:1]]
+        sections = self._sections(model)
+        self.lanes = [_lanes(module.dims, sections) for module in self.ropes[:1]] if len(sections) == 3 else []
         self._tensors: Tensors | None = None
 
     @classmethod
@@ -64,7 +66,7 @@ class Eyes:
             tensors = yield from self._read_tensors()
             while not ahead.wait(BETWEEN_S):
                 yield
-            rows = yield from qwen.rows_of(tensors, self.sight, span, mx.array(ahead.result()))
+            rows = yield from _TOWERS[self.sight.tower].rows_of(tensors, self.sight, span, mx.array(ahead.result()))
             if any(each.shape[0] != span.end - span.start for each in rows):
                 raise ValueError(f"{rows[0].shape[0]} rows for {span.end - span.start} tokens")
         except (ValueError, FileError, OSError) as error:
@@ -100,6 +102,11 @@ class View:
     def again(self) -> View:
         """For another sequence over the same tokens."""
         return View(self._eyes, self.spans)
+
+    def whole(self, start: int, end: int) -> int:
+        """Where a chunk from `start` to `end` may end: not within a picture whose tokens attend to one another."""
+        within = (span for span in self.spans if span.start < end < span.end and self._eyes.sight.mutual)
+        return next((span.start if span.start > start else span.end for span in within), end)
 
     def sees(self, start: int, end: int) -> bool:
         """Whether the rows of all pictures that the tokens from `start` to `end` belong to are there."""
@@ -153,6 +160,9 @@ class View:
             hooks.enter_context(hooked([self._eyes.embedding], partial(_replaced, placed(0))))
             for layer in range(1, len(self._rows[inside[0]])):
                 hooks.enter_context(hooked([self._eyes.layers[layer - 1]], partial(_added, placed(layer))))
+            if self._eyes.sight.mutual:
+                seen = [(begin - start, end - start) for begin, end, _ in parts]
+                hooks.enter_context(hooked(self._eyes.layers, partial(_mutual, seen)))
             if self._eyes.lanes:
                 offsets = mx.array([self._position(start + at) for at in range(width)]).T
                 turn = partial(_turned, list(offsets), self._eyes.lanes[0])
@@ -207,6 +217,28 @@ def _added(parts: list[tuple[int, mx.array]], module: Any, run: Callable[..., An
     for at, part in parts:
         states[:, at : at + part.shape[0]] += part.astype(states.dtype)
     return states
+
+
+def _mutual(
+    parts: list[tuple[int, int]],
+    module: Any,
+    run: Callable[..., Any],
+    x: mx.array,
+    mask: Any = None,
+    cache: Any = None,
+    *given: Any,
+    **named: Any,
+) -> Any:
+    """With a mask by which the tokens of each of `parts` of this step see one another."""
+    if x.shape[1] > 1:
+        if not isinstance(mask, mx.array):
+            mask = cache.make_mask(x.shape[1], return_array=True, window_size=None)
+        tokens, keys = mask.shape[-2:]
+        before = keys - tokens
+        for begin, end in parts:
+            rows, columns = mx.arange(tokens)[:, None], mx.arange(keys)[None] - before
+            mask = mask | ((rows >= begin) & (rows < end) & (columns >= begin) & (columns < end))
+    return run(x, mask, cache, *given, **named)
 
 
 def _lanes(width: int, sections: Iterable[int]) -> mx.array:

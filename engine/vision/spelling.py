@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from engine.api.types import Picture, PictureDetail
@@ -16,9 +16,19 @@ class PicturesLost(Exception):
     """A chat template has another number of places than the chat has pictures."""
 
 
-def broken_up(text: str, placeholder: str) -> str:
-    """`text` without the placeholder: written by a user, it is no place for a picture."""
-    return text.replace(placeholder, placeholder[:1] + _APART + placeholder[1:])
+def broken_up(text: str, words: Iterable[str]) -> str:
+    """`text` without `words` that stand for pictures: written by a user, they are no place for one."""
+    for word in words:
+        text = text.replace(word, word[:1] + _APART + word[1:])
+    return text
+
+
+def framed(text: str, sight: Sight, word: Callable[[int], str]) -> str:
+    """A rendered chat with marks around its pictures, where a family has them; `word` is the text of a token."""
+    if not sight.marks:
+        return text
+    begin, end = map(word, sight.marks)
+    return text.replace(begin, f"\n\n{begin}{word(sight.placeholder)}{end}\n\n")
 
 
 def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, detail: PictureDetail) -> list[int]:

@@ -85,6 +85,34 @@ CONFIGS: dict[str, dict[str, Any]] = {
         "vision_config": {**_VISION, "model_type": "qwen3_5"},
     },
 }
+CONFIGS["gemma3"] = {
+    "model_type": "gemma3",
+    "vocab_size": VOCABULARY,
+    "boi_token_index": 259,
+    "image_token_index": IMAGE_TOKEN,
+    "eoi_token_index": 261,
+    "mm_tokens_per_image": 16,
+    "hidden_size": 64,
+    "text_config": {
+        **_TEXT,
+        "model_type": "gemma3_text",
+        "sliding_window": 24,
+        "sliding_window_pattern": 2,
+        "mm_tokens_per_image": 16,
+        "query_pre_attn_scalar": 24,
+        "rope_local_base_freq": 10000.0,
+        "rope_global_base_freq": 1000000.0,
+    },
+    "vision_config": {
+        "model_type": "siglip_vision_model",
+        "num_hidden_layers": 3,
+        "hidden_size": 32,
+        "intermediate_size": 48,
+        "num_attention_heads": 2,
+        "patch_size": 4,
+        "image_size": 32,
+    },
+}
 _IDS = {"image_token_id": IMAGE_TOKEN, "video_token_id": 262, "vision_start_token_id": 259, "vision_end_token_id": 261}
 PICTURES = {
     "min_pixels": 64,
@@ -96,12 +124,12 @@ PICTURES = {
 
 def save_seeing(kind: str, folder: Path, seed: int = 0) -> Path:
     """As a hub's repository has it, in mlx-vlm's names."""
-    config = CONFIGS[kind] | _IDS | {"tie_word_embeddings": False, "eos_token_id": 257}
+    config = CONFIGS[kind] | (_IDS if kind != "gemma3" else {}) | {"tie_word_embeddings": False, "eos_token_id": 257}
     classes = mlx_utils._get_classes(json.loads(json.dumps(config)))
     mx.random.seed(seed)
     network = classes[0](classes[1].from_dict(json.loads(json.dumps(config))))
     network.update(tree_map_with_path(scaled(3.0), network.parameters()))
-    weights = dict(tree_flatten(network.parameters())) | _tower(config["vision_config"])
+    weights = dict(tree_flatten(network.parameters())) | _tower(kind, config["vision_config"])
     if kind == "qwen3_5":  # it drafts for itself, too
         head = head_weights(kind, **config["text_config"])
         weights |= {f"mtp.{name}": weight for name, weight in head.items()}
@@ -112,7 +140,7 @@ def save_seeing(kind: str, folder: Path, seed: int = 0) -> Path:
     (folder / "preprocessor_config.json").write_text(json.dumps(PICTURES))
     save_tokenizer(folder, seeing_tokenizer())
     settings = json.loads((folder / "tokenizer_config.json").read_text())
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": _TEMPLATE}))
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings | {"chat_template": _template(kind)}))
     return folder
 
 
@@ -128,7 +156,39 @@ def seeing_tokenizer() -> Tokenizer:
     return tokenizer
 
 
-def _tower(vision: dict[str, Any]) -> dict[str, mx.array]:
+def _template(kind: str) -> str:
+    """Gemma's writes one mark for a picture."""
+    return _TEMPLATE if kind != "gemma3" else _TEMPLATE.replace("<|image_pad|><|vision_end|>", "")
+
+
+def _tower(kind: str, vision: dict[str, Any]) -> dict[str, mx.array]:
+    shapes = _siglip(vision) if kind == "gemma3" else {f"vision_tower.{k}": s for k, s in _qwen(vision).items()}
+    return {name: _random(name, shape) for name, shape in shapes.items()}
+
+
+def _siglip(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    width, inner, patch = vision["hidden_size"], vision["intermediate_size"], vision["patch_size"]
+    at = "vision_tower.vision_model"
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{at}.embeddings.patch_embedding.weight": (width, patch, patch, 3),
+        f"{at}.embeddings.patch_embedding.bias": (width,),
+        f"{at}.embeddings.position_embedding.weight": ((vision["image_size"] // patch) ** 2, width),
+        "multi_modal_projector.mm_input_projection_weight": (width, 64),
+        "multi_modal_projector.mm_soft_emb_norm.weight": (width,),
+    }
+    maps = {f"self_attn.{part}_proj": (width, width) for part in ("q", "k", "v", "out")}
+    maps |= {"mlp.fc1": (inner, width), "mlp.fc2": (width, inner)}
+    norms = [f"encoder.layers.{layer}.layer_norm{n}" for layer in range(vision["num_hidden_layers"]) for n in (1, 2)]
+    for layer in range(vision["num_hidden_layers"]):
+        for name, (rows, columns) in maps.items():
+            mapped = f"{at}.encoder.layers.{layer}.{name}"
+            shapes |= {f"{mapped}.weight": (rows, columns), f"{mapped}.bias": (rows,)}
+    for name in (*norms, "post_layernorm"):
+        shapes |= {f"{at}.{name}.weight": (width,), f"{at}.{name}.bias": (width,)}
+    return shapes
+
+
+def _qwen(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     width, inner, patch = vision["hidden_size"], vision["intermediate_size"], vision["patch_size"]
     wide, out = width * vision["spatial_merge_size"] ** 2, vision["out_hidden_size"]
     shapes: dict[str, tuple[int, ...]] = {
@@ -152,7 +212,7 @@ def _tower(vision: dict[str, Any]) -> dict[str, mx.array]:
         shapes |= {f"{name}.norm.weight": (normed,), f"{name}.norm.bias": (normed,)}
         shapes |= {f"{name}.linear_fc1.weight": (wide, wide), f"{name}.linear_fc1.bias": (wide,)}
         shapes |= {f"{name}.linear_fc2.weight": (out, wide), f"{name}.linear_fc2.bias": (out,)}
-    return {f"vision_tower.{name}": _random(name, shape) for name, shape in shapes.items()}
+    return shapes
 
 
 def _random(name: str, shape: tuple[int, ...]) -> mx.array:

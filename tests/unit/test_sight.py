@@ -10,7 +10,14 @@ import pytest
 from engine import CannotSee, PictureDetail, SightRefusal, picture_tokens
 from engine.models.sight import sight_refusal
 
-_VISION = {"patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2}
+_VISION = {
+    "patch_size": 16,
+    "spatial_merge_size": 2,
+    "temporal_patch_size": 2,
+    "hidden_size": 64,
+    "num_heads": 4,
+    "depth": 2,
+}
 _CONFIG: dict[str, object] = {"model_type": "qwen3_vl", "image_token_id": 7, "vision_config": _VISION}
 _PICTURES = {"size": {"shortest_edge": 65_536, "longest_edge": 16_777_216}, "image_mean": [0.5] * 3}
 
@@ -45,12 +52,28 @@ def test_tokens_follow_from_the_size(tmp_path: Path, size: tuple[int, int], deta
         {"image_std": [0.0, 0.5, 0.5]},
         {"image_mean": [float("nan"), 0.5, 0.5]},
         {"image_mean": [0.5]},
+        {"resample": 7},
     ],
 )
 def test_numbers_that_cannot_be_are_refused(tmp_path: Path, pictures: dict[str, object]) -> None:
     with pytest.raises(CannotSee) as refused:
         picture_tokens(_folder(tmp_path, _CONFIG, pictures), 100, 100)
     assert refused.value.why is SightRefusal.DAMAGED
+
+
+@pytest.mark.parametrize("vision", [{"num_heads": 2**30}, {"num_heads": 3}, {"depth": 10**9}, {"hidden_size": 2**31}])
+def test_towers_that_cannot_be_are_refused(tmp_path: Path, vision: dict[str, object]) -> None:
+    with pytest.raises(CannotSee) as refused:
+        picture_tokens(_folder(tmp_path, {**_CONFIG, "vision_config": _VISION | vision}), 100, 100)
+    assert refused.value.why is SightRefusal.DAMAGED
+
+
+def test_gemmas_pictures_take_as_many_tokens_whatever_their_size(tmp_path: Path) -> None:
+    vision = {"patch_size": 14, "image_size": 896, "hidden_size": 1152, "num_attention_heads": 16}
+    tokens = {"boi_token_index": 255_999, "eoi_token_index": 256_000, "image_token_index": 262_144}
+    config = {"model_type": "gemma3", "vision_config": {**vision, "num_hidden_layers": 27}, **tokens}
+    folder = _folder(tmp_path, config, {})
+    assert [picture_tokens(folder, *size, PictureDetail.LOW) for size in ((1, 900), (4000, 3000))] == [256, 256]
 
 
 @pytest.mark.parametrize(
