@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -30,20 +30,20 @@ def occurrences(text: str, word: str) -> Iterator[Span]:
         return
     if _keeps_places(text):
         yield from _found(folded, wanted)
-        return
-    folded, starts = _folded_with_places(text)
-    before: Span | None = None
-    for first, last in _found(folded, wanted):
-        span = starts[first], _end(starts, last)
-        if span != before:  # one letter may hold the word twice: "s" in "ß"
-            yield span
-        before = span
+    else:
+        yield from _found_as_written(*_folded_with_places(text), wanted)
 
 
 def occurrences_of_any(text: str, words: Iterable[str]) -> list[Span]:
-    """Of several words, in the order of the text; where two overlap, as one."""
-    result: list[Span] = []
-    for first, last in sorted({span for word in words for span in occurrences(text, word)}):
+    """Of several words, in the order of the text; where two overlap, as one. However many there are, and how often."""
+    folded, result = fold(text), list[Span]()
+    present = [wanted for wanted in {fold(word) for word in words} if wanted and wanted in folded]
+    if not present:
+        return result
+    places: Sequence[int] = range(len(text) + 1)
+    if not _keeps_places(text):
+        folded, places = _folded_with_places(text)
+    for first, last in sorted({span for wanted in present for span in _found_as_written(folded, places, wanted)}):
         if result and first <= result[-1][1]:
             result[-1] = (result[-1][0], max(last, result[-1][1]))
         else:
@@ -56,6 +56,15 @@ def _found(folded: str, wanted: str) -> Iterator[Span]:
     while at >= 0:
         yield at, at + len(wanted)
         at = folded.find(wanted, at + len(wanted))
+
+
+def _found_as_written(folded: str, starts: Sequence[int], wanted: str) -> Iterator[Span]:
+    before: Span | None = None
+    for first, last in _found(folded, wanted):
+        span = starts[first], _end(starts, last)
+        if span != before:  # one letter may hold the word twice: "s" in "ß"
+            yield span
+        before = span
 
 
 def _keeps_places(text: str) -> bool:
@@ -80,7 +89,7 @@ def _folded_with_places(text: str) -> tuple[str, list[int]]:
     return "".join(folded), starts
 
 
-def _end(starts: list[int], last: int) -> int:
+def _end(starts: Sequence[int], last: int) -> int:
     """After the whole letter that the match ends in."""
     return starts[bisect_right(starts, starts[last - 1])]
 

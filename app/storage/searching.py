@@ -22,6 +22,7 @@ from app.storage.search_index import SearchIndex
 
 SNIPPET_BEFORE = 60
 SNIPPET_AFTER = 120
+_LONGEST_FOUND = 200  # characters of what was found that a snippet has
 MATCHES = 3  # of one chat
 ALL = -1  # as SQLite says it
 IN_ORDER = "ORDER BY pinned DESC, updated_at DESC, id DESC"
@@ -162,6 +163,6 @@ def _without_marks(text: str, word: str) -> str:
 def _around(text: str, word: str) -> str:
     """One line with the word in its middle."""
     first, last = next(occurrences(text, word), (0, 0))
-    start, stop = max(0, first - SNIPPET_BEFORE), last + SNIPPET_AFTER
+    start, stop = max(0, first - SNIPPET_BEFORE), min(last, first + _LONGEST_FOUND) + SNIPPET_AFTER
     piece = " ".join(_without_marks(text[start:stop], word).split())
     return ("…" if start else "") + piece + ("…" if stop < len(text) else "")

@@ -99,6 +99,13 @@ def test_it_ends_with_what_it_is_of(widget: QWidget, end: str) -> None:
     assert shown_tooltip() is None
 
 
+def test_of_an_error_without_end_the_beginning_is_shown(widget: QWidget) -> None:
+    set_tooltip(widget, LONG * 500)
+    shown = ask(widget).document.toPlainText()
+    assert len(shown) < 10_000
+    assert (LONG * 500).startswith(shown.removesuffix("…"))
+
+
 def test_without_words_there_is_none(widget: QWidget) -> None:
     set_tooltip(widget, "words")
     set_tooltip(widget, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import unicodedata
 
 import pytest
@@ -43,6 +44,19 @@ def test_words_side_by_side_or_in_one_another_are_one_stretch() -> None:
     text = "speculative decoding"
     found = [text[slice(*span)] for span in occurrences_of_any(text, ["spec", "ecul", "ative", "cod"])]
     assert found == ["speculative", "cod"]
+
+
+def test_a_long_question_reads_a_text_once() -> None:
+    """What a search found is painted with all its words in it, each time."""
+    text, asked = "…" + "long words " * 40, ["long", "words", "and", "others"]
+
+    def calls(words: list[str]) -> int:
+        profile = cProfile.Profile()
+        profile.runcall(occurrences_of_any, text, words)
+        return sum(entry.callcount for entry in profile.getstats())
+
+    assert occurrences_of_any(text, asked * 50) == occurrences_of_any(text, asked)
+    assert calls(asked * 50) < 2 * calls(asked)
 
 
 @given(before=st.text(max_size=20), word=st.text(min_size=1, max_size=8), after=st.text(max_size=20))

@@ -278,6 +278,14 @@ def test_the_snippet_has_what_was_found_in_its_middle(stores: Stores, path: Path
     assert 0.25 < match.snippet.index("needle") / len(match.snippet) < 0.5
 
 
+def test_the_snippet_is_short_however_long_the_question_is(stores: Stores, path: Path) -> None:
+    chat_of(stores, "x " * 400 + "needle " * 400)
+    with closing(Reader(address_of(path))) as reader:
+        (match,) = Searching(reader).find("needle " * 300)[0].matches
+    assert "needle needle" in match.snippet
+    assert len(match.snippet) < 500
+
+
 def test_deleted_chats_and_messages_are_not_found(stores: Stores, path: Path) -> None:
     chat, gone = chat_of(stores, "q", "needle"), chat_of(stores, "needle too")
     with closing(indexed(path)) as index:

@@ -24,6 +24,7 @@ from app.views.widgets.painting import paint_card
 
 _MARGIN_PX = 6
 _WIDEST = 60  # in letters of usual width
+_MOST = 3000  # letters; a whole screen has no room for more, and an error's text may be of any length
 _FROM_POINTER = QPoint(2, 20)
 _EDGE_PX = 4  # of the screen
 _EDGE = 0.14  # of the strength of the words
@@ -92,7 +93,8 @@ class Tooltip(QWidget):
         font = QApplication.font()
         font.setPointSizeF(font.pointSizeF() * FOOTER_PX / UI_PX)
         self.document.setDefaultFont(font)
-        self.document.setPlainText(text)
+        shown = text if len(text) <= _MOST else f"{text[:_MOST]}…"
+        self.document.setPlainText(shown)
         screen = (QGuiApplication.screenAt(position) or at.screen()).availableGeometry()
         screen.adjust(_EDGE_PX, _EDGE_PX, -_EDGE_PX, -_EDGE_PX)
         letter_px = QFontMetrics(font).averageCharWidth()
@@ -108,7 +110,7 @@ class Tooltip(QWidget):
         if (app := QApplication.instance()) is not None:
             app.installEventFilter(self)
         self.show()
-        self._timer.start(_STAYS_MS + _A_LETTER_MS * len(text))
+        self._timer.start(_STAYS_MS + _A_LETTER_MS * len(shown))
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
