@@ -142,7 +142,9 @@ def test_where_it_has_no_room_that_is_said(app: AppHarness) -> None:
     app.application.settings.text_scale = 2.0
     window.resize(window.minimumSize())
     QApplication.processEvents()
+    assert not window.sidebar.isVisible()
     window.inspector.action.trigger()
+    assert not window.sidebar.isVisible()
     assert not window.inspector.panel.isVisible()
     assert not window.inspector.action.isChecked()
     assert "Widen" in window.banner.sentence.text()

@@ -269,12 +269,13 @@ class InspectorWiring(QObject):
             self._settings.inspector_visible = False
             self._give_room_back()
             self._parts.banner.show_info(self._too_narrow)
-        if not wanted and self._has_room_of_sidebar:
+        if not wanted:
             self._give_room_back()
 
     def _give_room_back(self) -> None:
-        self._has_room_of_sidebar = False
-        self._parts.set_sidebar_visible(self._settings.sidebar_visible)
+        if self._has_room_of_sidebar:
+            self._has_room_of_sidebar = False
+            self._parts.set_sidebar_visible(self._settings.sidebar_visible)
 
     def _too_narrow(self) -> BannerText:
         return BannerText(self.tr("Widen the window to show the inspector."))
@@ -299,7 +300,7 @@ class InspectorWiring(QObject):
         for toggle in (self.button, self.action):
             toggle.setChecked(shown)
         self._watch()
-        if shown and self._has_room_of_sidebar and self._fits_both():
+        if shown and self._fits_both():
             self._give_room_back()
 
     def _watch(self) -> None:
