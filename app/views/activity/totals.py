@@ -1,4 +1,4 @@
-"""Settings → Speculation: totals over all requests, by pair, by language of the text, or by its content."""
+"""Activity → Totals: totals over all requests, by pair, by language of the text, or by its content."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TotalsCard(Translated, Card):
         self.groups = Segments(theme)
         self.groups.set_value(Grouping.PAIR)
         self.nothing = TextLabel(theme, TextStyle.SECONDARY)
-        self.clear_button = PillButton(theme, Emphasis.QUIET, "trash-2")
+        self.clear_button = PillButton(theme, Emphasis.PLAIN, "trash-2")
         self._list = QWidget()
         self._rows = QVBoxLayout(self._list)
         self._rows.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Settings → Speculation: measuring which way to draft is fastest for the loaded pair, on this machine."""
+"""Settings → Advanced: measuring which way to draft is fastest for the loaded pair, on this machine."""
 
 from __future__ import annotations
 
