@@ -152,13 +152,13 @@ class Tuner:
 def measure(main: LoadedModel, draft: LoadedModel | None) -> Slices:
     """Yields None after each forward, and once a rough calibration; the result is the whole one."""
     caches = _after_a_context(main)
-    yield
+    yield None
     timed: dict[Timed, Callable[[], float]] = {width: partial(_step_s, main, caches, width) for width in WIDTHS[1:]}
     if caches.can_roll_back:
         timed[_ROLLBACK] = partial(_rollback_s, main, caches)
     if draft is not None:
         timed |= _timed_drafts(draft)
-        yield
+        yield None
     forwards = Comparisons(partial(_step_s, main, caches, 1), timed)
     yield from forwards.compare([key for key in timed if key in _ROUGH_WIDTHS or not isinstance(key, int)])
     yield _calibration_of(forwards, draft)

@@ -30,4 +30,5 @@ def _patches(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
 def _normalised(pixels: Pixels, sight: Sight) -> NDArray[np.float32]:
     levels = pixels.astype(np.float32) / np.float32(255)
     mean, std = (np.array(values, np.float32) for values in (sight.mean, sight.std))
-    return np.divide(levels - mean, std, dtype=np.float32)
+    scaled: NDArray[np.float32] = np.divide(levels - mean, std, dtype=np.float32)
+    return scaled
