@@ -42,10 +42,10 @@ _JSON_OPTIONS = {
     "lenient": False,
     "coerce_one_of": False,
 }
-# A schema is a stranger's input: these bound the time of a grammar and of a mask.
+# A schema is not trusted: these bound the time of a grammar and of a mask.
 _FUEL, _FUEL_A_STEP, _MOST_STATES = 1_000_000, 200_000, 50_000
 # Models write line breaks between the end of thinking and the answer.
-_AFTER_THINKING = {"lark_grammar": "start: LEAD? @answer\nLEAD: /\\n{1,2}/"}
+_LEAD = "LEAD: /\\n{1,2}/"
 
 
 class Vocabulary:
@@ -178,14 +178,20 @@ class Grammar:
     after_thinking: LLMatcher
 
 
-def compiled(part: GrammarPart, model: LoadedModel) -> Grammar:
-    """Raises InvalidRequest, in llguidance's words, for what it cannot enforce."""
+def compiled(parts: Sequence[GrammarPart], model: LoadedModel) -> Grammar:
+    """Of a reply that matches one of the parts. Raises InvalidRequest, in llguidance's words, for what it cannot
+    enforce.
+    """
     vocabulary = vocabulary_of(model)
-    alone = _matcher([part], vocabulary)
+    answers = [{"name": f"answer_{at}", **part} for at, part in enumerate(parts)]
+    answer = " | ".join(f"@answer_{at}" for at in range(len(parts)))
+    alone = _matcher([{"lark_grammar": f"start: {answer}"}, *answers] if len(parts) > 1 else parts, vocabulary)
     if not model.tokenizer.has_thinking:
         return Grammar(vocabulary, alone, alone)
     _ = vocabulary.sorted_texts  # made here, not in a round
-    return Grammar(vocabulary, alone, _matcher([_AFTER_THINKING, {"name": "answer", **part}], vocabulary))
+    return Grammar(
+        vocabulary, alone, _matcher([{"lark_grammar": f"start: LEAD? ({answer})\n{_LEAD}"}, *answers], vocabulary)
+    )
 
 
 def _matcher(parts: Sequence[GrammarPart], vocabulary: Vocabulary) -> LLMatcher:
@@ -281,7 +287,7 @@ class Guide:
     def _fill(self, masks: np.ndarray[Any, Any], tokens: Sequence[int], parents: Sequence[int]) -> None:
         """A mask for each of the last rows of a chain or a tree, in which a parent comes before its children."""
         first = len(tokens) + 1 - len(masks)
-        places, path = [self._place], list[int]()  # the tokens after which the matcher stands, and where that is
+        places, path = [self._place], list[int]()  # the matcher is after these tokens
         with self._undone(places):
             for index in range(ROOT, len(tokens)):
                 wanted = _path_to(index, parents)

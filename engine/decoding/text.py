@@ -63,13 +63,11 @@ def prompt_tokens(request: Request, model: LoadedModel, aborted: Question = neve
 
 def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) -> Grammar | None:
     """What the reply has to match; None: anything. Raises Aborted soon after `aborted` returns True."""
-    if request.must_call:
-        part = ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls)
-    elif request.constraint is not None:
-        part = part_of(request.constraint)
-    else:
-        return None
-    return encoding.apart(partial(compiled, part, model), aborted)
+    parts = [part_of(request.constraint)] if request.constraint is not None else []
+    if request.must_call or (parts and request.tools):  # with tools the model may call one instead
+        callable_ = request.must_call or tuple(tool["function"]["name"] for tool in request.tools)
+        parts.append(ToolSyntax(model, request.tools).grammar(callable_, several=request.several_calls))
+    return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
 
 
 def turn_end(

@@ -6,11 +6,13 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
 from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, stops_of, template_variables_of
+from engine.server.constraints import constraint_of
 from engine.server.contents import text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of
@@ -40,12 +42,8 @@ class AnthropicMessage(Shape):
             raise invalid("max_tokens: Field required", "max_tokens")
         request, self.dropped_tools = prompt_of(fields)
         self.requests = [
-            Request(
-                messages=request.messages,
-                tools=request.tools,
-                several_calls=request.several_calls,
-                thinking=request.thinking,
-                template_variables=request.template_variables,
+            replace(
+                request,
                 sampling=sampling_of(fields, house.options.sampling),
                 speculation=speculation_of(fields, house.state),
                 max_tokens=most,
@@ -149,11 +147,10 @@ def prompt_of(fields: Fields) -> tuple[Request, tuple[str, ...]]:
     """What the prompt is made from, and the kinds of tools that are dropped."""
     for name in _WITHOUT_EFFECT:
         fields.has(name)
-    effort = None
+    effort, form = None, fields.object("output_format")  # the name that it had first
     if (output := fields.object("output_config")) is not None:
         effort = output.text("effort")
-        output.refuse("format")
-    fields.refuse("output_format")
+        form = output.object("format") or form
     if not fields.items("messages"):
         raise invalid("messages: at least one message is required", "messages")
     tools = anthropic_tools(fields)
@@ -162,6 +159,8 @@ def prompt_of(fields: Fields) -> tuple[Request, tuple[str, ...]]:
         messages=(*_system(fields), *_messages(fields.objects("messages"))),
         tools=tools.given,
         several_calls=tools.several,
+        must_call=tools.demanded,
+        constraint=constraint_of(form, "output_config.format"),
         thinking=thinking is not None and thinking.text("type") in {"enabled", "adaptive"},
         template_variables=template_variables_of(fields, effort),
     )

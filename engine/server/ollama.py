@@ -10,6 +10,7 @@ from typing import Any
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
 from engine.server.asked import model_of, sampling_of, speculation_of, stops_of, template_variables_of
+from engine.server.constraints import ollama_constraint
 from engine.server.contents import settled
 from engine.server.fields import Fields
 from engine.server.problems import Dialect, Problem, invalid, unsupported
@@ -34,7 +35,7 @@ class OllamaShape(Shape):
         self.model = model_of(fields, house.state, house.options.any_name)
         for name in ("keep_alive", "truncate", "shift"):
             fields.has(name)
-        fields.refuse("format", "images", "logprobs", "suffix", "raw")
+        fields.refuse("images", "logprobs", "suffix", "raw")
         given = fields.raw("options")
         self._options = Fields({_OPTIONS.get(name, name): value for name, value in given.items()}, "options.")
         self._started = time.monotonic()
@@ -51,6 +52,7 @@ class OllamaShape(Shape):
             max_tokens=most if most is not None and most > 0 else None,
             context_tokens=context if context is not None and context > 0 else None,
             stop=stops_of(self._options),
+            constraint=ollama_constraint(self.fields),
             thinking=think not in (None, False),
             template_variables=template_variables_of(self.fields, effort),
         )

@@ -19,11 +19,12 @@ from engine.server.asked import (
     stops_of,
     template_variables_of,
 )
+from engine.server.constraints import constraint_of
 from engine.server.contents import settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of, usage_of
 from engine.server.figures import speculation_of as measured_speculation
-from engine.server.problems import invalid, unsupported
+from engine.server.problems import invalid
 from engine.server.replies import Outcome
 from engine.server.shapes import House, Shape, sse
 from engine.server.tools import as_openai, openai_calls, openai_tools
@@ -97,7 +98,6 @@ class ChatCompletion(OpenAIShape):
     def __init__(self, fields: Fields, house: House) -> None:
         super().__init__(fields, house)
         fields.refuse("logprobs", "top_logprobs", "audio", "functions", "function_call")
-        refuse_schema(fields.object("response_format"))
         for name in _WITHOUT_EFFECT:
             fields.has(name)
         if not fields.items("messages"):
@@ -108,6 +108,8 @@ class ChatCompletion(OpenAIShape):
             messages=settled([_message(each) for each in fields.objects("messages")]),
             tools=tools.given,
             several_calls=tools.several,
+            must_call=tools.demanded,
+            constraint=constraint_of(fields.object("response_format"), "response_format"),
             template_variables=template_variables_of(fields, fields.text("reasoning_effort")),
             sampling=sampling_of(fields, house.options.sampling),
             speculation=speculation_of(fields, house.state),
@@ -203,12 +205,6 @@ def thinks(fields: Fields) -> bool:
     if thinking is not None:
         return thinking.text("type") in {"enabled", "adaptive"}
     return effort is not None and effort not in {"none", "minimal"}
-
-
-def refuse_schema(form: Fields | None) -> None:
-    """What cannot be enforced is refused, never ignored."""
-    if form is not None and form.text("type") not in (None, "text"):
-        raise unsupported("response_format", f" as '{form.text('type')}': schemas cannot be enforced yet")
 
 
 def _message(fields: Fields) -> Message:

@@ -11,6 +11,7 @@ from typing import Any
 from engine.api.events import Event, Finished, TextDelta, ToolCalled
 from engine.api.types import FinishReason, Message, MessageRole, Request, SpanKind, ToolCall
 from engine.server.asked import model_of, most_tokens_of, sampling_of, speculation_of, template_variables_of
+from engine.server.constraints import constraint_of
 from engine.server.contents import settled, text_of
 from engine.server.fields import Fields
 from engine.server.figures import hunch_of, timings_of, usage_of
@@ -37,10 +38,8 @@ class OpenAIResponse(Shape):
         for name in (*_WITHOUT_EFFECT, "truncation", "max_tool_calls", "stream_options"):
             fields.has(name)
         self._text = fields.raw("text")
-        if (text := fields.object("text")) is not None and (form := text.object("format")) is not None:
-            kind = form.text("type")
-            if kind not in (None, "text"):
-                raise unsupported("text.format", f" as '{kind}': schemas cannot be enforced yet")
+        text = fields.object("text")
+        form = text.object("format") if text is not None else None
         reasoning = fields.object("reasoning")
         self._effort = reasoning.text("effort") if reasoning is not None else None
         self._tools = responses_tools(fields)
@@ -49,6 +48,8 @@ class OpenAIResponse(Shape):
             messages=_messages(fields, self._tools.spaces),
             tools=self._tools.given,
             several_calls=self._tools.several,
+            must_call=self._tools.demanded,
+            constraint=constraint_of(form, "text.format"),
             thinking=self._effort not in (None, "none", "minimal"),
             template_variables=template_variables_of(fields, self._effort),
             sampling=sampling_of(fields, house.options.sampling),

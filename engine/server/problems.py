@@ -117,8 +117,8 @@ def problem_of(error: EngineError) -> Problem:
                 param="messages",
                 anthropic=(f"prompt is too long: {actual} tokens > {limit} maximum", "invalid_request_error"),
             )
-        case InvalidRequest(field=field, value=value, allowed=allowed):
-            return invalid(f"'{field}' is {value}; allowed: {allowed}.", field)
+        case InvalidRequest():
+            return _invalid_field(error)
         case TemplateFailed(detail=detail):
             return invalid(f"The model's chat template refused these messages: {detail}", "messages")
         case DraftError():
@@ -128,6 +128,15 @@ def problem_of(error: EngineError) -> Problem:
     if known is not None:
         return known()
     return Problem(500, f"The engine failed: {type(error).__name__}.", "server_error", "internal", retry=False)
+
+
+def _invalid_field(error: InvalidRequest) -> Problem:
+    match error.field:
+        case "constraint":
+            return invalid(f"The answer's schema cannot be enforced: {error.value}", code="unsupported_schema")
+        case "must_call":
+            return invalid(f"'tool_choice' cannot be enforced: {error.value}.", "tool_choice", "unsupported_parameter")
+    return invalid(f"'{error.field}' is {error.value}; allowed: {error.allowed}.", error.field)
 
 
 def _nothing_to_answer() -> Problem:

@@ -11,6 +11,7 @@ from engine.api.types import ToolCall
 from engine.server.fields import Fields
 from engine.server.problems import invalid, unsupported
 
+_Space = tuple[str, str, str]
 _OBJECT: dict[str, Any] = {"type": "object", "properties": {}}
 
 
@@ -19,7 +20,8 @@ class Tools:
     given: tuple[dict[str, Any], ...] = ()
     dropped: tuple[str, ...] = ()  # kinds that only their own service runs
     several: bool = True
-    spaces: tuple[tuple[str, str, str], ...] = ()  # (flat name, namespace, name) of the Responses' namespaces
+    spaces: tuple[_Space, ...] = ()  # (flat name, namespace, name) of the Responses' namespaces
+    demanded: tuple[str, ...] = ()  # one of these has to be called
 
 
 def openai_tools(fields: Fields) -> Tools:
@@ -30,8 +32,34 @@ def openai_tools(fields: Fields) -> Tools:
         if tool.text("type") != "function" or function is None:
             raise unsupported("tools", ", but for functions")
         tools.append(_checked(tool, function))
+    return _openai(fields, tools)
+
+
+def _openai(
+    fields: Fields, tools: Sequence[dict[str, Any]], dropped: Sequence[str] = (), spaces: Sequence[_Space] = ()
+) -> Tools:
+    """With the choice that OpenAI's dialects share."""
     several = fields.flag("parallel_tool_calls", True)
-    return Tools(tuple(tools) if _may_call(fields) else (), several=several)
+    choice = fields.any("tool_choice")
+    if isinstance(choice, dict) and choice.get("type") == "function":
+        name = choice.get("name") or (choice.get("function") or {}).get("name")
+        return Tools(tuple(tools), tuple(dropped), False, tuple(spaces), _demanded(tools, name))
+    match choice:
+        case None | "auto":
+            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces))
+        case "none":
+            return Tools((), tuple(dropped), several, tuple(spaces))
+        case "required":
+            return Tools(tuple(tools), tuple(dropped), several, tuple(spaces), _demanded(tools))
+    raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}")
+
+
+def _demanded(tools: Sequence[dict[str, Any]], name: object = None) -> tuple[str, ...]:
+    """All tools, or the one of this name."""
+    names: tuple[str, ...] = tuple(tool["function"]["name"] for tool in tools)
+    if not names or (name is not None and name not in names):
+        raise invalid("'tool_choice' demands a tool that is not among 'tools'.", "tool_choice")
+    return names if name is None else (str(name),)
 
 
 def _checked(tool: Fields, function: Fields) -> dict[str, Any]:
@@ -51,10 +79,11 @@ def anthropic_tools(fields: Fields) -> Tools:
         tools.append(_function(tool, "input_schema"))
     choice = fields.object("tool_choice")
     kind = choice.text("type") if choice is not None else None
-    if kind in {"any", "tool"}:
-        raise unsupported("tool_choice", f" as '{kind}': calls cannot be enforced yet")
     several = choice is None or not choice.flag("disable_parallel_tool_use")
-    return Tools(() if kind == "none" else tuple(tools), tuple(dropped), several)
+    if choice is None or kind not in {"any", "tool"}:
+        return Tools(() if kind == "none" else tuple(tools), tuple(dropped), several)
+    name = choice.text("name") or "" if kind == "tool" else None
+    return Tools(tuple(tools), tuple(dropped), several and kind == "any", demanded=_demanded(tools, name))
 
 
 def responses_tools(fields: Fields) -> Tools:
@@ -74,15 +103,7 @@ def responses_tools(fields: Fields) -> Tools:
                     tools.append(function)
             case kind:
                 dropped.append(str(kind))
-    given = tuple(tools) if _may_call(fields) else ()
-    return Tools(given, tuple(dropped), fields.flag("parallel_tool_calls", True), tuple(spaces))
-
-
-def _may_call(fields: Fields) -> bool:
-    choice = fields.any("tool_choice")
-    if choice in (None, "auto", "none"):
-        return bool(choice != "none")
-    raise unsupported("tool_choice", f" as {json.dumps(choice)[:60]}: calls cannot be enforced yet")
+    return _openai(fields, tools, dropped, spaces)
 
 
 def _function(tool: Fields, schema: str) -> dict[str, Any]:

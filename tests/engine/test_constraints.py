@@ -219,7 +219,7 @@ def letters(model: LoadedModel, text: str) -> list[int]:
 def guide_of(model: LoadedModel, *, begun: bool = False, may_open: bool = False) -> Guide:
     tokenizer = model.tokenizer
     thinking = Thinking(tuple(tokenizer.think_start_tokens), tokenizer.think_end.encode(), begun, may_open)
-    return Guide(compiled(part_of(JSON), model), thinking)
+    return Guide(compiled([part_of(JSON)], model), thinking)
 
 
 def allowed(guide: Guide, draft: Draft) -> list[set[int]]:

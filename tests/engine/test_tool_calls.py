@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 from tokenizers import AddedToken
 
 from engine import (
+    Constraint,
+    ConstraintKind,
     InvalidRequest,
     Message,
     MessageRole,
@@ -17,10 +20,11 @@ from engine import (
     Request,
     Sampling,
     SpanKind,
+    Speculation,
     ToolCall,
     ToolCalled,
 )
-from engine.decoding.text import ReplyText, encode, prompt_tokens
+from engine.decoding.text import ReplyText, encode, grammar_of, prompt_tokens
 from engine.decoding.tool_calls import ToolSyntax
 from engine.models.loading import LoadedModel, load_model
 from tests.helpers.engine_client import EngineClient
@@ -124,6 +128,33 @@ def test_a_model_without_tools_refuses_them(client: EngineClient) -> None:
     error = client.run(Request((USER,), tools=(TOOL,))).failed.error
     assert isinstance(error, InvalidRequest)
     assert error.field == "tools"
+
+
+def test_a_call_that_is_demanded_comes_whatever_the_model_would_say(
+    caller_folder: Path, shared_engine: EngineClient
+) -> None:
+    client = shared_engine
+    assert isinstance(client.load(caller_folder), ModelReady)
+    place = {"type": "object", "properties": {"at": {"$ref": "#/$defs/at"}}, "required": ["at"]}
+    place |= {"additionalProperties": False, "$defs": {"at": {"enum": ["sky", "sea"]}}}
+    tools = tuple({"type": "function", "function": {"name": name, "parameters": place}} for name in ("look", "go"))
+    asked = Request((USER,), tools=tools, must_call=("go",), several_calls=False, sampling=Sampling(0.8, seed=4))
+    for demanded in (asked, replace(asked, speculation=Speculation.off())):
+        reply = client.run(demanded)
+        (call,) = (event.call for event in reply.events if isinstance(event, ToolCalled))
+        assert (call.name, json.loads(call.arguments)["at"] in ("sky", "sea"), reply.text()) == ("go", True, "")
+    refused = client.run(replace(asked, must_call=("fly",))).failed.error
+    assert isinstance(refused, InvalidRequest)
+
+
+def test_with_a_schema_and_tools_the_answer_matches_one_of_them(caller: LoadedModel) -> None:
+    asked = Request((USER,), tools=(TOOL,), constraint=Constraint(ConstraintKind.JSON, '{"enum": ["yes", "no"]}'))
+    grammar = grammar_of(asked, caller)
+    assert grammar is not None
+    for text, fits in ((SAID, True), ('"yes"', True), ('"maybe"', False), ("Well. ", False)):
+        matcher = grammar.alone.deep_copy()
+        tokens = encode(text, caller)
+        assert (matcher.try_consume_tokens(tokens) == len(tokens)) is fits, text
 
 
 @pytest.mark.parametrize("tools", [({"a": object()},), ({"a": "\ud800"},), ("look",)], ids=["object", "half", "text"])

@@ -1,0 +1,115 @@
+"""Forms that clients demand of an answer, in each dialect. The engine is real: what comes back is read as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.helpers.fake_engine import FakeEngine
+from tests.helpers.served import Served, chat_body, serving
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"kind": {"enum": ["plant", "animal"]}, "legs": {"type": "integer", "minimum": 0, "maximum": 9}},
+    "required": ["kind", "legs"],
+    "additionalProperties": False,
+}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "being", "schema": SCHEMA}}
+FLAT = {"type": "json_schema", "name": "being", "schema": SCHEMA}
+SAID = {"model": "default", "messages": [{"role": "user", "content": "A dog?"}]}
+TOOLS = [{"type": "function", "function": {"name": name, "parameters": SCHEMA}} for name in ("look", "go")]
+ONE = {"type": "function", "function": {"name": "go"}}
+
+
+def of_chat(answer: dict[str, Any]) -> str:
+    return str(answer["choices"][0]["message"]["content"])
+
+
+DIALECTS = {
+    "chat": ("/v1/chat/completions", SAID | {"response_format": FORMAT}, of_chat),
+    "responses": (
+        "/v1/responses",
+        {"model": "default", "input": "A dog?", "text": {"format": FLAT}},
+        lambda answer: answer["output"][0]["content"][0]["text"],
+    ),
+    "messages": (
+        "/v1/messages",
+        SAID | {"max_tokens": 500, "output_config": {"format": FLAT}},
+        lambda answer: answer["content"][0]["text"],
+    ),
+    "ollama": ("/api/chat", SAID | {"format": SCHEMA, "stream": False}, lambda answer: answer["message"]["content"]),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_answer_has_the_form_that_was_asked_for(house: Served, dialect: str) -> None:
+    path, body, text_of = DIALECTS[dialect]
+    most = {"options": {"num_predict": 300}} if dialect == "ollama" else {}
+    answer = house.post(path, body | most)
+    assert answer.status_code == 200, answer.text
+    value = json.loads(text_of(answer.json()))
+    assert list(value) == ["kind", "legs"]
+    assert value["kind"] in ("plant", "animal")
+    assert value["legs"] in range(10)
+
+
+def test_any_object_is_an_object(house: Served) -> None:
+    said = house.chat("A dog?", response_format={"type": "json_object"}, max_tokens=8)
+    assert of_chat(said).startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"response_format": FORMAT | {"json_schema": {"schema": {"$ref": "#/no"}}}}, "unsupported_schema"),
+        ({"response_format": FORMAT | {"json_schema": {"schema": {"dependentSchemas": {}}}}}, "unsupported_schema"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "x"}}}, "invalid_value"),
+        ({"tools": TOOLS, "tool_choice": "required"}, "invalid_value"),
+    ],
+    ids=["nowhere", "keyword", "none", "a model without calls"],
+)
+def test_what_cannot_be_enforced_is_refused(house: Served, fields: dict[str, Any], code: str) -> None:
+    """Before a stream begins: with a status."""
+    answer = house.post("/v1/chat/completions", chat_body("x", stream=True, **fields))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
+
+
+@pytest.fixture
+def served(scripted: FakeEngine) -> Iterator[Served]:
+    with serving(scripted) as house:
+        yield house
+
+
+FLAT_TOOLS = [{"type": "function", **tool["function"]} for tool in TOOLS]
+INPUTS = [{"name": tool["name"], "input_schema": SCHEMA} for tool in FLAT_TOOLS]
+RESPONSE, MESSAGE = {"model": "default", "input": "x", "tools": FLAT_TOOLS}, SAID | {"max_tokens": 9, "tools": INPUTS}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "demanded"),
+    [
+        ("/v1/chat/completions", SAID | {"tools": TOOLS, "tool_choice": "required"}, ("look", "go")),
+        ("/v1/chat/completions", SAID | {"tools": TOOLS, "tool_choice": ONE}, ("go",)),
+        ("/v1/responses", RESPONSE | {"tool_choice": "required"}, ("look", "go")),
+        ("/v1/responses", RESPONSE | {"tool_choice": {"type": "function", "name": "go"}}, ("go",)),
+        ("/v1/messages", MESSAGE | {"tool_choice": {"type": "any"}}, ("look", "go")),
+        ("/v1/messages", MESSAGE | {"tool_choice": {"type": "tool", "name": "go"}}, ("go",)),
+        ("/v1/messages", MESSAGE | {"tool_choice": {"type": "auto"}}, ()),
+    ],
+)
+def test_a_call_can_be_demanded(
+    served: Served, scripted: FakeEngine, path: str, body: dict[str, Any], demanded: tuple[str, ...]
+) -> None:
+    assert served.post(path, body).status_code == 200
+    asked = scripted.requests[-1]
+    assert asked.must_call == demanded
+    assert asked.several_calls is (len(demanded) != 1)
+
+
+def test_a_tool_that_is_not_there_cannot_be_demanded(served: Served) -> None:
+    for name in ("fly", 3):
+        choice = {"type": "function", "function": {"name": name}}
+        assert served.post("/v1/chat/completions", SAID | {"tools": TOOLS, "tool_choice": choice}).status_code == 400
