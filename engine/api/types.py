@@ -77,7 +77,7 @@ class SightRefusal(StrEnum):
     """Why a model cannot see pictures."""
 
     TEXT_ONLY = "text_only"  # it was made for text
-    LEFT_OUT = "left_out"  # its config tells of pictures, but the folder lacks the weights for them
+    LEFT_OUT = "left_out"  # its config describes a vision part, but the folder lacks the weights for them
     UNKNOWN_FAMILY = "unknown_family"  # nothing here reads pictures for its family
     DAMAGED = "damaged"  # the files of its vision part contradict one another
 

@@ -221,7 +221,7 @@ def model_identity(folder: Path, info: ModelInfo) -> str:
 
 
 def _sight_of(info: ModelInfo) -> Sight | None:
-    """None if it does not see; where its small files are at fault, a request with pictures is told so."""
+    """None if it does not see; where its small files are at fault, a request with pictures is refused."""
     with suppress(CannotSee):
         return read_sight(info.folder) if info.sees else None
     return None

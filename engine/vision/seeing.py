@@ -1,6 +1,6 @@
 """How pictures go through mlx-lm's own text network: by hooks, in those forwards only that a picture concerns.
 
-Rows of the tower take the places of rows of the embedding, and are added behind the first layers where a family does
+Rows of the tower take the places of rows of the embedding, and are added after the first layers where a family does
 so. Where positions count a picture's rows and columns, rotary embeddings are turned by other offsets: for tokens of a
 picture by three, and for all later text by one that is moved. After its prefill a picture is nothing but rows of the
 cache and that number. Engine thread only.

@@ -25,7 +25,7 @@ from engine.vision.pixels import patches_of
 from engine.vision.seeing import Eyes, View
 from engine.vision.spelling import spans_in
 from engine.vision.values import Span, readable
-from tests.helpers.tiny_eyes import CONFIGS, asked, picture, save_seeing
+from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
 _PICTURES = (picture(40, 30), picture(70, 30, seed=1))
 _GENERATED = 12
@@ -36,7 +36,7 @@ Case = tuple[str, int, int, float]
 def picture_cases() -> Iterator[Case]:
     """Logits are compared as shares of the largest."""
     with TemporaryDirectory() as folder:
-        for kind in CONFIGS:
+        for kind in ("qwen3_vl", "qwen3_5"):
             model = load_model(save_seeing(kind, Path(folder) / kind))
             request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
             tokens = prompt_tokens(request, model)
@@ -49,6 +49,7 @@ def picture_cases() -> Iterator[Case]:
             others, their_greedy = theirs.logits()
             apart = float(mx.abs(logits - others).max() / mx.abs(others).max())
             yield f"pictures, logits of {kind}", len(tokens), int(greedy != their_greedy), apart
+        yield _gemma(Path(folder) / "gemma3")
         yield from _preprocessing(Path(folder))
 
 
@@ -106,6 +107,56 @@ class _Theirs:
             said = network(mx.array([generated[-1:]]), cache=cache, rope_deltas=given.get("rope_deltas"))
             newest = said.logits[0, -1]
         return logits, generated
+
+
+def _gemma(folder: Path) -> Case:
+    """Beside transformers: in mlx-vlm the tokens of a picture do not see one another."""
+    model = load_model(save_seeing("gemma3", folder))
+    request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
+    tokens = prompt_tokens(request, model)
+    assert model.sight is not None
+    spans = spans_in(tokens, _PICTURES, model.sight, request.picture_detail)
+    logits, greedy = _ours(model, tokens, spans)
+    network, torch = _transformers_gemma(folder), importlib.import_module("torch")
+    side, patch = model.sight.square // model.sight.patch, model.sight.patch
+    parts = (patches_of(span, model.sight).reshape(side, side, 3, patch, patch) for span in spans)
+    pixels = torch.tensor(np.stack([part.transpose(2, 0, 3, 1, 4).reshape(3, side * patch, -1) for part in parts]))
+    ids, generated, first = readable(tokens, model.sight), list[int](), None
+    with torch.no_grad():
+        for _ in range(_GENERATED):
+            kinds = torch.tensor([[int(token == model.sight.placeholder) for token in ids]])
+            said = network(input_ids=torch.tensor([ids]), pixel_values=pixels, token_type_ids=kinds).logits[0]
+            first = said.numpy() if first is None else first
+            generated.append(int(said[-1].argmax()))
+            ids = [*ids, generated[-1]]
+    apart = float(np.abs(first - np.array(logits)).max() / np.abs(first).max())
+    return "pictures, logits of gemma3", len(tokens), int(greedy != generated), apart
+
+
+def _transformers_gemma(folder: Path) -> Any:
+    """Their network with the folder's weights."""
+    transformers, torch = importlib.import_module("transformers"), importlib.import_module("torch")
+    config = json.loads((folder / "config.json").read_text())
+    text = config["text_config"] | {"vocab_size": config["vocab_size"]}
+    pattern, bases = text["sliding_window_pattern"], (text.pop("rope_theta"), text["rope_local_base_freq"])
+    kinds = ("full_attention", "sliding_attention")
+    text["layer_types"] = [kinds[(layer + 1) % pattern > 0] for layer in range(text["num_hidden_layers"])]
+    ropes = ({"rope_type": "default", "rope_theta": base} for base in bases)
+    text["rope_parameters"] = dict(zip(kinds, ropes, strict=True))
+    given = {name: value for name, value in (config | {"text_config": text}).items() if name != "model_type"}
+    network = transformers.Gemma3ForConditionalGeneration(transformers.Gemma3Config(**given)).eval()
+    weights: Any = mx.load(str(folder / "model.safetensors"))
+    theirs = {}
+    for name, weight in weights.items():
+        array = np.array(weight)
+        array = array.transpose(0, 3, 1, 2) if "patch_embedding.weight" in name else array
+        plain = name.replace("language_model.model.", "language_model.").replace("vision_model.", "")
+        plain = plain.removeprefix("language_model.") if "lm_head" in plain else f"model.{plain}"
+        theirs[plain] = torch.tensor(array)
+    left = network.load_state_dict(theirs, strict=False)
+    assert not left.unexpected_keys, left.unexpected_keys
+    assert all("vision_tower.head" in name for name in left.missing_keys), left.missing_keys
+    return network
 
 
 def _drained(work: Generator[None, None, list[mx.array]]) -> list[mx.array]:

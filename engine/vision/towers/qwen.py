@@ -1,6 +1,6 @@
 """Qwen3's tower: patches with learned and rotary positions, then four patches merged into one row.
 
-Some models also get rows of layers in between, which are added behind the first layers of their text network
+Some models also get rows of layers in between, which are added after the first layers of their text network
 (deepstack).
 """
 
