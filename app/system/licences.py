@@ -97,11 +97,14 @@ def component_of(package: Distribution) -> Component:
 
 def _licence_of(package: Distribution) -> str:
     """Nothing where it says none."""
-    told = package.metadata
-    if words := (told.get("License-Expression") or told.get("License") or "").strip():
+    if words := (_field(package, "License-Expression") or _field(package, "License")).strip():
         return words.splitlines()[0]
-    classifiers = [each.split("::")[-1].strip() for each in told.get_all("Classifier") or [] if "License ::" in each]
-    return ", ".join(classifiers)
+    classifiers = package.metadata.get_all("Classifier") or []
+    return ", ".join(each.split("::")[-1].strip() for each in classifiers if "License ::" in each)
+
+
+def _field(package: Distribution, name: str) -> str:
+    return package.metadata[name] if name in package.metadata else ""
 
 
 def _texts_within(package: Distribution) -> Iterator[str]:
@@ -118,7 +121,7 @@ def _usual_texts(package: Distribution, licence: str) -> Iterator[str]:
     elif "Apache" in licence:
         yield own_licence()
     elif "MIT" in licence:
-        author = package.metadata.get("Author") or package.metadata.get("Author-email") or package.name
+        author = _field(package, "Author") or _field(package, "Author-email") or package.name
         yield f"Copyright (c) {author}\n\n{(_RESOURCES / 'licences' / 'MIT.txt').read_text('utf-8')}"
 
 

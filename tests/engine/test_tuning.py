@@ -229,8 +229,7 @@ def test_a_machine_that_spares_measures_nothing_until_it_is_over(main: LoadedMod
     scheduler = Scheduler(Tuner())
     scheduler.spares = True
     scheduler.set_main(main)
-    assert not scheduler.has_idle_work
-    assert scheduler.take_measured() is None
+    assert (scheduler.has_idle_work, scheduler.take_measured()) == (False, None)
     scheduler.spares = False
     while scheduler.has_idle_work:
         scheduler.idle_step()
