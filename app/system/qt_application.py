@@ -6,8 +6,8 @@ import gc
 import sys
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, QUrl
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from app.system.paths import APP_NAME
@@ -69,13 +69,29 @@ class GuiThreadGarbage(QObject):
 class HunchApplication(QApplication):
     """Knows while all visible windows are asked to close because the app shall end: by the Dock, or at logging out.
 
-    `may_quit` is asked first.
+    `may_quit` is asked first. What macOS wants opened waits until `open_with` was called.
     """
 
     is_quitting = False
+    _open: Callable[[QUrl], None] | None = None
     may_quit: Callable[[], bool] = staticmethod(lambda: True)
 
+    def __init__(self, arguments: list[str]) -> None:
+        super().__init__(arguments)
+        self._to_open: list[QUrl] = []
+
+    def open_with(self, opener: Callable[[QUrl], None]) -> None:
+        self._open, waiting, self._to_open = opener, self._to_open, []
+        for url in waiting:
+            opener(url)
+
     def event(self, event: QEvent) -> bool:
+        if isinstance(event, QFileOpenEvent):
+            if self._open is None:
+                self._to_open.append(event.url())
+            else:
+                self._open(event.url())
+            return True
         if event.type() != QEvent.Type.Quit:
             return super().event(event)
         self.is_quitting = True

@@ -30,6 +30,15 @@ def write(app: Path) -> None:
         "CFBundleShortVersionString": VERSION,
         "CFBundleDevelopmentRegion": "en",
         "CFBundleLocalizations": list(LANGUAGES.values()),
+        "CFBundleURLTypes": [{"CFBundleURLName": IDENTIFIER, "CFBundleURLSchemes": ["hunch"]}],
+        "CFBundleDocumentTypes": [
+            {
+                "CFBundleTypeName": "Text",
+                "CFBundleTypeRole": "Viewer",
+                "LSHandlerRank": "Alternate",
+                "LSItemContentTypes": ["public.text", "public.source-code", "com.adobe.pdf"],
+            }
+        ],
         "LSMinimumSystemVersion": ".".join(map(str, MINIMUM_MACOS)),
         "LSApplicationCategoryType": "public.app-category.productivity",
         "LSArchitecturePriority": ["arm64"],

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from app.views.shell.opened import SCHEME
 from tests.architecture.project import ROOT
 
 
@@ -178,6 +179,14 @@ def test_what_changes_after_the_seal_is_named(app: Path, tools: Callable[[str], 
         "mlx.metallib: changed after it was sealed",
         "more: not sealed",
     ]
+
+
+def test_addresses_and_documents_that_the_app_opens_are_those_that_macos_is_told(app: Path) -> None:
+    told = plistlib.loads((app / "Contents" / "Info.plist").read_bytes())
+    assert told["CFBundleURLTypes"][0]["CFBundleURLSchemes"] == [SCHEME]
+    (documents,) = told["CFBundleDocumentTypes"]
+    assert documents["LSHandlerRank"] == "Alternate"  # nothing of the user's opens in Hunch by itself
+    assert "com.adobe.pdf" in documents["LSItemContentTypes"]
 
 
 def test_another_version_than_the_project_is_named(app: Path, tools: Callable[[str], Any]) -> None:

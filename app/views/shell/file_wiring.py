@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QCoreApplication, QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
 from app.controllers.attachments import AttachmentController
@@ -17,6 +17,7 @@ from app.controllers.files import FileControllers
 from app.controllers.message_changes import can_drop
 from app.documents import NotAttached
 from app.documents.reading import end_of
+from app.system.qt_application import HunchApplication
 from app.theme import Theme
 from app.view_models.transcript import Attachment
 from app.views.shell.attachment_dialog import AttachmentDialog
@@ -24,6 +25,7 @@ from app.views.shell.composer import Composer
 from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.import_dialog import ImportDialog
 from app.views.shell.main_window import MainWindow
+from app.views.shell.opened import Opener
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.drop_target import DropTarget, TakesDrops
 from app.words.notices_for_files import not_attached
@@ -57,7 +59,7 @@ class AttachmentWiring(QObject):
         self._told: Callable[[], BannerText] = self._end_text  # the banner knows it by its identity
         self._connect_composer()
         for given in (self.drop_target.files_dropped, composer.edit.files_given):
-            given.connect(self._take_files)
+            given.connect(self.take_files)
         for image in (self.drop_target.image_dropped, composer.edit.image_given):
             image.connect(attached.refuse_image)
         transcript.attachment_requested.connect(self._open_sent)
@@ -92,7 +94,7 @@ class AttachmentWiring(QObject):
         editing.attached_opened.connect(self._open_in_field)
         editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
 
-    def _take_files(self, paths: list[str]) -> None:
+    def take_files(self, paths: list[str]) -> None:
         self._attached.add_files(paths)
         self._composer.take_focus()
 
@@ -131,7 +133,7 @@ class AttachmentWiring(QObject):
         dialog = QFileDialog(self._window, self.tr("Attach Files"), self._folder)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        take = partial(self._attached.add_files, message_id=message_id) if message_id else self._take_files
+        take = partial(self._attached.add_files, message_id=message_id) if message_id else self.take_files
         dialog.filesSelected.connect(take)
         dialog.filesSelected.connect(self._remember_folder)
         dialog.open()
@@ -197,6 +199,10 @@ class FileWiring(QObject):
         self.typed.count(composer.text())
         self._window, self._theme, self._files = window, theme, files
         menu, chats = window.menu, window.chats
+        self.opener = Opener(composer, chats, self.attachments.take_files)
+        application = QCoreApplication.instance()
+        if isinstance(application, HunchApplication):
+            application.open_with(self.opener.open)
         menu.attach.triggered.connect(self.attachments.choose_where_typed)
         menu.import_chats.triggered.connect(self.import_chats)
         menu.export_chat.triggered.connect(lambda: self.export(chats.chat_id, chats.title))

@@ -1,0 +1,79 @@
+"""What macOS hands to the app: addresses of ours and files. They are shown, and never sent."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from pytestqt.qtbot import QtBot
+
+from app.views.shell.opened import prompt_in
+from tests.architecture.project import ROOT
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+@pytest.mark.parametrize(
+    ("address", "prompt"),
+    [
+        ("hunch://ask?text=%EC%95%88%EB%85%95", "안녕"),
+        ("hunch://ask?text=a+b%0Ac", "a b\nc"),
+        ("hunch://ask?text=a%1b%5b2Jb%E2%80%AE", "ab"),
+        ("hunch://ask?text=%ff", "\ufffd"),
+        ("hunch://ask", ""),
+        ("hunch://delete?text=all", ""),
+        ("https://ask?text=a", ""),
+        ("hunch://ask?" + "&".join(["text=a"] * 100), ""),
+        ("hunch://ask?text=" + "a" * 100_000, "a" * 20_000),
+    ],
+)
+def test_words_of_an_address(address: str, prompt: str) -> None:
+    assert prompt_in(QUrl(address)) == prompt
+
+
+def test_words_stand_in_the_composer_after_what_is_there_and_are_not_sent(app: AppHarness) -> None:
+    opener, composer = app.application.file_wiring.opener, app.window.composer
+    app.show_models("find")
+    opener.open(QUrl("hunch://ask?text=Why%3F"))
+    assert not app.window.models_view.is_shown
+    opener.open(QUrl("hunch://ask?text=How%3F"))
+    opener.open(QUrl("hunch://quit"))
+    assert composer.text() == "Why?\n\nHow?"
+    assert app.engine.requests == []
+    assert app.chats.transcript.messages == []
+
+
+def test_a_file_is_attached(app: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "메모.txt").write_text("words", "utf-8")
+    app.application.file_wiring.opener.open(QUrl.fromLocalFile(str(tmp_path / "메모.txt")))
+    qtbot.waitUntil(lambda: [row.name for row in app.window.composer.attached_rows()] == ["메모.txt"])
+    assert app.engine.requests == []
+
+
+def test_what_comes_before_the_chats_are_open_waits() -> None:
+    """In a process of its own: there is one application object in each."""
+    code = """
+from PySide6.QtCore import QCoreApplication, QUrl
+from PySide6.QtGui import QFileOpenEvent
+from app.system.qt_application import qt_application
+qt = qt_application()
+opened = []
+QCoreApplication.sendEvent(qt, QFileOpenEvent(QUrl("hunch://ask?text=1")))
+qt.open_with(opened.append)
+QCoreApplication.sendEvent(qt, QFileOpenEvent(QUrl("hunch://ask?text=2")))
+print([url.query() for url in opened])
+"""
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, check=False, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "['text=1', 'text=2']", done.stderr
