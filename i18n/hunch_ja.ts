@@ -3141,6 +3141,26 @@
         <translation>Hunch を開き直して続けてください。</translation>
     </message>
     <message>
+        <source>MLX cannot be loaded</source>
+        <translation>MLX を読み込めません</translation>
+    </message>
+    <message>
+        <source>It is not installed, and this is %1.</source>
+        <translation>インストールされていません。このマシンは %1 です。</translation>
+    </message>
+    <message>
+        <source>Install Hunch again.</source>
+        <translation>Hunch を再インストールしてください。</translation>
+    </message>
+    <message>
+        <source>It was installed for %2, and this is %1.</source>
+        <translation>%2 用にインストールされていますが、このマシンは %1 です。</translation>
+    </message>
+    <message>
+        <source>Update macOS, or install Hunch again on this Mac.</source>
+        <translation>macOS をアップデートするか、この Mac に Hunch を再インストールしてください。</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch で問題が起きました</translation>
     </message>

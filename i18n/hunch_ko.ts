@@ -3141,6 +3141,26 @@
         <translation>Hunch를 다시 열어 계속하세요.</translation>
     </message>
     <message>
+        <source>MLX cannot be loaded</source>
+        <translation>MLX를 불러올 수 없어요</translation>
+    </message>
+    <message>
+        <source>It is not installed, and this is %1.</source>
+        <translation>설치되어 있지 않아요. 이 컴퓨터는 %1이에요.</translation>
+    </message>
+    <message>
+        <source>Install Hunch again.</source>
+        <translation>Hunch를 다시 설치하세요.</translation>
+    </message>
+    <message>
+        <source>It was installed for %2, and this is %1.</source>
+        <translation>%2용으로 설치됐는데, 이 컴퓨터는 %1이에요.</translation>
+    </message>
+    <message>
+        <source>Update macOS, or install Hunch again on this Mac.</source>
+        <translation>macOS를 업데이트하거나, 이 Mac에 Hunch를 다시 설치하세요.</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch에 문제가 생겼어요</translation>
     </message>

@@ -3141,6 +3141,26 @@
         <translation>请重新打开 Hunch 以继续。</translation>
     </message>
     <message>
+        <source>MLX cannot be loaded</source>
+        <translation>无法加载 MLX</translation>
+    </message>
+    <message>
+        <source>It is not installed, and this is %1.</source>
+        <translation>MLX 未安装，本机为 %1。</translation>
+    </message>
+    <message>
+        <source>Install Hunch again.</source>
+        <translation>请重新安装 Hunch。</translation>
+    </message>
+    <message>
+        <source>It was installed for %2, and this is %1.</source>
+        <translation>已安装的版本适用于 %2，而本机为 %1。</translation>
+    </message>
+    <message>
+        <source>Update macOS, or install Hunch again on this Mac.</source>
+        <translation>请更新 macOS，或在这台 Mac 上重新安装 Hunch。</translation>
+    </message>
+    <message>
         <source>Something went wrong in Hunch</source>
         <translation>Hunch 出了问题</translation>
     </message>

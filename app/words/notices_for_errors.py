@@ -462,6 +462,21 @@ TABLE = (
         QT_TRANSLATE_NOOP("Messages", "Reopen Hunch to continue."),
     ),
     Row(
+        engine.MlxUnusable,
+        QT_TRANSLATE_NOOP("Messages", "MLX cannot be loaded"),
+        QT_TRANSLATE_NOOP("Messages", "It is not installed, and this is %1."),
+        QT_TRANSLATE_NOOP("Messages", "Install Hunch again."),
+        values=("system",),
+        when=lambda error: not error.wheel,
+    ),
+    Row(
+        engine.MlxUnusable,
+        QT_TRANSLATE_NOOP("Messages", "MLX cannot be loaded"),
+        QT_TRANSLATE_NOOP("Messages", "It was installed for %2, and this is %1."),
+        QT_TRANSLATE_NOOP("Messages", "Update macOS, or install Hunch again on this Mac."),
+        values=("system", "wheel"),
+    ),
+    Row(
         engine.InternalError,
         QT_TRANSLATE_NOOP("Messages", "Something went wrong in Hunch"),
         QT_TRANSLATE_NOOP("Messages", "This is a bug in Hunch."),

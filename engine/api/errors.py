@@ -14,6 +14,7 @@ EngineError
 │   └── ChecksumMismatch · FileMissing · FileUnusable · NothingToInstall · DiskFull · StorageFailed
 ├── OutOfMemory
 ├── EngineClosed
+├── MlxUnusable
 └── InternalError
 
 Being cancelled is a reason for a reply to finish, not an error.
@@ -349,6 +350,15 @@ class OutOfMemory(EngineError):
 @dataclass(eq=False)
 class EngineClosed(EngineError):
     pass
+
+
+@dataclass(eq=False)
+class MlxUnusable(EngineError):
+    """MLX cannot be imported: it is missing, or its wheel is for another system than this one."""
+
+    system: str
+    wheel: str  # its platform, such as "macosx_15_0_arm64"; "" where there is none
+    detail: str
 
 
 @dataclass(eq=False)

@@ -10,14 +10,18 @@ from __future__ import annotations
 import atexit
 import itertools
 import logging
+import platform
 import queue
+import sys
 import threading
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import partial
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.api.errors import EngineClosed, EngineError, as_engine_error
+from engine.api.errors import EngineClosed, EngineError, MlxUnusable, as_engine_error
 from engine.api.events import Event, ModelEvent, Queued, Sink
 from engine.api.types import CountId, EngineState, Request, RequestId, Speculation
 from engine.runtime.commands import (
@@ -232,7 +236,7 @@ class Engine:
             worker = None if isinstance(command, Close) else self._make_worker()
         except BaseException as error:  # noqa: BLE001  every command is answered, even without MLX
             _log.exception("the engine cannot work")
-            self._refuse_all(command, as_engine_error(error))
+            self._refuse_all(command, _why_no_worker(error))
             return
         while worker is not None:
             self._carry_out(worker, command)
@@ -286,6 +290,22 @@ def _make_worker(
     calibration = cache_folder / "calibration" if cache_folder is not None else None
     tried = cache_folder / "tried.json" if cache_folder is not None else None
     return make_worker(calibration, prefixes, memory_share, disk_bytes, post, ends, tried)
+
+
+def _why_no_worker(error: BaseException) -> EngineError:
+    """What cannot be imported is MLX or what comes with it: a wheel that the system cannot load."""
+    if not isinstance(error, ImportError):
+        return as_engine_error(error)
+    system = f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else platform.platform(terse=True)
+    return MlxUnusable(system, _wheel(), str(error)[:500])
+
+
+def _wheel() -> str:
+    """Of the package that has MLX's library: "Tag: py3-none-macosx_15_0_arm64"."""
+    for package in ("mlx-metal", "mlx-cpu", "mlx"):
+        with suppress(PackageNotFoundError):
+            return (distribution(package).read_text("WHEEL") or "").rpartition("Tag: ")[2].strip().rpartition("-")[2]
+    return ""
 
 
 def _forget_frames(error: EngineError | None) -> None:

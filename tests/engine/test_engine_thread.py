@@ -23,10 +23,10 @@ from engine import (
     Failed,
     Finished,
     FinishReason,
-    InternalError,
     LoadAborted,
     Message,
     MessageRole,
+    MlxUnusable,
     ModelFailed,
     ModelLoading,
     ModelReady,
@@ -90,9 +90,12 @@ def test_an_engine_that_cannot_begin_answers_every_call(monkeypatch: pytest.Monk
     engine.unload(unload)
     engine.submit(GOOD, reply)
 
-    expected = EngineClosed if closed else InternalError
+    expected = EngineClosed if closed else MlxUnusable
     errors = [load.error(ModelFailed), load.error(ModelFailed), draft.error(ModelFailed), reply.error(Failed)]
     assert [type(error) for error in errors] == [expected] * 4
+    if isinstance(error := errors[0], MlxUnusable):
+        assert error.system
+        assert ("macosx" if sys.platform == "darwin" else "linux") in error.wheel
     assert unload.until(ModelUnloaded) == ModelUnloaded(ModelRole.MAIN)
     assert engine.close()
     assert all(recorder.events.empty() for recorder in recorders)
