@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 WIDTHS = (*range(1, 18), 20, 24, 28, 32, MAX_WIDTH)
 # Enough for a first reply's prices, in at most 60 plain forwards' time even where a forward takes as long as its width.
 _ROUGH_WIDTHS = (2, 4, 8, 16)
-_ROUGH_ERROR = 0.1  # a relative error, until there are comparisons enough to tell it
+_ROUGH_ERROR = 0.1  # a relative error, until enough comparisons are made
 _LEAST_COMPARISONS, _MOST_COMPARISONS = 3, 7
 _SETTLED = 0.02  # a relative error that is small enough
 _MEDIAN_ERROR = 1.86  # 1.2533 / 0.6745: standard error of a normal median = this * MAD / sqrt(count)
