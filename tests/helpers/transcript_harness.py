@@ -53,6 +53,7 @@ class TranscriptHarness:
         self.view.resize(800, 600)
         self.view.show()
         QApplication.processEvents()
+        self.settle()
 
     @property
     def value(self) -> int:
@@ -64,6 +65,12 @@ class TranscriptHarness:
 
     def scroll_to(self, value: int) -> None:
         self.view.verticalScrollBar().setValue(value)
+        self.settle()
+
+    def settle(self) -> None:
+        """On a busy machine what is in sight takes several turns of the event loop to be laid out."""
+        while self.view.visible_parts.has_more:
+            QApplication.processEvents()
 
     def parts(self, kind: PartKind) -> list[Part]:
         """The parts of a kind that have a widget, from above."""

@@ -29,6 +29,7 @@ def test_coming_back_shows_the_same_pixels(open_transcript: Opener, share: float
     harness.model.set_messages(chat)
     harness.view.go_to(place)
     QApplication.processEvents()
+    harness.settle()
     assert harness.view.viewport().grab().toImage() == before
 
 
