@@ -40,6 +40,7 @@ from engine import (
 
 TOKENS = 64  # of each reply that is measured
 PASSES = 2  # through all of them: whatever else the machine does only makes a reply slower, so the faster one counts
+_WITHOUT_MODEL = ("lookup", "forced")  # the engine's names for guesses that no model makes
 _LEAST_TOKENS = 8  # a shorter reply tells no speed
 _LEAST_STEPS = 4  # fewer do not tell how long the rest takes
 _SAMPLING = Sampling(temperature=0.0)
@@ -275,7 +276,7 @@ class TuningController(QObject):
     def _note_gain(self, event: Finished | Failed) -> None:
         pair = self._loaded(self._models.pair)
         stats, gain = event.stats, event.stats.speed_up
-        if pair is not None and gain is not None and stats.proposer != "lookup" and not stats.shared_rounds:
+        if pair is not None and gain is not None and stats.proposer not in _WITHOUT_MODEL and not stats.shared_rounds:
             self._records.put_gain(*pair, gain)
 
     def _loaded(self, pair: PairView) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from app.words.replies import speed_up_text, status_text, told_drafting
 from engine import DraftingState, RequestStats
 
 NOT_KNOWN = "–"
-_LOOKUP = "lookup"  # the engine's name for guesses that no model makes
+_LOOKUP, _FORCED = "lookup", "forced"  # the engine's names for guesses that no model makes
 
 
 class RequestColumn(IntEnum):
@@ -100,7 +100,8 @@ def source_text(stats: RequestStats) -> str:
 def _drafter(stats: RequestStats) -> str:
     if stats.proposer == _LOOKUP:
         return QCoreApplication.translate("Requests", "from this chat")
-    return QCoreApplication.translate("Requests", "draft model") if stats.proposer else ""
+    by_model = stats.proposer not in {"", _FORCED}
+    return QCoreApplication.translate("Requests", "draft model") if by_model else ""
 
 
 def all_state_words() -> set[str]:

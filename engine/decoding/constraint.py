@@ -270,7 +270,7 @@ class Guide:
         masks = np.full((rows, vocabulary.words), -1, dtype=np.int32)
         self._fill(masks, integers(draft.tokens), draft.parent_indices)
         allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little")[:, : logits.shape[1]]
-        return mx.where(mx.array(allowed).astype(mx.bool_), logits, -mx.inf)
+        return mx.where(mx.array(allowed.view(np.bool_)), logits, -mx.inf)
 
     def forced(self) -> list[int]:
         """The tokens that have to come next, as far as there is no choice."""

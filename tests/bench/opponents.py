@@ -21,6 +21,7 @@ from mlx_lm import sample_utils
 from mlx_lm import utils as mlx_utils
 
 from engine import (
+    Constraint,
     Engine,
     Event,
     Failed,
@@ -44,6 +45,7 @@ class Run:
     first_s: float  # from asking to the first token
     rest_s: float  # from the first token to the last
     stats: RequestStats | None = None
+    forced: int = 0  # tokens that a grammar left no choice about
 
     @property
     def seconds(self) -> float:
@@ -88,13 +90,20 @@ class Ours:
         self.rest()
 
     def run(
-        self, prompt: Sequence[int], length: int, speculation: Speculation, sampling: Sampling | None = None
+        self,
+        prompt: Sequence[int],
+        length: int,
+        speculation: Speculation,
+        sampling: Sampling | None = None,
+        constraint: Constraint | None = None,
     ) -> Run:
         request = Request(
             tokens=tuple(prompt),
             sampling=sampling or Sampling(temperature=0),
             max_tokens=length,
             speculation=speculation,
+            constraint=constraint,
+            trace=constraint is not None,
         )
         events: queue.SimpleQueue[tuple[float, Event]] = queue.SimpleQueue()
         asked = time.perf_counter()
@@ -108,7 +117,8 @@ class Ours:
                 first = at
             if isinstance(event, Finished):
                 first = first or at
-                return Run(event.tokens, first - asked, at - first, event.stats)
+                forced = sum(each.accepted for each in event.rounds if each.source == "forced")
+                return Run(event.tokens, first - asked, at - first, event.stats, forced)
 
     def run_together(self, prompts: Sequence[Sequence[int]], length: int) -> float:
         """Tokens per second over all prompts, submitted at once, from asking to the last end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,13 +11,29 @@ from typing import Any
 
 import mlx.core as mx
 
-from engine import Sampling, Speculation
+from engine import Constraint, ConstraintKind, Sampling, Speculation
 from tests.bench.opponents import Ours, Run, Theirs, interleaved
 from tests.bench.setup import BenchSetup
 
 GREEDY = Sampling(temperature=0)
 SAMPLED = Sampling(temperature=0.8, top_p=0.95, seed=7)
 LENGTH = 96
+FORM = Constraint(
+    ConstraintKind.JSON,
+    json.dumps(
+        {
+            "type": "object",
+            "properties": {
+                "topic": {"enum": ["models", "speed", "settings", "other"]},
+                "answer": {"type": "string", "maxLength": 200},
+                "steps": {"type": "array", "items": {"type": "string", "maxLength": 60}, "maxItems": 3},
+                "certain": {"type": "boolean"},
+            },
+            "required": ["topic", "answer", "steps", "certain"],
+            "additionalProperties": False,
+        }
+    ),
+)
 FIXED = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 THEIR_DRAFTS = (2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
 
@@ -154,6 +171,19 @@ def copy_vs_plain(setup: BenchSetup, runs: int) -> Row:
     return compared.row("engine.copy.vs_plain", "≥ 2.5", ", lookup only")
 
 
+def schema_vs_free(setup: BenchSetup, runs: int) -> Row:
+    """Answers in a form, beside the same questions answered freely; both with the draft."""
+
+    def formed(prompt: Sequence[int]) -> Run:
+        return setup.ours.run(prompt, LENGTH, Speculation.auto(), constraint=FORM)
+
+    prompts = setup.guide[:6]
+    once = [formed(prompt) for prompt in prompts]
+    forced, tokens = sum(run.forced for run in once), sum(len(run.tokens) for run in once)
+    compared = compare(runs, prompts, formed, ours(setup.ours, Speculation.auto()))
+    return compared.row("engine.schema.vs_free", "≥ 0.95", f", {forced} of {tokens} tokens drafted as forced")
+
+
 def hybrid_vs_plain(setup: BenchSetup, runs: int) -> Row:
     engine = setup.hybrid
     compared = compare(runs, setup.noise, ours(engine, Speculation.auto()), ours(engine, Speculation.off()))
@@ -215,6 +245,7 @@ ROWS: tuple[Measure, ...] = (
     hostile_vs_plain,
     auto_vs_best_fixed,
     copy_vs_plain,
+    schema_vs_free,
     hybrid_vs_plain,
     ttft_draft_vs_none,
     second_turn,
