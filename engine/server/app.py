@@ -57,7 +57,8 @@ def make_app(engine: ChatEngine, options: ServerOptions, desk: Desk) -> Starlett
         Route("/v1/models", listing.models),
         Route("/v1/models/{model:path}", listing.model),
     ]
-    handlers: dict[Any, Any] = {Problem: _refuse, HTTPException: _refuse_route, Exception: _fail}
+    handlers: dict[Any, Any] = {Problem: _refuse, HTTPException: _refuse_route, ClientDisconnect: _part}
+    handlers |= {Exception: _fail}
     return Starlette(routes=routes, middleware=[Middleware(Guard, options=options)], exception_handlers=handlers)
 
 
@@ -72,7 +73,7 @@ class _Writing:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._answer(scope, receive, send)
-        except (ClientLeft, ClientDisconnect):
+        except ClientLeft:
             _log.debug("a client has left before its answer was complete")
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -140,6 +141,11 @@ async def _refuse_route(request: HttpRequest, error: HTTPException) -> Response:
     message = "There is no such endpoint." if error.status_code == 404 else error.detail
     problem = Problem(error.status_code, message, code="not_found" if error.status_code == 404 else None)
     return await _refuse(request, problem)
+
+
+async def _part(_request: HttpRequest, _left: Exception) -> Response:
+    """Nobody reads it: the client has left before its body was complete."""
+    return Response(status_code=400)
 
 
 async def _fail(request: HttpRequest, error: Exception) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,6 +70,16 @@ def test_a_client_that_leaves_ends_what_it_would_have_got_whole(scripted: FakeEn
             served.wait_for_requests(1)
         served.wait_for_requests(0)
         assert scripted.state().running == ()
+
+
+@pytest.mark.parametrize("path", [CHAT, "/v1/messages/count_tokens", "/api/show"])
+def test_a_client_that_leaves_in_its_body_is_no_failure(scripted: FakeEngine, path: str) -> None:
+    with serving(scripted) as served:
+        with served.connect() as connection:
+            connection.sendall(post_bytes(path, b"{", content_length="100"))
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(1000) == b""
+        assert served.http.get("/health").status_code == 200
 
 
 def test_a_client_that_leaves_the_queue_ends_its_request(scripted: FakeEngine) -> None:
