@@ -161,7 +161,7 @@ class OpenAIResponse(Shape):
             "output": list(self._items),
             "previous_response_id": None,
             "instructions": asked.get("instructions"),
-            "tools": asked.get("tools") or [],
+            "tools": [_told(tool) for tool in asked.get("tools") or []],
             "tool_choice": asked.get("tool_choice") or "auto",
             "parallel_tool_calls": self._tools.several,
             "max_tool_calls": None,
@@ -197,6 +197,12 @@ class OpenAIResponse(Shape):
             "timings": timings_of(end.stats),
             "hunch": hunch_of(end, self.house.draft),
         }
+
+
+def _told(tool: dict[str, Any]) -> dict[str, Any]:
+    """With the fields that a function must have in an answer, though not in a request."""
+    absent = {"description": None, "parameters": None, "strict": False}
+    return absent | tool if tool.get("type") == "function" else tool
 
 
 class _Item:

@@ -140,6 +140,13 @@ def test_anthropics_errors_have_its_shape(served: Served) -> None:
     assert (refused["type"], refused["error"]["type"]) == ("error", "permission_error")
 
 
+def test_a_response_repeats_tools_with_all_that_an_answer_must_have(served: Served) -> None:
+    tools = [{"type": "function", "name": "look"}, {"type": "web_search"}]
+    answer = served.post("/v1/responses", {"model": "default", "input": "x", "tools": tools}).json()
+    function = {"description": None, "parameters": None, "strict": False}
+    assert answer["tools"] == [tools[0] | function, tools[1]]
+
+
 def test_a_response_repeats_whom_it_is_for(served: Served) -> None:
     answer = served.post("/v1/responses", {"model": "default", "input": "x", "safety_identifier": "s"}).json()
     assert answer["safety_identifier"] == "s"
