@@ -31,12 +31,13 @@ from tests.bench.paste import PASTE  # noqa: E402
 from tests.bench.record import record  # noqa: E402
 from tests.bench.rows import ROWS, Row  # noqa: E402
 from tests.bench.searching import LARGE, SEARCHING  # noqa: E402
+from tests.bench.serving import SERVING  # noqa: E402
 from tests.bench.setup import BenchSetup  # noqa: E402
 from tests.bench.ties import TIES  # noqa: E402
 from tests.bench.window import WINDOW  # noqa: E402
 
 OUT = Path("build/bench")
-ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES)
+ENGINE = (*ROWS, *COSTS, *DRAFTERS, *COMPANY, *TIES, *SERVING)
 APP = (*LIBRARY, *SEARCHING, *PASTE, *LONG_TEXTS, *PAIR_CHECK, *MODELS, *WINDOW)
 MEASURES = (*ENGINE, *APP, *NATURAL)
 

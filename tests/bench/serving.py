@@ -1,0 +1,194 @@
+"""What the server costs, and what it brings beside mlx-lm's: over HTTP here, the engine in the same process."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import queue
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from engine import Engine, Server, ServerOptions, ServerState, Speculation
+from tests.bench.opponents import Ours, interleaved
+from tests.bench.rows import LENGTH, Compared, Measure, Row, total_rate
+from tests.bench.setup import BenchSetup
+from tests.clients.houses import long_copy, quick_model
+
+MLX_LM = (
+    "from engine.models.openblas import put_in_front; put_in_front(); from mlx_lm.server import main; main()"  # as ours
+)
+LONG_WORDS = 4200  # sentences of a prompt of 40,000 tokens
+PAGE = "A draft model guesses, and the main model checks. " * 20  # of what an agent has read, say
+START_S = 120.0
+
+
+@contextmanager
+def served(engine: Engine) -> Iterator[int]:
+    """The port."""
+    states: queue.SimpleQueue[ServerState] = queue.SimpleQueue()
+    server = Server(engine, ServerOptions(port=0), states.put)
+    server.start()
+    while not (state := states.get(timeout=START_S)).addresses:
+        pass
+    try:
+        yield int(state.addresses[0].rpartition(":")[2])
+    finally:
+        assert server.stop()
+
+
+def posted(port: int, path: str, body: dict[str, Any]) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+    connection.request("POST", path, json.dumps(body), {"content-type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.read()
+    return answer
+
+
+def overhead(setup: BenchSetup, runs: int) -> Row:
+    """One client that streams, beside the same requests in this process; each is timed from asking to its end."""
+    prompts = setup.guide[:8]
+    with served(setup.ours.engine) as port:
+        rounds = interleaved(runs, partial(_streamed, port, prompts), partial(_in_process, setup.ours, prompts))
+        return Compared(list(rounds)).row("server.overhead", "≥ 0.97")
+
+
+def _streamed(port: int, prompts: Sequence[Sequence[int]]) -> float:
+    body = {"model": "default", "max_tokens": LENGTH, "temperature": 0, "stream": True}
+    tokens, asked = 0, time.perf_counter()
+    for prompt in prompts:
+        whole = body | {"prompt": list(prompt), "stream_options": {"include_usage": True}}
+        events = [line for line in posted(port, "/v1/completions", whole) if line.startswith(b"data: {")]
+        tokens += json.loads(events[-1][6:])["usage"]["completion_tokens"]
+    return tokens / (time.perf_counter() - asked)
+
+
+def _in_process(ours: Ours, prompts: Sequence[Sequence[int]]) -> float:
+    return total_rate([ours.run(prompt, LENGTH, Speculation.auto()) for prompt in prompts])
+
+
+def first_byte_ms(setup: BenchSetup, runs: int) -> Row:
+    """From a request's last byte to the first of the answer's head; the prompt has 40,000 tokens and differs each time.
+
+    It is made and counted meanwhile: whether it fits decides the status.
+    """
+    ours = Ours(quick_model(setup.folder / "quick"), rests=False)
+    with served(ours.engine) as port:
+        waits = [_head_ms(port, number) for number in range(runs + 1)][1:]
+    ours.close()
+    return Row("server.first_byte_ms", statistics.median(waits), "ms", "≤ 50", "a prompt of 40,000 tokens", waits)
+
+
+def _head_ms(port: int, number: int) -> float:
+    text = " ".join(f"The word {at} of {number}." for at in range(LONG_WORDS))
+    body = {"model": "default", "max_tokens": 1, "stream": True, "messages": [{"role": "user", "content": text}]}
+    sent = json.dumps(body).encode()
+    head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=600) as connection:
+        connection.sendall(f"{head}content-length: {len(sent)}\r\n\r\n".encode() + sent)
+        asked = time.perf_counter()
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+        return 1000 * (time.perf_counter() - asked)  # closed now: its prompt is not read on
+
+
+def agent_turn2_read(setup: BenchSetup, runs: int) -> Row:
+    """Tokens read in the second turn of an agent's chat, beside those that are new in it.
+
+    One is read that is not new: the last one written has not been through the model. As Claude Code sends it: tools, a
+    system prompt in blocks, and what was a block in one turn is a string in the next.
+    """
+    main = long_copy(setup.starter / "main", setup.folder / "caller")
+    ours = Ours(main, setup.draft, kept_share=0.2, rests=False)
+    tools = [
+        {"name": f"tool_{at}", "description": "Does it. " * 20, "input_schema": {"type": "object"}} for at in range(12)
+    ]
+    system = [
+        {"type": "text", "text": "x-anthropic-billing-header: cch=%d;\n"},
+        {"type": "text", "text": "Help. " * 200},
+    ]
+    with served(ours.engine) as port:
+        ratios = [_turn2(port, tools, system, f"{number}: what is a draft model?") for number in range(runs)]
+    ours.close()
+    return Row("server.agent_turn2_read", statistics.median(ratios), "ratio", "≤ 1.05", "read / new tokens", ratios)
+
+
+def _turn2(port: int, tools: list[dict[str, Any]], system: list[dict[str, str]], question: str) -> float:
+    body: dict[str, Any] = {"model": "default", "max_tokens": 60, "temperature": 0, "tools": tools}
+    first_turn = {"role": "user", "content": [{"type": "text", "text": question}]}
+    first = json.load(posted(port, "/v1/messages", body | {"system": _billed(system, 1), "messages": [first_turn]}))
+    turns = [
+        {"role": "user", "content": question},
+        {"role": "assistant", "content": first["content"]},
+        {"role": "user", "content": f"And a main model? {PAGE}"},
+    ]
+    second = json.load(posted(port, "/v1/messages", body | {"system": _billed(system, 2), "messages": turns}))
+    before, after = first["usage"], second["usage"]
+    known = before["input_tokens"] + before["cache_read_input_tokens"] + before["output_tokens"]
+    prompt = after["input_tokens"] + after["cache_read_input_tokens"]
+    return float(after["input_tokens"] / (prompt - known))
+
+
+def _billed(system: list[dict[str, str]], turn: int) -> list[dict[str, str]]:
+    return [block | {"text": block["text"] % turn if "%d" in block["text"] else block["text"]} for block in system]
+
+
+def batch4_vs_mlx_lm_server(setup: BenchSetup, runs: int) -> Row:
+    """Four clients at once, ours with drafts, beside mlx-lm's server without, which batches only then."""
+    decode = setup.theirs.tokenizer.decode
+    groups = [[decode(prompt) for prompt in setup.guide[at : at + 4]] for at in range(0, 16, 4)]
+    with served(setup.ours.engine) as ours, _mlx_lm(setup.main) as theirs:
+        sides = [partial(_four, port, model, groups) for port, model in ((ours, "default"), (theirs, str(setup.main)))]
+        return Compared(list(interleaved(runs, *sides))).row("server.batch4.vs_mlx_lm_server", "≥ 1.3")
+
+
+def _four(port: int, model: str, groups: Sequence[Sequence[str]]) -> float:
+    """Tokens a second of all; nobody streams, so that only the engines differ."""
+
+    def ask(prompt: str) -> int:
+        body = {"model": model, "prompt": prompt, "max_tokens": LENGTH, "temperature": 0}
+        return int(json.load(posted(port, "/v1/completions", body))["usage"]["completion_tokens"])
+
+    asked = time.perf_counter()
+    with ThreadPoolExecutor(4) as clients:
+        tokens = sum(sum(clients.map(ask, group)) for group in groups)
+    return tokens / (time.perf_counter() - asked)
+
+
+@contextmanager
+def _mlx_lm(main: Path) -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    command = [sys.executable, "-c", MLX_LM, "--model", str(main), "--port", str(port), "--log-level", "ERROR"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            _wait_for(f"http://127.0.0.1:{port}/health")
+            yield port
+        finally:
+            process.terminate()
+
+
+def _wait_for(address: str) -> None:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    deadline = time.monotonic() + START_S
+    while True:
+        try:
+            with opener.open(address, timeout=5):
+                return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            assert time.monotonic() < deadline, "mlx-lm's server does not answer"
+            time.sleep(0.2)
+
+
+SERVING: tuple[Measure, ...] = (overhead, first_byte_ms, agent_turn2_read, batch4_vs_mlx_lm_server)
