@@ -374,6 +374,10 @@
         <source>Attach Files</source>
         <translation>ファイルを添付</translation>
     </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>末尾だけを添付</translation>
+    </message>
 </context>
 <context>
     <name>Banner</name>

@@ -374,6 +374,10 @@
         <source>Attach Files</source>
         <translation>파일 첨부</translation>
     </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>끝부분만 첨부</translation>
+    </message>
 </context>
 <context>
     <name>Banner</name>

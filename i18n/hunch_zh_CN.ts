@@ -374,6 +374,10 @@
         <source>Attach Files</source>
         <translation>添加附件</translation>
     </message>
+    <message>
+        <source>Attach only its end</source>
+        <translation>只附加末尾</translation>
+    </message>
 </context>
 <context>
     <name>Banner</name>

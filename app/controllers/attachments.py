@@ -182,14 +182,14 @@ class AttachmentController(QObject):
 
     # Adding and removing
 
-    def add_files(self, paths: Sequence[str], message_id: int = 0) -> None:
+    def add_files(self, paths: Sequence[str], message_id: int = 0, *, only_end: bool = False) -> None:
         """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
         place = -message_id or self._chat_id
         for path in dict.fromkeys(paths):
             if len(self._rows[place]) >= MOST_FILES:
                 self._refuse(NotAttached(name_of(Path(path)), WhyNot.TOO_MANY, MOST_FILES))
                 break
-            self._read(path, place)
+            self._read(path, place, only_end)
         self.set_changed.emit(place)
         self._show()
 
@@ -234,16 +234,15 @@ class AttachmentController(QObject):
 
     # Reading
 
-    def _read(self, path: str, place: int) -> None:
+    def _read(self, path: str, place: int, only_end: bool) -> None:
         number, stop = self._rows.begin(place, name_of(Path(path))), Stop()
         self._stops[number] = stop
 
         def job() -> Attachment:
-            return read_file(Path(path), stop, lambda share: self._deliver(lambda: self._progress(number, share)))
+            told = partial(self._progress, number)
+            return read_file(Path(path), stop, lambda share: self._deliver(partial(told, share)), only_end=only_end)
 
-        self._reader.ask(
-            job, lambda found: self._on_read(number, found), lambda error: self._on_failed(number, path, error)
-        )
+        self._reader.ask(job, partial(self._on_read, number), partial(self._on_failed, number, path))
 
     def _progress(self, number: int, share: float) -> None:
         self._rows.change(number, lambda row: replace(row, progress=share))
@@ -259,10 +258,11 @@ class AttachmentController(QObject):
 
     def _on_failed(self, number: int, path: str, error: Exception) -> None:
         wanted = self._stops.pop(number, None) is not None
+        place = self._rows.change(number, lambda row: row) or 0
         self._rows.drop(number)
         self._show()
         if wanted and isinstance(error, Refused):
-            self._problems.append(NotAttached(name_of(Path(path)), error.why, error.limit))
+            self._problems.append(_not_attached(Path(path), place, error))
         self._tell_refused()
         if not isinstance(error, Refused | Stopped):
             raise error  # our own mistake, reported like any other
@@ -331,6 +331,12 @@ class AttachmentController(QObject):
         info = self._models.main_info()
         tokens = self.model.tokens + sum(map(self._added_tokens, self._fields))
         self.tokens_changed.emit(tokens, info.context_tokens or 0 if info is not None else 0)
+
+
+def _not_attached(path: Path, place: int, error: Refused) -> NotAttached:
+    """With its path where the end of it can be attached to the composer."""
+    has_end = error.why in (WhyNot.TOO_LARGE, WhyNot.TOO_LONG) and path.suffix.lower() != ".pdf"
+    return NotAttached(name_of(path), error.why, error.limit, str(path) if has_end and place >= 0 else "")
 
 
 def _put(place: int, attachments: Attachments, stores: Stores) -> None:

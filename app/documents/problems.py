@@ -28,6 +28,7 @@ class NotAttached:
     name: str
     why: WhyNot
     limit: int = 0  # bytes, characters or files, where one was exceeded
+    path: str = ""  # of a file whose end can be attached in its place
 
 
 class Refused(Exception):

@@ -19,6 +19,7 @@ MOST_FILE_BYTES = 16_000_000
 MOST_PDF_BYTES = 128_000_000
 MOST_CHARACTERS = 4_000_000
 _HEAD_BYTES = 1024
+_END_BYTES = 1_000_000
 _LEFT_OUT = "[…]\n"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0")
 _IMAGE_BRANDS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
@@ -26,10 +27,10 @@ _IMAGE_BRANDS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
 Progress = Callable[[float], None]  # the share that is done
 
 
-def read_file(path: Path, stop: Stop, progress: Progress) -> Attachment:
-    """Raises Refused or, when `stop` is asked, Stopped."""
+def read_file(path: Path, stop: Stop, progress: Progress, *, only_end: bool = False) -> Attachment:
+    """Raises Refused or, when `stop` is asked, Stopped. `only_end`: of a text, its last lines."""
     try:
-        return _read(path, stop, progress)
+        return _read(path, stop, progress, only_end)
     except FileNotFoundError:
         raise Refused(WhyNot.GONE) from None
     except PermissionError:
@@ -38,7 +39,7 @@ def read_file(path: Path, stop: Stop, progress: Progress) -> Attachment:
         raise Refused(WhyNot.UNREADABLE) from None
 
 
-def _read(path: Path, stop: Stop, progress: Progress) -> Attachment:
+def _read(path: Path, stop: Stop, progress: Progress, only_end: bool) -> Attachment:
     size = _size(path)
     head = _bytes(path, _HEAD_BYTES)
     if b"%PDF-" in head:
@@ -46,6 +47,9 @@ def _read(path: Path, stop: Stop, progress: Progress) -> Attachment:
         text, kind = pdf.text_of(path, MOST_CHARACTERS, stop, progress), AttachmentKind.PDF
     elif _is_image(head):
         raise Refused(WhyNot.IMAGE)
+    elif only_end:
+        text, kind = end_of(_text(_bytes(path, _END_BYTES, size)), _END_BYTES), AttachmentKind.TEXT
+        size = len(text.encode())
     else:
         _check_size(size, MOST_FILE_BYTES)
         text, kind = _text(_bytes(path, MOST_FILE_BYTES)), AttachmentKind.TEXT
@@ -81,8 +85,10 @@ def _size(path: Path) -> int:
     return found.st_size
 
 
-def _bytes(path: Path, most: int) -> bytes:
+def _bytes(path: Path, most: int, end: int = 0) -> bytes:
+    """The first ones, or the last ones before `end`."""
     with path.open("rb") as file:
+        file.seek(max(0, end - most))
         return file.read(most)
 
 

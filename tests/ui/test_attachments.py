@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.controllers.attachments import MOST_FILES, AttachmentController
 from app.controllers.message_changes import Then
 from app.controllers.messages import block_of, prompt_of
-from app.documents import read_file
+from app.documents import read_file, reading
 from app.storage import Attachment, AttachmentKind
 from app.system.limited_child import Stop
 from app.view_models.attached import AttachedRow
@@ -296,6 +296,25 @@ def test_of_what_is_too_long_for_the_model_the_end_is_kept(app: AppHarness, qtbo
     assert app.window.composer.ring.share > 0.6
 
 
+def test_of_a_file_that_is_too_large_the_end_can_be_attached(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MOST_FILE_BYTES", 5000)
+    monkeypatch.setattr(reading, "_END_BYTES", 1000)
+    banner, log = app.window.banner, tmp_path / "app.log"
+    log.write_text("".join(f"Zeile für {number}\n" for number in range(1000)), "utf-8")
+    app.window.composer.edit.insertFromMimeData(files(log))
+    qtbot.waitUntil(banner.isVisible)
+    assert rows(app) == []
+    banner.button.click()
+    wait_until_read(app, qtbot)
+    (row,) = rows(app)
+    assert row.attachment is not None
+    first, second, *_, last = row.attachment.text.splitlines()
+    assert (row.name, first, second[:9], last) == ("app.log", "[…]", "Zeile für", "Zeile für 999")
+    assert not banner.isVisible()
+
+
 def test_what_cannot_be_attached_says_why(app: AppHarness, qtbot: QtBot, tmp_path: Path, note: Path) -> None:
     picture, banner = tmp_path / "photo.png", app.window.banner
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99))
@@ -347,14 +366,14 @@ def test_a_file_that_is_read_holds_the_message_back_and_can_be_removed(
 ) -> None:
     removed = threading.Event()
 
-    def held(path: Path, stop: Stop, told: Callable[[float], None]) -> Attachment:
+    def held(path: Path, stop: Stop, told: Callable[[float], None], *, only_end: bool) -> Attachment:
         """It is not read to its end before the window has looked."""
 
         def tell(share: float) -> None:
             told(share)
             removed.wait(60)
 
-        return read_file(path, stop, tell)
+        return read_file(path, stop, tell, only_end=only_end)
 
     monkeypatch.setattr("app.controllers.attachments.read_file", held)
     path = tmp_path / "long.pdf"

@@ -178,9 +178,12 @@ class AttachmentWiring(QObject):
     def _show_refused(self, problems: list[NotAttached]) -> None:
         def text() -> BannerText:
             notice = not_attached(problems)
-            return BannerText(notice.sentence, notice.title, notice.hint)
+            button = self.tr("Attach only its end") if path else ""
+            return BannerText(notice.sentence, notice.title, notice.hint, button)
 
-        self._banner.show_warning(text)
+        path = problems[0].path if len(problems) == 1 else ""
+        act = partial(self._attached.add_files, [path], only_end=True) if path else None
+        self._banner.show_warning(text, act)
         self._withdraw_refused = partial(self._banner.withdraw, text)
 
 
