@@ -17,6 +17,7 @@ from app.view_models.installed_list import PairOffer
 from app.view_models.model_list import PairState
 from app.views.shell.chat_settings import ChatSettings
 from app.views.shell.empty_chat import EmptyChat
+from app.views.widgets.labels import TextLabel
 from app.words.model_names import human_name
 from engine import TYPICAL_OF_KIND, HubSilence, HubUnreachable, PredictedGain
 from tests.helpers.app_harness import AppHarness, open_app
@@ -66,6 +67,16 @@ def test_nothing_moves_under_the_pointer_when_this_machine_has_been_measured(
                 QApplication.processEvents()
             places.append((empty.offer_reason.height(), empty.questions[0].y(), empty.install_button.y()))
     assert places[::2] == places[1::2]
+
+
+def test_what_runs_is_shown_before_what_is_paused(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:
+    harness.store.gate.hold()
+    downloads = harness.models.downloads
+    downloads.pause(downloads.install("org/First"))
+    downloads.install("org/Second")
+    qtbot.waitUntil(lambda: [each.state for each in downloads.entries][:1] == [DownloadState.PAUSED])
+    qtbot.waitUntil(lambda: "Second" in " ".join(label.text() for label in empty.download.findChildren(TextLabel)))
+    harness.store.gate.open()
 
 
 def test_what_failed_is_offered_again(harness: AppHarness, empty: EmptyChat, qtbot: QtBot) -> None:

@@ -99,7 +99,7 @@ class DiscoverPanel(Translated, QWidget):
     def _arrange(self) -> None:
         fits = QWidget()
         beside = QHBoxLayout(fits)
-        beside.setContentsMargins(4, 0, 0, 0)
+        beside.setContentsMargins(0, 0, 0, 0)
         beside.setSpacing(8)
         self._fits_words.setWordWrap(False)
         beside.addWidget(self.fits_only)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout
 
 from app.controllers.models import ModelController
 from app.theme import RADIUS_CARD, Theme
-from app.view_models.downloads import UNDER_WAY, DownloadEntry
+from app.view_models.downloads import UNDER_WAY, DownloadEntry, DownloadState
 from app.view_models.installed_list import PairOffer
 from app.views.icons import icon
 from app.views.models.download_row import DownloadRow
@@ -72,7 +72,8 @@ class EmptyChat(Translated, QScrollArea):
         """Nothing while the card is hidden: finding the best pair takes ten milliseconds."""
         if self._models is not None and not self._card.isHidden():
             under_way = (each for each in self._models.downloads.entries if each.state in UNDER_WAY)
-            coming, self._pair = next(under_way, None), None
+            coming = min(under_way, key=lambda each: each.state is DownloadState.PAUSED, default=None)
+            self._pair = None
             self._show_download(coming)
             if coming is None:
                 self._pair = next(iter(self._models.library.offers(QLocale().name())), None)
