@@ -10,14 +10,14 @@ from functools import lru_cache
 
 # How the weights are stored, and what every chat model is; a name says neither.
 _PACKING = re.compile(
-    r"(?:it|lm|hf|mlx|mxfp\d\w*|nvfp\d\w*|[bf]p?(?:8|16|32)|bf16|q\d(?:_\w+)?|\d+(?:\.\d+)?bits?|gs?\d+|dwq\w*|awq|gptq|optiq)",
+    r"(?:it|lm|hf|mlx|mxfp\d\w*|nvfp\d\w*|[bf]p?(?:8|16|32)|bf16|q\d(?:_\w+)?|\d+(?:\.\d+)?bits?|gs?\d+|dwq\w*|awq|gptq|optiq|block\d+|ttt\d+)",
     re.IGNORECASE,
 )
 _SIZE = re.compile(r"(?:[ae]?\d+(?:\.\d+)?|\d+x\d+(?:\.\d+)?)[bm]", re.IGNORECASE)
 _VERSION = re.compile(r"v\d")
 _SPELLED = (
-    "DFlash DeepSeek EAGLE EXAONE GLM GPT InternLM LFM2 LLaVA MTP MiMo MiniCPM MiniMax MoE OLMo OLMoE OSS QAT QwQ"
-    " SmolLM SmolLM2 SmolLM3 SmolVLM StarCoder2 VL VLM"
+    "DFlash DSpark DeepSeek EAGLE EXAONE GLM GPT InternLM LFM2 LLaVA MTP MiMo MiniCPM MiniMax MoE OLMo OLMoE OSS QAT"
+    " QwQ SmolLM SmolLM2 SmolLM3 SmolVLM StarCoder2 VL VLM"
 )
 _WRITTEN = {word.casefold(): word for word in _SPELLED.split(" ")} | {"eagle3": "EAGLE-3"}
 

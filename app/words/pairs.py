@@ -7,6 +7,7 @@ import re
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.words.formats import count, fill, listed, number, size, times
+from app.words.model_names import human_name
 from app.words.notices_for_errors import notice_for
 from engine import (
     TYPICAL_OF_KIND,
@@ -221,13 +222,13 @@ def predicted_text(predicted: PredictedGain) -> str:
 
 
 def partner_text(name: str, predicted: PredictedGain | None, gain: CatalogGain | None = None) -> str:
-    """ "With Qwen3-0.6B-4bit: about 1.6× in chats here (estimate)"; `gain` is on another machine."""
+    """ "With Qwen3 0.6B: about 1.6× in chats here (estimate)"; `gain` is on another machine."""
     said = [gain_text(gain.times, gain.on, gain.machine)] if gain is not None else []
     if predicted is not None:
         said.append(predicted_text(predicted))
     not_known = QCoreApplication.translate("Pairs", "not measured on this Mac yet")
     words = QCoreApplication.translate("Pairs", "With %1: %2")
-    return fill(words, name, " · ".join(said or [not_known]))
+    return fill(words, human_name(name), " · ".join(said or [not_known]))
 
 
 def partner_details(drafter: DrafterKind | None, size_bytes: int) -> str:

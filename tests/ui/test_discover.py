@@ -223,7 +223,7 @@ def test_a_page_offers_every_draft_that_goes_with_a_model_and_to_look_for_others
     assert [row.draft.repository for row in rows] == known
     assert len(known) > 4
     assert {row.button.text() for row in rows} == {"Install both"}
-    assert all(row.words.text().startswith(f"With {row.draft.name}: ") for row in rows)
+    assert all(row.words.text().startswith(f"With {human_name(row.draft.name)}: ") for row in rows)
     panel.page.drafts_button.click()
     main = harness.store.queries[-1].drafts_for
     assert main is not None
@@ -241,7 +241,7 @@ def test_a_drafter_in_a_folder_of_the_model_is_offered_first_and_installed_by_it
     harness.models.discover.read_page(MODEL.repository)
     qtbot.waitUntil(panel.page.install_button.isEnabled)
     row = panel.page.drafts.rows[0]
-    assert row.words.text().startswith("With Qwen3-8B-4bit-mtp: ")
+    assert row.words.text().startswith("With Qwen3 8B MTP: ")
     row.button.click()
     assert harness.store.asked == [MODEL.repository, within]
 
@@ -272,7 +272,7 @@ def test_the_page_of_a_drafter_tells_what_it_brings_with_its_main_model(
     drafter = "deepseek-ai/dspark_qwen3_8b_block7"
     harness.store.pages[drafter] = page_of(HubModel(drafter, drafter=DrafterKind.DSPARK))
     harness.models.discover.read_page(drafter)
-    qtbot.waitUntil(lambda: panel.page.partner.text().startswith("With Qwen3-8B-4bit: "))
+    qtbot.waitUntil(lambda: panel.page.partner.text().startswith("With Qwen3 8B: "))
     times = ForwardTimes(8 * 10**9, False, ((1, 0.04), (2, 0.041), (4, 0.043), (8, 0.05)))
     harness.application.bridge.post(ModelMeasured("/models/another", times))
     qtbot.waitUntil(lambda: "(estimate)" in panel.page.partner.text())

@@ -63,6 +63,11 @@ def test_names_of_the_hub(repository: str, told: str) -> None:
     assert human_name(repository) == told.strip()
 
 
+def test_how_a_drafter_is_built_is_not_part_of_its_name() -> None:
+    assert human_name("dspark_gemma4_12b_block7") == "DSpark Gemma4 12B"
+    assert human_name("eagle3_gemma4_12b_ttt7") == "EAGLE-3 Gemma4 12B"
+
+
 def test_what_is_a_name_already_or_has_no_other_words_stays() -> None:
     for name in ("Hunch Starter", "Hunch Starter EAGLE-3", "4bit", ""):
         assert human_name(name) == name

@@ -12,8 +12,10 @@ from app.view_models.hub import Partner
 from app.views.widgets.buttons import Emphasis, PillButton
 from app.views.widgets.cards import Card
 from app.views.widgets.labels import TextLabel, TextStyle
+from app.views.widgets.tooltips import set_tooltip
 from app.views.widgets.translated import Translated
 from app.words.formats import listed
+from app.words.model_names import human_name
 from app.words.pairs import partner_details, partner_text
 
 
@@ -69,8 +71,9 @@ class DraftRow(Translated, QWidget):
         here = self._main_is_here or bool(self.draft.folder)
         missing = self.tr("Install") if here else self.tr("Install both")
         self.words.setText(partner_text(self.draft.name, self.draft.predicted, self.draft.gain))
+        set_tooltip(self.words, self.draft.repository or self.draft.folder)
         details = "" if self.draft.folder else partner_details(self.draft.drafter, self.draft.size_bytes)
         self.details.setText(details)
         self.details.setVisible(bool(details))
         self.button.setText(self.tr("Use") if self._usable else missing)
-        self.button.setAccessibleName(listed(self.button.text(), self.draft.name))
+        self.button.setAccessibleName(listed(self.button.text(), human_name(self.draft.name)))
