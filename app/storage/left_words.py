@@ -15,7 +15,7 @@ import secrets
 import stat
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -180,14 +180,16 @@ def _from_json(words: bytes) -> tuple[str, Left]:
     return str(content["number"]), left
 
 
-def _those_possible(rows: Iterable[Any], make: Callable[..., T]) -> list[T]:
-    """One that is damaged costs no other."""
+def _those_possible(rows: Any, make: Callable[..., T]) -> list[T]:
+    """One that is damaged costs no other, and the log one line however many are. Raises TypeError for no rows."""
+    if not isinstance(rows, list):
+        raise TypeError(rows)
     made = []
     for row in rows:
-        try:
+        with suppress(ValueError, TypeError, OverflowError):
             made.append(make(*row))
-        except (ValueError, TypeError, OverflowError):
-            _log.warning("something of what an earlier run has left is not as it should be")
+    if len(made) < len(rows):
+        _log.warning("something of what an earlier run has left is not as it should be")
     return made
 
 

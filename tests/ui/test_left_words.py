@@ -18,6 +18,7 @@ from tests.helpers.fake_engine import Script
 from tests.helpers.full_disk import fill_up
 
 LONG = "precious " * 6000  # more than SQLite's free pages take
+NOTHING: dict[str, object] = {"number": "1", "unsent": [], "attachments": [], "edits": [], "replies": []}
 EDITED, REPLIED = LONG + "edited", LONG + "replied"
 
 pytestmark = pytest.mark.expect_log("was not stored", "cannot be read", "copy of the day", "not as it should be")
@@ -154,7 +155,10 @@ def test_halves_of_characters_cost_nothing_else(tmp_path: Path, stores: Stores) 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"{", b"\xff", b"[" * 100_000, json.dumps({"number": "a", "unsent": [[0]]}).encode()],
+    [
+        *(b"", b"[]", b"{", b"\xff", b"[" * 100_000, json.dumps({"number": "a", "unsent": [[0]]}).encode()),
+        json.dumps(NOTHING | {"replies": "long " * 100}).encode(),
+    ],
 )
 def test_a_damaged_file_is_passed_over_and_stays(tmp_path: Path, stores: Stores, content: bytes) -> None:
     damaged, sound = tmp_path / "left.json", tmp_path / "other.json"
@@ -162,6 +166,16 @@ def test_a_damaged_file_is_passed_over_and_stays(tmp_path: Path, stores: Stores,
     LeftWords(sound).leave(Left(unsent={0: "sound"}))
     LeftWords(damaged, sound).put_back(stores)
     assert (stores.unsent.all(), damaged.exists()) == ({0: "sound"}, True)
+
+
+def test_however_much_of_it_is_damaged_the_log_has_a_line(
+    tmp_path: Path, stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A line each took a start half a minute."""
+    (tmp_path / "left.json").write_text(json.dumps(NOTHING | {"unsent": [[0, "typed"]], "replies": ["odd"] * 99}))
+    LeftWords(tmp_path / "left.json").put_back(stores)
+    assert stores.unsent.all() == {0: "typed"}
+    assert len(caplog.records) == 1
 
 
 def test_nothing_is_read_that_somebody_else_may_have_put_there(tmp_path: Path, stores: Stores) -> None:
@@ -176,7 +190,7 @@ def test_nothing_is_read_that_somebody_else_may_have_put_there(tmp_path: Path, s
 @pytest.mark.parametrize("kind", ["unsent", "attachments", "edits", "replies"])
 def test_a_number_that_cannot_be_costs_no_other_words(tmp_path: Path, qtbot: QtBot, kind: str) -> None:
     """And no start."""
-    content: dict[str, object] = {"number": "1", "unsent": [], "attachments": [], "edits": [], "replies": []}
+    content = dict(NOTHING)
     rest: dict[str, list[object]] = {
         "unsent": ["x"],
         "attachments": ["[]"],
