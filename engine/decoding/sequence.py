@@ -189,7 +189,7 @@ def within_vocabulary(tokens: mx.array, model: LoadedModel) -> mx.array:
     """
     if model.sight is not None:
         tokens = tokens.astype(mx.uint32)
-        tokens = mx.where((tokens >= FIRST_NAME) & (tokens < 2 * FIRST_NAME), model.sight.placeholder, tokens)
+        tokens = mx.where((tokens >= FIRST_NAME) & (tokens < 2 * FIRST_NAME), model.sight.readable, tokens)
     return mx.minimum(tokens, model.logit_width - 1)
 
 

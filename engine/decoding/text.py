@@ -151,7 +151,7 @@ def _with_template(
     """`announced`: add the generation prompt; `unfinished`: continue the last message."""
     pictures = [picture for message in request.messages for picture in message.pictures]
     sight = _sight(model) if pictures else None
-    reserved = [_word(model, token) for token in {sight.written, sight.placeholder}] if sight is not None else []
+    reserved = [_word(model, token) for token in sight.reserved] if sight is not None else []
     turns = [_as_dict(message, reserved) for message in request.messages]
     variables = {**request.template_variables, "enable_thinking": request.thinking, "add_generation_prompt": announced}
     if request.tools:

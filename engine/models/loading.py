@@ -165,7 +165,7 @@ def loading(
     yield
     make_caches = read(lambda: CacheMaker(network))
     need = read(lambda: memory_need(network, make_caches().layers))
-    sight = _sight_of(info)
+    sight = _sight_of(info) if main is None else None  # a draft reads text only
     if sight is not None:
         widened = 2 if widens() else 1
         need = read(lambda: need.seeing(widened * tower_bytes(path), looking_bytes(sight)))

@@ -40,6 +40,15 @@ class Tower(StrEnum):
 
     QWEN = "qwen"  # Qwen3's
     SIGLIP = "siglip"  # Gemma 3's
+    GEMMA4 = "gemma4"
+
+
+class Mutual(StrEnum):
+    """Where the tokens of a picture attend to all others of it, not only to those before."""
+
+    NO = "no"
+    EVERYWHERE = "everywhere"
+    IN_WINDOWS = "in_windows"  # in layers with a sliding window, as far as it reaches back
 
 
 class Filter(IntEnum):
@@ -53,16 +62,22 @@ _TOWERS: Mapping[str, Tower] = MappingProxyType(
     {
         **dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), Tower.QWEN),
         "gemma3": Tower.SIGLIP,
+        "gemma4": Tower.GEMMA4,
     }
 )
 _PREFIXES: Mapping[Tower, tuple[str, ...]] = MappingProxyType(  # as Hugging Face's folders and MLX's have them
     {
         Tower.QWEN: ("model.visual.", "visual.", "vision_tower.", "model.language_model.visual."),
         Tower.SIGLIP: ("vision_tower.vision_model.", "multi_modal_projector."),
+        Tower.GEMMA4: ("model.vision_tower.", "vision_tower.", "model.embed_vision.", "embed_vision."),
     }
 )
 _FIRST_TENSOR: Mapping[Tower, str] = MappingProxyType(
-    {Tower.QWEN: "patch_embed.proj.weight", Tower.SIGLIP: "embeddings.patch_embedding.weight"}
+    {
+        Tower.QWEN: "patch_embed.proj.weight",
+        Tower.SIGLIP: "embeddings.patch_embedding.weight",
+        Tower.GEMMA4: "patch_embedder.input_proj.weight",
+    }
 )
 _WORK_ROWS = 12  # of a tower's width, that its forward holds for each patch at most
 _SCORES_AT_ONCE = 512  # queries, where attention is not fused
@@ -84,18 +99,28 @@ class Sight:
     std: tuple[float, ...]
     resample: Filter
     square: int = 0  # side that every picture is made to have; 0: each keeps its shape
-    marks: tuple[int, ...] = ()  # tokens (begin, end) around a picture; templates write the first in place of it
-    mutual: bool = False  # tokens of a picture attend to all others of it, not only to those before
+    written: int = -1  # token that templates write for a picture; -1: the placeholder
+    marks: tuple[int, ...] = ()  # tokens (begin, end) around a picture, which templates do not write
+    lines: str = ""  # around these
+    mutual: Mutual = Mutual.NO
+    stand_in: int = -1  # token that networks are given for each row; -1: the placeholder
+    largest: bool = False  # small pictures are made as large as the limits allow
 
     @property
-    def written(self) -> int:
-        """The token that templates write for a picture."""
-        return self.marks[0] if self.marks else self.placeholder
+    def reserved(self) -> set[int]:
+        """Tokens that stand for pictures."""
+        return {self.placeholder, *([self.written] if self.written >= 0 else [])}
+
+    @property
+    def readable(self) -> int:
+        return self.placeholder if self.stand_in < 0 else self.stand_in
 
     def size(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
         """(width, height) that a picture is resized to: whole tokens, about the same shape, within the limits."""
         if self.square:
             return self.square, self.square
+        if self.largest:
+            return self._as_large_as_may_be(width, height, detail)
         side = self.patch * self.merge
         most = max(side**2, min(self.most_pixels, detail.most_tokens * side**2))
         if max(width, height) > _STEEPEST * min(width, height):  # a strip becomes a thicker one
@@ -108,6 +133,17 @@ class Sight:
             grow = sqrt(self.least_pixels / (width * height))
             wide, high = (ceil(each * grow / side) * side for each in (width, height))
         return wide, high
+
+    def _as_large_as_may_be(self, width: int, height: int, detail: PictureDetail) -> tuple[int, int]:
+        side = self.patch * self.merge
+        tokens = {PictureDetail.LOW: 140, PictureDetail.HIGH: 1120}.get(detail, self.most_pixels // side**2)
+        grown = sqrt(tokens * side**2 / (width * height))
+        wide, high = (floor(grown * each / side) for each in (width, height))
+        if not high:
+            wide = min(width // height, tokens)
+        if not wide:
+            high = min(height // width, tokens)
+        return max(1, wide) * side, max(1, high) * side
 
     def tokens(self, width: int, height: int, detail: PictureDetail) -> int:
         wide, high = self.size(width, height, detail)
@@ -197,8 +233,24 @@ def _siglip(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
     mean, std = (_channels(given, key) for key in ("image_mean", "image_std"))
     resample = _filter(given, Filter.BILINEAR)
     limits = side**2, side**2
-    sight = (Tower.SIGLIP, vision, placeholder, patch, merge, 1, *limits, mean, std, resample, side, marks)
-    return Sight(*sight, mutual=True)
+    sight = (Tower.SIGLIP, vision, placeholder, patch, merge, 1, *limits, mean, std, resample, side)
+    return Sight(*sight, written=marks[0], marks=marks, lines="\n\n", mutual=Mutual.EVERYWHERE)
+
+
+def _gemma4(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
+    patch, merge = positive(vision, "patch_size"), whole(vision, "pooling_kernel_size", 3)
+    tokens = whole(given, "max_soft_tokens", 280)
+    if not (patch <= _LARGEST_PATCH and 1 <= merge <= _LARGEST_MERGE and 1 <= tokens <= 1120):
+        raise FileError(f"{PICTURE_CONFIG}: {tokens} tokens of {merge} patches of {patch}")
+    marks = positive(config, "boi_token_id"), positive(config, "eoi_token_id")
+    most, attends = tokens * (patch * merge) ** 2, object_at(config, "text_config").get("use_bidirectional_attention")
+    if attends not in (None, "vision"):
+        raise FileError(f"config.json: use_bidirectional_attention {str(attends)[:20]}")
+    sight = (Tower.GEMMA4, vision, positive(config, "image_token_id"), patch, merge, 1, most, most)
+    levels = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
+    mutual = Mutual.IN_WINDOWS if attends else Mutual.NO
+    resample = _filter(given, Filter.BICUBIC)
+    return Sight(*sight, *levels, resample, marks=marks, mutual=mutual, stand_in=0, largest=True)
 
 
 def _qwen(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
@@ -218,7 +270,7 @@ def _qwen(config: JsonObject, vision: JsonObject, given: JsonObject) -> Sight:
 
 
 _DEPTHS = ("depth", "num_hidden_layers")
-_OF_TOWER = {Tower.QWEN: _qwen, Tower.SIGLIP: _siglip}
+_OF_TOWER = {Tower.QWEN: _qwen, Tower.SIGLIP: _siglip, Tower.GEMMA4: _gemma4}
 
 
 def _either(config: JsonObject, *names: str) -> int:

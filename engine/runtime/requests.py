@@ -123,6 +123,8 @@ def _check_messages(messages: tuple[Message, ...]) -> None:
             _check_type("messages", text, str)
             _check_characters("messages", text)
         _check_all("pictures", message.pictures, Picture)
+        if message.pictures and message.role not in (MessageRole.USER, MessageRole.TOOL):
+            raise InvalidRequest("pictures", message.role.value, "user | tool")
         for picture in message.pictures:
             _check_picture(picture)
         _check_all("messages", message.tool_calls, ToolCall)

@@ -18,12 +18,12 @@ import mlx.core as mx
 from engine.api.errors import CannotSee
 from engine.api.types import SightRefusal
 from engine.caches.hooks import hooked
-from engine.models.access import ModelAccess
+from engine.models.access import ModelAccess, NoAccess, body_of
 from engine.models.encoding import BETWEEN_S, Ahead
-from engine.models.model_files import FileError, entries, object_at
-from engine.models.sight import Sight, Tower
+from engine.models.model_files import FileError, JsonObject, entries, object_at
+from engine.models.sight import Mutual, Sight, Tower
 from engine.vision.pixels import patches_of
-from engine.vision.towers import qwen, siglip
+from engine.vision.towers import gemma4, qwen, siglip
 from engine.vision.towers.tensors import Tensors
 from engine.vision.values import Span
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Rows = list[mx.array]  # (tokens, width) for the embedding, and for each layer that is given more
 _EYES = "eyes"
-_TOWERS = {Tower.QWEN: qwen, Tower.SIGLIP: siglip}
+_TOWERS = {Tower.QWEN: qwen, Tower.SIGLIP: siglip, Tower.GEMMA4: gemma4}
 
 
 class Eyes:
@@ -41,13 +41,19 @@ class Eyes:
     def __init__(self, model: LoadedModel, sight: Sight) -> None:
         self.sight = sight
         self._folder = model.info.folder
+        self._text: JsonObject = getattr(model.network.args, "text_config", {})
         access = ModelAccess(model.network)
         self.embedding, self.scale = access.embedding, access.scale
+        self._width = access.embed(mx.array([0], dtype=mx.uint32)).shape[-1]
         self.layers = model.network.layers
+        self.mutual, self.reach = list(self.layers) if sight.mutual is Mutual.EVERYWHERE else [], 0
+        if sight.mutual is Mutual.IN_WINDOWS:
+            self.mutual = [layer for layer in self.layers if layer.layer_type == "sliding_attention"]
+            self.reach = body_of(model.network).window_size
+        sections = self._sections()
         turned = [module for name, module in model.network.named_modules() if name.endswith("self_attn.rope")]
-        self.ropes: list[Any] = [module for module in turned if not module.traditional]
-        sections = self._sections(model)
-        self.lanes = [_lanes(module.dims, sections) for module in self.ropes[:1]] if len(sections) == 3 else []
+        self.ropes: list[Any] = turned if len(sections) == 3 else []
+        self.lanes = [_lanes(module.dims, sections) for module in self.ropes[:1]]
         self._tensors: Tensors | None = None
 
     @classmethod
@@ -55,8 +61,12 @@ class Eyes:
         """Raises CannotSee."""
         if model.sight is None:
             raise CannotSee(model.info.folder, SightRefusal.TEXT_ONLY)
-        eyes: Eyes = model.beside.get(_EYES) or cls(model, model.sight)
-        model.beside[_EYES] = eyes
+        if _EYES not in model.beside:
+            try:
+                model.beside[_EYES] = cls(model, model.sight)
+            except NoAccess as error:
+                raise CannotSee(model.info.folder, SightRefusal.UNKNOWN_FAMILY) from error
+        eyes: Eyes = model.beside[_EYES]
         return eyes
 
     def rows(self, span: Span) -> Generator[None, None, Rows]:
@@ -67,9 +77,9 @@ class Eyes:
             while not ahead.wait(BETWEEN_S):
                 yield
             rows = yield from _TOWERS[self.sight.tower].rows_of(tensors, self.sight, span, mx.array(ahead.result()))
-            if any(each.shape[0] != span.end - span.start for each in rows):
-                raise ValueError(f"{rows[0].shape[0]} rows for {span.end - span.start} tokens")
-        except (ValueError, FileError, OSError) as error:
+            if any(each.shape != (span.end - span.start, self._width) for each in rows):
+                raise ValueError(f"rows {rows[0].shape} for {span.end - span.start} tokens, {self._width} wide")
+        except (ValueError, ArithmeticError, IndexError, FileError, OSError) as error:
             raise CannotSee(self._folder, SightRefusal.DAMAGED) from error
         finally:
             ahead.stop()
@@ -84,9 +94,8 @@ class Eyes:
             self._tensors = tensors
         return self._tensors
 
-    def _sections(self, model: LoadedModel) -> list[int]:
-        text = getattr(model.network.args, "text_config", {})
-        rope = object_at(text, "rope_parameters") or object_at(text, "rope_scaling")
+    def _sections(self) -> list[int]:
+        rope = object_at(self._text, "rope_parameters") or object_at(self._text, "rope_scaling")
         return [each for each in entries(rope, "mrope_section") if type(each) is int]
 
 
@@ -105,7 +114,7 @@ class View:
 
     def whole(self, start: int, end: int) -> int:
         """Where a chunk from `start` to `end` may end: not within a picture whose tokens attend to one another."""
-        within = (span for span in self.spans if span.start < end < span.end and self._eyes.sight.mutual)
+        within = (span for span in self.spans if span.start < end < span.end and self._eyes.mutual)
         return next((span.start if span.start > start else span.end for span in within), end)
 
     def sees(self, start: int, end: int) -> bool:
@@ -160,9 +169,9 @@ class View:
             hooks.enter_context(hooked([self._eyes.embedding], partial(_replaced, placed(0))))
             for layer in range(1, len(self._rows[inside[0]])):
                 hooks.enter_context(hooked([self._eyes.layers[layer - 1]], partial(_added, placed(layer))))
-            if self._eyes.sight.mutual:
+            if self._eyes.mutual:
                 seen = [(begin - start, end - start) for begin, end, _ in parts]
-                hooks.enter_context(hooked(self._eyes.layers, partial(_mutual, seen)))
+                hooks.enter_context(hooked(self._eyes.mutual, partial(_mutual, seen, self._eyes.reach)))
             if self._eyes.lanes:
                 offsets = mx.array([self._position(start + at) for at in range(width)]).T
                 turn = partial(_turned, list(offsets), self._eyes.lanes[0])
@@ -205,8 +214,6 @@ def _turned(
 
 def _replaced(parts: list[tuple[int, mx.array]], module: Any, run: Callable[..., mx.array], tokens: Any) -> mx.array:
     rows = run(tokens)
-    if rows.shape[-1] != parts[0][1].shape[-1]:
-        raise ValueError(f"rows of {parts[0][1].shape[-1]} for an embedding of {rows.shape[-1]}")
     for at, part in parts:
         rows[:, at : at + part.shape[0]] = part.astype(rows.dtype)
     return rows
@@ -221,6 +228,7 @@ def _added(parts: list[tuple[int, mx.array]], module: Any, run: Callable[..., An
 
 def _mutual(
     parts: list[tuple[int, int]],
+    reach: int,
     module: Any,
     run: Callable[..., Any],
     x: mx.array,
@@ -232,12 +240,13 @@ def _mutual(
     """With a mask by which the tokens of each of `parts` of this step see one another."""
     if x.shape[1] > 1:
         if not isinstance(mask, mx.array):
-            mask = cache.make_mask(x.shape[1], return_array=True, window_size=None)
+            mask = cache.make_mask(x.shape[1], return_array=True, window_size=reach or None)
         tokens, keys = mask.shape[-2:]
         before = keys - tokens
         for begin, end in parts:
             rows, columns = mx.arange(tokens)[:, None], mx.arange(keys)[None] - before
-            mask = mask | ((rows >= begin) & (rows < end) & (columns >= begin) & (columns < end))
+            seen = columns > rows - (reach or tokens + keys)
+            mask = mask | (seen & (rows >= begin) & (rows < end) & (columns >= begin) & (columns < end))
     return run(x, mask, cache, *given, **named)
 
 

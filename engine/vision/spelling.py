@@ -28,7 +28,8 @@ def framed(text: str, sight: Sight, word: Callable[[int], str]) -> str:
     if not sight.marks:
         return text
     begin, end = map(word, sight.marks)
-    return text.replace(begin, f"\n\n{begin}{word(sight.placeholder)}{end}\n\n")
+    written = word(sight.placeholder if sight.written < 0 else sight.written)
+    return text.replace(written, f"{sight.lines}{begin}{word(sight.placeholder)}{end}{sight.lines}")
 
 
 def spelled(tokens: Sequence[int], pictures: Sequence[Picture], sight: Sight, detail: PictureDetail) -> list[int]:

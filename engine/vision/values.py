@@ -50,5 +50,5 @@ def without_names(tokens: Iterable[int]) -> list[int]:
 
 
 def readable(tokens: Iterable[int], sight: Sight | None) -> list[int]:
-    """`tokens` with the model's placeholder for each name: what a network may be given."""
-    return [sight.placeholder if sight is not None and token >= FIRST_NAME else token for token in tokens]
+    """`tokens` with one of the model's own for each name: what a network may be given."""
+    return [sight.readable if sight is not None and token >= FIRST_NAME else token for token in tokens]

@@ -175,6 +175,10 @@ REQUEST_FAULTS: dict[str, tuple[Request, type[EngineError]]] = {
     "only a system prompt": (Request(messages=(Message(MessageRole.SYSTEM, "x"),)), EmptyConversation),
     "picture for a model of text": (seeing(Picture(2, 1, b"abcdef", "x")), CannotSee),
     "picture of too few bytes": (seeing(Picture(2, 1, b"abcde", "x")), InvalidRequest),
+    "picture that the model has made": (
+        Request(messages=(Message(MessageRole.ASSISTANT, "x", pictures=(Picture(2, 1, b"abcdef", "x"),)),)),
+        InvalidRequest,
+    ),
     "picture without a digest": (seeing(Picture(2, 1, b"abcdef", "")), InvalidRequest),
     "picture too wide": (seeing(Picture(8193, 1, b"abc" * 8193, "x")), InvalidRequest),
     "both kinds of prompt": (Request(messages=user("x"), tokens=(1,)), InvalidRequest),

@@ -14,6 +14,7 @@ from mlx_lm import utils as mlx_utils
 from tokenizers import AddedToken, Tokenizer
 
 from engine import Message, MessageRole, Picture
+from tests.helpers.tiny_assistants import main_config
 from tests.helpers.tiny_families import scaled
 from tests.helpers.tiny_heads import head_weights
 from tests.helpers.tiny_models import VOCABULARY, build, byte_tokenizer, qwen3_config, save, save_tokenizer
@@ -113,8 +114,33 @@ CONFIGS["gemma3"] = {
         "image_size": 32,
     },
 }
+_GEMMA4_VISION = {
+    "model_type": "gemma4_vision",
+    "num_hidden_layers": 2,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "rms_norm_eps": 1e-6,
+    "patch_size": 4,
+    "pooling_kernel_size": 2,
+    "position_embedding_size": 64,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 100.0},
+}
+for _name, _vision, _attends in (
+    ("gemma4", {"use_clipped_linears": True}, None),
+    ("gemma4-large", {"standardize": True}, "vision"),
+):
+    CONFIGS[_name] = {
+        **main_config(_name, tie_word_embeddings=False, use_bidirectional_attention=_attends),
+        "boi_token_id": 259,
+        "eoi_token_id": 261,
+        "vision_config": _GEMMA4_VISION | _vision,
+    }
 _IDS = {"image_token_id": IMAGE_TOKEN, "video_token_id": 262, "vision_start_token_id": 259, "vision_end_token_id": 261}
 PICTURES = {
+    "max_soft_tokens": 24,  # more than its window
     "min_pixels": 64,
     "max_pixels": 64 * 64,
     "image_mean": [0.5, 0.4, 0.3],
@@ -124,7 +150,11 @@ PICTURES = {
 
 def save_seeing(kind: str, folder: Path, seed: int = 0) -> Path:
     """As a hub's repository has it, in mlx-vlm's names."""
-    config = CONFIGS[kind] | (_IDS if kind != "gemma3" else {}) | {"tie_word_embeddings": False, "eos_token_id": 257}
+    config = (
+        CONFIGS[kind]
+        | (_IDS if "gemma" not in kind else {"image_token_id": IMAGE_TOKEN})
+        | {"tie_word_embeddings": False, "eos_token_id": 257}
+    )
     classes = mlx_utils._get_classes(json.loads(json.dumps(config)))
     mx.random.seed(seed)
     network = classes[0](classes[1].from_dict(json.loads(json.dumps(config))))
@@ -158,12 +188,52 @@ def seeing_tokenizer() -> Tokenizer:
 
 def _template(kind: str) -> str:
     """Gemma's writes one mark for a picture."""
-    return _TEMPLATE if kind != "gemma3" else _TEMPLATE.replace("<|image_pad|><|vision_end|>", "")
+    if "gemma" not in kind:
+        return _TEMPLATE
+    mark = VISION_START if kind == "gemma3" else PLACEHOLDER
+    return _TEMPLATE.replace(VISION_START + PLACEHOLDER + VISION_END, mark)
 
 
 def _tower(kind: str, vision: dict[str, Any]) -> dict[str, mx.array]:
-    shapes = _siglip(vision) if kind == "gemma3" else {f"vision_tower.{k}": s for k, s in _qwen(vision).items()}
+    if kind == "gemma3":
+        shapes = _siglip(vision)
+    elif kind in CONFIGS and "gemma4" in kind:
+        return _gemma4(vision)
+    else:
+        shapes = {f"vision_tower.{name}": shape for name, shape in _qwen(vision).items()}
     return {name: _random(name, shape) for name, shape in shapes.items()}
+
+
+def _gemma4(vision: dict[str, Any]) -> dict[str, mx.array]:
+    width, inner, at = vision["hidden_size"], vision["intermediate_size"], "vision_tower"
+    shapes: dict[str, tuple[int, ...]] = {
+        f"{at}.patch_embedder.input_proj.weight": (width, 3 * vision["patch_size"] ** 2),
+        f"{at}.patch_embedder.position_embedding_table": (2, vision["position_embedding_size"], width),
+        "embed_vision.embedding_projection.weight": (48, width),
+    }
+    maps = {f"self_attn.{part}_proj": (width, width) for part in "qkvo"}
+    maps |= {"mlp.gate_proj": (inner, width), "mlp.up_proj": (inner, width), "mlp.down_proj": (width, inner)}
+    limits: dict[str, mx.array] = {}
+    if vision.get("standardize"):
+        shapes |= {f"{at}.std_bias": (width,)}
+        limits[f"{at}.std_scale"] = mx.full((width,), 0.05)
+    for layer in range(vision["num_hidden_layers"]):
+        for name, shape in maps.items():
+            mapped = f"{at}.encoder.layers.{layer}.{name}"
+            shapes |= {f"{mapped}.linear.weight": shape}
+            if vision.get("use_clipped_linears"):
+                limits |= {f"{mapped}.{end}_{side}": mx.array(value) for end, limit in (("input", 1.5), ("output", 2.0))
+                           for side, value in (("min", -limit), ("max", limit))}  # fmt: skip
+        norms = (
+            "input_layernorm",
+            "post_attention_layernorm",
+            "pre_feedforward_layernorm",
+            "post_feedforward_layernorm",
+        )
+        shapes |= {f"{at}.encoder.layers.{layer}.{norm}.weight": (width,) for norm in norms}
+        heads = (f"{at}.encoder.layers.{layer}.self_attn.{part}_norm.weight" for part in "qk")
+        shapes |= dict.fromkeys(heads, (vision["head_dim"],))
+    return {name: _random(name, shape) for name, shape in shapes.items()} | limits
 
 
 def _siglip(vision: dict[str, Any]) -> dict[str, tuple[int, ...]]:

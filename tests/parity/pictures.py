@@ -20,11 +20,11 @@ from engine import PictureDetail, Request
 from engine.decoding.sequence import Sequence
 from engine.decoding.text import prompt_tokens
 from engine.models.loading import LoadedModel, load_model
-from engine.models.sight import read_sight
+from engine.models.sight import Sight, read_sight
 from engine.vision.pixels import patches_of
 from engine.vision.seeing import Eyes, View
 from engine.vision.spelling import spans_in
-from engine.vision.values import Span, readable
+from engine.vision.values import FIRST_NAME, Span, readable
 from tests.helpers.tiny_eyes import asked, picture, save_seeing
 
 _PICTURES = (picture(40, 30), picture(70, 30, seed=1))
@@ -49,7 +49,8 @@ def picture_cases() -> Iterator[Case]:
             others, their_greedy = theirs.logits()
             apart = float(mx.abs(logits - others).max() / mx.abs(others).max())
             yield f"pictures, logits of {kind}", len(tokens), int(greedy != their_greedy), apart
-        yield _gemma(Path(folder) / "gemma3")
+        for kind in ("gemma3", "gemma4", "gemma4-large"):
+            yield _gemma(kind, Path(folder) / kind)
         yield from _preprocessing(Path(folder))
 
 
@@ -109,54 +110,85 @@ class _Theirs:
         return logits, generated
 
 
-def _gemma(folder: Path) -> Case:
-    """Beside transformers: in mlx-vlm the tokens of a picture do not see one another."""
-    model = load_model(save_seeing("gemma3", folder))
+def _gemma(kind: str, folder: Path) -> Case:
+    """Beside transformers: in mlx-vlm the tokens of a picture see one another nowhere, or in too many layers."""
+    model = load_model(save_seeing(kind, folder))
     request = Request(messages=(asked("What is it?", *_PICTURES), asked("And now?")))
     tokens = prompt_tokens(request, model)
     assert model.sight is not None
     spans = spans_in(tokens, _PICTURES, model.sight, request.picture_detail)
     logits, greedy = _ours(model, tokens, spans)
-    network, torch = _transformers_gemma(folder), importlib.import_module("torch")
-    side, patch = model.sight.square // model.sight.patch, model.sight.patch
-    parts = (patches_of(span, model.sight).reshape(side, side, 3, patch, patch) for span in spans)
-    pixels = torch.tensor(np.stack([part.transpose(2, 0, 3, 1, 4).reshape(3, side * patch, -1) for part in parts]))
-    ids, generated, first = readable(tokens, model.sight), list[int](), None
+    network, torch = _transformers_network(kind, folder), importlib.import_module("torch")
+    given = (_square if kind == "gemma3" else _in_patches)(spans, model.sight)
+    pixels = {name: torch.tensor(np.stack(arrays)) for name, arrays in given.items()}
+    kinds = "token_type_ids" if kind == "gemma3" else "mm_token_type_ids"
+    place, generated, first = model.sight.placeholder, list[int](), None
+    ids = [place if token >= FIRST_NAME else token for token in tokens]
     with torch.no_grad():
         for _ in range(_GENERATED):
-            kinds = torch.tensor([[int(token == model.sight.placeholder) for token in ids]])
-            said = network(input_ids=torch.tensor([ids]), pixel_values=pixels, token_type_ids=kinds).logits[0]
+            marked = {kinds: torch.tensor([[int(token == place) for token in ids]])}
+            said = network(input_ids=torch.tensor([ids]), **pixels, **marked).logits[0]
             first = said.numpy() if first is None else first
             generated.append(int(said[-1].argmax()))
             ids = [*ids, generated[-1]]
     apart = float(np.abs(first - np.array(logits)).max() / np.abs(first).max())
-    return "pictures, logits of gemma3", len(tokens), int(greedy != generated), apart
+    return f"pictures, logits of {kind}", len(tokens), int(greedy != generated), apart
 
 
-def _transformers_gemma(folder: Path) -> Any:
+def _square(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
+    side, patch = sight.square // sight.patch, sight.patch
+    parts = (patches_of(span, sight).reshape(side, side, 3, patch, patch) for span in spans)
+    return {"pixel_values": [part.transpose(2, 0, 3, 1, 4).reshape(3, side * patch, -1) for part in parts]}
+
+
+def _in_patches(spans: list[Span], sight: Sight) -> dict[str, list[Any]]:
+    """Padded to the most patches, channels pixel by pixel."""
+    most = sight.most_pixels // sight.patch**2
+    pixels, places = [], []
+    for span in spans:
+        patches = patches_of(span, sight) * 0.5 + 0.5
+        patches = patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+        rows, columns = np.divmod(np.arange(len(patches)), span.columns * sight.merge)
+        left = ((0, most - len(patches)), (0, 0))
+        pixels.append(np.pad(patches, left))
+        places.append(np.pad(np.stack([columns, rows], axis=-1), left, constant_values=-1))
+    return {"pixel_values": pixels, "image_position_ids": places}
+
+
+def _transformers_network(kind: str, folder: Path) -> Any:
     """Their network with the folder's weights."""
     transformers, torch = importlib.import_module("transformers"), importlib.import_module("torch")
     config = json.loads((folder / "config.json").read_text())
-    text = config["text_config"] | {"vocab_size": config["vocab_size"]}
-    pattern, bases = text["sliding_window_pattern"], (text.pop("rope_theta"), text["rope_local_base_freq"])
-    kinds = ("full_attention", "sliding_attention")
-    text["layer_types"] = [kinds[(layer + 1) % pattern > 0] for layer in range(text["num_hidden_layers"])]
-    ropes = ({"rope_type": "default", "rope_theta": base} for base in bases)
-    text["rope_parameters"] = dict(zip(kinds, ropes, strict=True))
-    given = {name: value for name, value in (config | {"text_config": text}).items() if name != "model_type"}
-    network = transformers.Gemma3ForConditionalGeneration(transformers.Gemma3Config(**given)).eval()
+    text = config["text_config"] = config["text_config"] | {"vocab_size": config["vocab_size"]}
+    if kind == "gemma3":
+        pattern, bases = text["sliding_window_pattern"], (text.pop("rope_theta"), text["rope_local_base_freq"])
+        names = ("full_attention", "sliding_attention")
+        text["layer_types"] = [names[(layer + 1) % pattern > 0] for layer in range(text["num_hidden_layers"])]
+        ropes = ({"rope_type": "default", "rope_theta": base} for base in bases)
+        text["rope_parameters"] = dict(zip(names, ropes, strict=True))
+    else:
+        text["final_logit_softcapping"], config["audio_config"] = 30.0, None
+    family = kind[:6].capitalize()
+    given = {name: value for name, value in config.items() if name not in ("model_type", "vocab_size", "hidden_size")}
+    theirs = getattr(transformers, f"{family}Config")(**given)
+    network = getattr(transformers, f"{family}ForConditionalGeneration")(theirs).eval()
     weights: Any = mx.load(str(folder / "model.safetensors"))
-    theirs = {}
-    for name, weight in weights.items():
-        array = np.array(weight)
-        array = array.transpose(0, 3, 1, 2) if "patch_embedding.weight" in name else array
-        plain = name.replace("language_model.model.", "language_model.").replace("vision_model.", "")
-        plain = plain.removeprefix("language_model.") if "lm_head" in plain else f"model.{plain}"
-        theirs[plain] = torch.tensor(array)
-    left = network.load_state_dict(theirs, strict=False)
+    left = network.load_state_dict(
+        {_plain(name): torch.tensor(_in_their_order(name, np.array(weight))) for name, weight in weights.items()},
+        strict=False,
+    )
     assert not left.unexpected_keys, left.unexpected_keys
     assert all("vision_tower.head" in name for name in left.missing_keys), left.missing_keys
     return network
+
+
+def _plain(name: str) -> str:
+    name = name.replace("language_model.model.", "language_model.").replace("vision_model.", "")
+    return name.removeprefix("language_model.") if "lm_head" in name else f"model.{name}"
+
+
+def _in_their_order(name: str, weight: Any) -> Any:
+    return weight.transpose(0, 3, 1, 2) if "patch_embedding.weight" in name else weight
 
 
 def _drained(work: Generator[None, None, list[mx.array]]) -> list[mx.array]:

@@ -1,0 +1,95 @@
+"""Gemma 4's: patches with positions by row and column, and the mean of some patches in a square for each token."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import mlx.core as mx
+import mlx.nn as nn
+
+from engine.models.model_files import flag, object_at, positive, real, whole
+from engine.models.sight import Sight
+from engine.vision.towers.tensors import Tensors, attention
+from engine.vision.values import Span
+
+_CLIPS = ("input_min", "input_max", "output_min", "output_max")
+
+
+def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Generator[None, None, list[mx.array]]:
+    """Rows (tokens, width) for the embedding; a block of the tower a step."""
+    vision, eps = sight.vision, real(sight.vision, "rms_norm_eps", 1e-6)
+    rows, columns = span.rows * sight.merge, span.columns * sight.merge
+    by_row, by_column = mx.repeat(mx.arange(rows), columns), mx.tile(mx.arange(columns), rows)
+    states = _embedded(tensors, sight, patches, by_row, by_column)
+    for layer in range(positive(vision, "num_hidden_layers")):
+        name = f"encoder.layers.{layer}"
+        attended = _attended(tensors, f"{name}.self_attn", _norm(tensors, f"{name}.input_layernorm", states, eps),
+                             sight, (by_column, by_row))  # fmt: skip
+        states = states + _norm(tensors, f"{name}.post_attention_layernorm", attended, eps)
+        inner = _norm(tensors, f"{name}.pre_feedforward_layernorm", states, eps)
+        gate, up = (_clipped(tensors, inner, f"{name}.mlp.{part}_proj", sight) for part in ("gate", "up"))
+        inner = _clipped(tensors, nn.gelu_approx(gate) * up, f"{name}.mlp.down_proj", sight)
+        states = states + _norm(tensors, f"{name}.post_feedforward_layernorm", inner, eps)
+        mx.eval(states)
+        yield
+    width, merge = states.shape[-1], sight.merge
+    pooled = states.reshape(span.rows, merge, span.columns, merge, width).mean(axis=(1, 3)).reshape(-1, width)
+    pooled = pooled * width**0.5
+    if flag(vision, "standardize"):
+        pooled = (pooled - tensors["std_bias"]) * tensors["std_scale"]
+    seen = tensors.linear(mx.fast.rms_norm(pooled, None, eps), "embedding_projection")
+    mx.eval(seen)
+    return [seen]
+
+
+def _embedded(tensors: Tensors, sight: Sight, patches: mx.array, by_row: mx.array, by_column: mx.array) -> mx.array:
+    """Pixels lie channel by channel in our patches, and channels pixel by pixel in its weights."""
+    pixels = patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
+    table = tensors["patch_embedder.position_embedding_table"]
+    if table.shape[1] < max(by_row[-1].item(), by_column[-1].item()) + 1:  # type: ignore[operator]
+        raise ValueError("more patches on a side than positions")
+    states = tensors.linear(pixels.astype(table.dtype), "patch_embedder.input_proj")
+    return states + table[0][by_column] + table[1][by_row]
+
+
+def _attended(
+    tensors: Tensors, name: str, states: mx.array, sight: Sight, places: tuple[mx.array, mx.array]
+) -> mx.array:
+    heads, eps = positive(sight.vision, "num_attention_heads"), real(sight.vision, "rms_norm_eps", 1e-6)
+    shared = whole(sight.vision, "num_key_value_heads", heads)
+    base = real(object_at(sight.vision, "rope_parameters"), "rope_theta", 100.0)
+    count = states.shape[0]
+    parts = [
+        _clipped(tensors, states, f"{name}.{part}_proj", sight).reshape(count, number, -1)
+        for part, number in (("q", heads), ("k", shared), ("v", shared))
+    ]
+    queries, keys = (
+        _turned(mx.fast.rms_norm(part, tensors[f"{name}.{which}_norm.weight"], eps), places, base)
+        for part, which in zip(parts[:2], ("q", "k"), strict=True)
+    )
+    given = [part.transpose(1, 0, 2)[None] for part in (queries, keys, mx.fast.rms_norm(parts[2], None, eps))]
+    attended = attention(given[0], given[1], given[2], 1.0)
+    return _clipped(tensors, attended[0].transpose(1, 0, 2).reshape(count, -1), f"{name}.o_proj", sight)
+
+
+def _turned(x: mx.array, places: tuple[mx.array, mx.array], base: float) -> mx.array:
+    """`x` (patches, heads, width): the first half of each head by the column, the other by the row."""
+    turned = []
+    for part, at in zip(mx.split(x, 2, axis=-1), places, strict=True):
+        half = part.shape[-1] // 2
+        angles = (at[:, None] / mx.power(base, mx.arange(half) / half))[:, None]
+        first, second = mx.split(part, 2, axis=-1)
+        cos, sin = mx.cos(angles).astype(x.dtype), mx.sin(angles).astype(x.dtype)
+        turned += [first * cos - second * sin, second * cos + first * sin]
+    return mx.concatenate(turned, axis=-1)
+
+
+def _clipped(tensors: Tensors, x: mx.array, name: str, sight: Sight) -> mx.array:
+    if not flag(sight.vision, "use_clipped_linears"):
+        return tensors.linear(x, f"{name}.linear")
+    least, most, least_out, most_out = (tensors[f"{name}.{clip}"] for clip in _CLIPS)
+    return mx.clip(tensors.linear(mx.clip(x, least, most), f"{name}.linear"), least_out, most_out)
+
+
+def _norm(tensors: Tensors, name: str, states: mx.array, eps: float) -> mx.array:
+    return mx.fast.rms_norm(states, tensors[f"{name}.weight"], eps)
