@@ -77,6 +77,26 @@ def test_gemmas_pictures_take_as_many_tokens_whatever_their_size(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
+    ("size", "detail", "tokens"),
+    [
+        ((640, 480), PictureDetail.NORMAL, 19 * 14),
+        ((640, 480), PictureDetail.LOW, 13 * 10),
+        ((640, 480), PictureDetail.HIGH, 38 * 28),
+        ((10, 10), PictureDetail.NORMAL, 16 * 16),
+        ((2000, 4), PictureDetail.NORMAL, 280),
+        ((4, 300), PictureDetail.NORMAL, 144),
+    ],
+)
+def test_gemma_4_makes_pictures_as_large_as_its_limit(
+    tmp_path: Path, size: tuple[int, int], detail: PictureDetail, tokens: int
+) -> None:
+    vision = {"patch_size": 16, "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 16}
+    ids = {"boi_token_id": 255_999, "eoi_token_id": 258_882, "image_token_id": 258_880}
+    config = {"model_type": "gemma4", "vision_config": {**vision, "pooling_kernel_size": 3}, **ids}
+    assert picture_tokens(_folder(tmp_path, config, {"max_soft_tokens": 280}), *size, detail) == tokens
+
+
+@pytest.mark.parametrize(
     ("config", "tensors", "why"),
     [
         ({"model_type": "qwen3"}, ["model.embed_tokens.weight"], SightRefusal.TEXT_ONLY),
