@@ -50,7 +50,7 @@ bench: dev ## Measure beside mlx-lm; the report goes to build/bench
 mutants: dev ## Put faults into the engine and see whether its tests notice; some minutes a module
 	@$(PYTHON) -m tests.mutants $(ARGS)
 
-parity: dev ## Our drafters beside mlx-vlm's and their authors', which are installed for this alone
+parity: dev ## Our drafters and pictures beside mlx-vlm's, transformers' and their authors', which are installed for this alone
 	@test -x build/parity/bin/python || python3.11 -m venv build/parity
 	@build/parity/bin/python -m pip install --quiet mlx-vlm==0.7.10 torch==2.13.0 openai==3.54.0 hs-connectors==0.9.0 \
 		$(shell $(PYTHON) -m tests.parity.requirements)

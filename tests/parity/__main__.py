@@ -3,8 +3,8 @@ float32.
 
 Both read the same states of a main model, several rounds in a row with some rows taken back in between, and draft
 greedily: logits within 1e-4 (of the largest, where heads feed on their own states), tokens equal. DeepSpec's code,
-which no registry has, is compared where a checkout of it is on PYTHONPATH. Prints a line a case; ends with status 1
-where one differs.
+which no registry has, is compared where a checkout of it is on PYTHONPATH. Pictures are in `pictures.py`. Prints a line
+a case; ends with status 1 where one differs.
 """
 
 from __future__ import annotations
