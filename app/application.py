@@ -33,6 +33,7 @@ from app.settings import Settings
 from app.storage import DatabaseTooNew, Opened, Rescued, Storage, Stores
 from app.storage.left_words import LeftWords, places_to_leave
 from app.storage.pair_records import PairRecords
+from app.system.bundle import is_mounted, own_bundle
 from app.system.crash_marker import SessionMark
 from app.system.energy import Machine, this_machine
 from app.system.later_imports import import_in_steps
@@ -51,6 +52,7 @@ from app.views.shell.file_wiring import FileWiring
 from app.views.shell.help_wiring import HelpWiring
 from app.views.shell.kept_words import problem_text
 from app.views.shell.main_window import MainWindow
+from app.views.shell.move_offer import MoveOffer
 from app.views.shell.server_wiring import ServerWiring
 from app.views.shell.waiting_start import WaitingStart
 from app.views.widgets.banner import BannerText
@@ -419,6 +421,7 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
     application.ending.connect(instance.stop_listening)
     application.ending.connect(lambda: end_process_after(END_S))
     application.ended.connect(qt.quit)
+    application.opened.connect(lambda: _offer_to_move(application))
     application.show()
     code = qt.exec()
     instance.release()
@@ -426,6 +429,12 @@ def run(profile_dir: Path | None, quick_ask: bool = False) -> int:
         logging.shutdown()
         os._exit(code)
     return code
+
+
+def _offer_to_move(application: Application) -> None:
+    app = own_bundle()
+    if app is not None and is_mounted(app):
+        MoveOffer(application.window.parts, application.calls.post, application.window.quit, app)
 
 
 def _ignore(_outcome: object) -> None: ...

@@ -3833,6 +3833,33 @@
     </message>
 </context>
 <context>
+    <name>MoveOffer</name>
+    <message>
+        <source>It runs from a place that goes away, such as a disk image.</source>
+        <translation>ディスクイメージなど、なくなる場所から実行されています。</translation>
+    </message>
+    <message>
+        <source>Move Hunch to Applications?</source>
+        <translation>Hunch をアプリケーションフォルダに移動しますか？</translation>
+    </message>
+    <message>
+        <source>Move and Reopen</source>
+        <translation>移動して開き直す</translation>
+    </message>
+    <message>
+        <source>Moving to Applications…</source>
+        <translation>アプリケーションフォルダに移動中…</translation>
+    </message>
+    <message>
+        <source>Drag Hunch to the Applications folder in Finder.</source>
+        <translation>Finder で Hunch をアプリケーションフォルダにドラッグしてください。</translation>
+    </message>
+    <message>
+        <source>Hunch could not move itself</source>
+        <translation>Hunch を移動できませんでした</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>In use</source>

@@ -3833,6 +3833,33 @@
     </message>
 </context>
 <context>
+    <name>MoveOffer</name>
+    <message>
+        <source>It runs from a place that goes away, such as a disk image.</source>
+        <translation>지금은 디스크 이미지처럼 곧 사라지는 곳에서 실행 중이에요.</translation>
+    </message>
+    <message>
+        <source>Move Hunch to Applications?</source>
+        <translation>Hunch를 응용 프로그램 폴더로 옮길까요?</translation>
+    </message>
+    <message>
+        <source>Move and Reopen</source>
+        <translation>옮기고 다시 열기</translation>
+    </message>
+    <message>
+        <source>Moving to Applications…</source>
+        <translation>응용 프로그램 폴더로 옮기는 중…</translation>
+    </message>
+    <message>
+        <source>Drag Hunch to the Applications folder in Finder.</source>
+        <translation>Finder에서 Hunch를 응용 프로그램 폴더로 드래그하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch could not move itself</source>
+        <translation>Hunch를 옮기지 못했어요</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>In use</source>

@@ -3833,6 +3833,33 @@
     </message>
 </context>
 <context>
+    <name>MoveOffer</name>
+    <message>
+        <source>It runs from a place that goes away, such as a disk image.</source>
+        <translation>当前从磁盘映像等临时位置运行。</translation>
+    </message>
+    <message>
+        <source>Move Hunch to Applications?</source>
+        <translation>要将 Hunch 移到“应用程序”文件夹吗？</translation>
+    </message>
+    <message>
+        <source>Move and Reopen</source>
+        <translation>移动并重新打开</translation>
+    </message>
+    <message>
+        <source>Moving to Applications…</source>
+        <translation>正在移到“应用程序”文件夹…</translation>
+    </message>
+    <message>
+        <source>Drag Hunch to the Applications folder in Finder.</source>
+        <translation>请在访达中将 Hunch 拖到“应用程序”文件夹。</translation>
+    </message>
+    <message>
+        <source>Hunch could not move itself</source>
+        <translation>Hunch 未能移动</translation>
+    </message>
+</context>
+<context>
     <name>OfferRow</name>
     <message>
         <source>In use</source>

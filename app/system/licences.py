@@ -104,7 +104,7 @@ def _licence_of(package: Distribution) -> str:
 
 
 def _field(package: Distribution, name: str) -> str:
-    return (package.metadata.get_all(name) or [""])[0]
+    return str((package.metadata.get_all(name) or [""])[0])
 
 
 def _texts_within(package: Distribution) -> Iterator[str]:

@@ -1,0 +1,70 @@
+"""Offers to move Hunch.app to Applications, where it was started from its disk image or a place that macOS made up."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QObject
+
+from app.system import bundle
+from app.system.worker import Worker
+from app.views.shell.window_parts import WindowParts
+from app.views.widgets.banner import BannerText
+
+_log = logging.getLogger(__name__)
+
+
+class MoveOffer(QObject):
+    def __init__(
+        self,
+        parts: WindowParts,
+        deliver: Callable[[Callable[[], None]], None],
+        end: Callable[[], object],
+        app: Path,
+        folder: Path = bundle.APPLICATIONS,
+    ) -> None:
+        """`end` ends this run; the next one waits for it."""
+        super().__init__(parts.window)
+        self._banner = parts.banner
+        self._end = end
+        self._copy = partial(bundle.copy_to, folder, app)
+        self._deliver = deliver
+        self._banner.show_warning(_offer, self._move, behind=True)
+
+    def _move(self) -> None:
+        self._banner.show_info(_moving, stays=True)
+        worker = Worker("moving", self._deliver)
+        worker.ask(self._copy, self._on_moved, self._on_refused)
+        worker.close(0.0)  # after that
+
+    def _on_moved(self, target: Path) -> None:
+        bundle.start(target)
+        self._end()
+
+    def _on_refused(self, error: Exception) -> None:
+        if not isinstance(error, OSError):
+            raise error
+        _log.warning("the app cannot be moved: %s", error.strerror)
+        self._banner.show_warning(_refused)
+
+
+def _offer() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("MoveOffer", "It runs from a place that goes away, such as a disk image."),
+        QCoreApplication.translate("MoveOffer", "Move Hunch to Applications?"),
+        button=QCoreApplication.translate("MoveOffer", "Move and Reopen"),
+    )
+
+
+def _moving() -> BannerText:
+    return BannerText(QCoreApplication.translate("MoveOffer", "Moving to Applications…"))
+
+
+def _refused() -> BannerText:
+    return BannerText(
+        QCoreApplication.translate("MoveOffer", "Drag Hunch to the Applications folder in Finder."),
+        QCoreApplication.translate("MoveOffer", "Hunch could not move itself"),
+    )

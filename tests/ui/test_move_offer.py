@@ -1,0 +1,67 @@
+"""An app that runs from a mount: it copies itself to Applications, whole or not at all, and ends for the copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.system.bundle import copy_to, is_mounted, own_bundle
+from app.views.shell.move_offer import MoveOffer
+from tests.helpers.app_harness import AppHarness, open_app
+
+
+@pytest.fixture
+def harness(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with open_app(tmp_path, qtbot) as harness:
+        yield harness
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    app = tmp_path / "Volumes" / "Hunch" / "Hunch.app"
+    (app / "Contents" / "MacOS").mkdir(parents=True)
+    (app / "Contents" / "MacOS" / "Hunch").write_text("new")
+    (app / "Contents" / "link").symlink_to("MacOS")
+    return app
+
+
+def test_which_app_runs(app: Path) -> None:
+    assert own_bundle(str(app / "Contents" / "MacOS" / "Hunch")) == app
+    assert own_bundle("/usr/bin/python3") is None
+    assert not is_mounted(app)  # the disk of the tests can be written
+
+
+def test_a_copy_takes_the_place_of_an_older_one(app: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "Applications"
+    (folder / "Hunch.app").mkdir(parents=True)
+    (folder / "Hunch.app" / "old").touch()
+    target = copy_to(folder, app)
+    assert (target / "Contents" / "MacOS" / "Hunch").read_text() == "new"
+    assert (target / "Contents" / "link").is_symlink()
+    assert list(folder.iterdir()) == [target]
+    assert not (target / "old").exists()
+
+
+def test_moving_ends_this_run(harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path) -> None:
+    folder, ended = tmp_path / "Applications", list[bool]()
+    folder.mkdir()
+    MoveOffer(harness.window.parts, harness.application.calls.post, lambda: ended.append(True), app, folder)
+    assert "Applications" in harness.window.banner.title.text()
+    harness.window.banner.button.click()
+    qtbot.waitUntil(lambda: bool(ended))
+    assert (folder / "Hunch.app").is_dir()
+
+
+@pytest.mark.expect_log("the app cannot be moved")
+def test_where_it_cannot_be_moved_that_is_said_and_nothing_is_left(
+    harness: AppHarness, qtbot: QtBot, app: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a file").touch()
+    parts = harness.window.parts
+    MoveOffer(parts, harness.application.calls.post, harness.close, app, tmp_path / "a file")
+    harness.window.banner.button.click()
+    qtbot.waitUntil(lambda: "Finder" in harness.window.banner.sentence.text())
+    assert harness.window.isVisible()
