@@ -45,6 +45,7 @@ def test_another_window_shows_the_same_words(open_transcript: Opener, size: tupl
     again.theme.set_scale(1.5)
     again.view.go_to(place)
     QApplication.processEvents()
+    again.settle()
     assert top_words(again) == words
 
 
