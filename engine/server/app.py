@@ -144,7 +144,7 @@ async def _refuse_route(request: HttpRequest, error: HTTPException) -> Response:
 
 
 async def _part(_request: HttpRequest, _left: Exception) -> Response:
-    """Nobody reads it: the client has left before its body was complete."""
+    """The client left before its body was complete, so what is sent does not matter."""
     return Response(status_code=400)
 
 

@@ -46,7 +46,8 @@ def _embedded(tensors: Tensors, sight: Sight, patches: mx.array, by_row: mx.arra
     """Pixels lie channel by channel in our patches, and channels pixel by pixel in its weights."""
     pixels = patches.reshape(-1, 3, sight.patch**2).transpose(0, 2, 1).reshape(patches.shape)
     table = tensors["patch_embedder.position_embedding_table"]
-    if table.shape[1] < max(by_row[-1].item(), by_column[-1].item()) + 1:  # type: ignore[operator]
+    largest: int = mx.maximum(by_row[-1], by_column[-1]).item()  # type: ignore[assignment]
+    if table.shape[1] <= largest:
         raise ValueError("more patches on a side than positions")
     states = tensors.linear(pixels.astype(table.dtype), "patch_embedder.input_proj")
     return states + table[0][by_column] + table[1][by_row]
