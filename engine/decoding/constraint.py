@@ -64,13 +64,13 @@ class Vocabulary:
         self.width = model.logit_width
         self.ends = model.ends
         self.texts = _texts(backend)
-        self.size = max(self.width, len(self.texts))
         try:
             tokens = TokenizerWrapper(_Tokens(backend, self.texts, min(self.ends)))
-            self.tokens = LLTokenizer(tokens, n_vocab=self.size, eos_token=sorted(self.ends))
+            self.tokens = LLTokenizer(tokens, eos_token=sorted(self.ends))
         except Exception as error:
             raise _refusal(f"this model's tokenizer cannot be constrained: {error}") from error
-        self.words = (self.size + 31) // 32  # of a mask
+        self.known_words = (self.tokens.vocab_size + 31) // 32  # of a mask of llguidance's
+        self.words = max(self.known_words, (self.width + 31) // 32)
 
     @cached_property
     def sorted_texts(self) -> list[tuple[bytes, int]]:
@@ -351,8 +351,9 @@ class Guide:
                 _clear(row, [*self.grammar.vocabulary.ends, *self._beyond(place.tail)])
 
     def _fill_answer(self, row: np.ndarray[Any, Any], place: _Place) -> None:
-        matcher = self._matcher(place)
-        matcher.unsafe_compute_mask_ptr(row.ctypes.data, row.nbytes)
+        matcher, known = self._matcher(place), row[: self.grammar.vocabulary.known_words]
+        row[known.size :] = 0  # the output layer's padding
+        matcher.unsafe_compute_mask_ptr(known.ctypes.data, known.nbytes)
         _check(matcher)
 
     def _beyond(self, tail: bytes) -> Iterator[int]:
