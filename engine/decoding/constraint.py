@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from engine.models.loading import LoadedModel
 
 _MOST_FORCED = 64
+_BEFORE = "\x02"  # a token of its own
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _SHOWN = 400  # characters of a reason
 # One way to write each value: with free white space a model may write nothing else for ever. Nothing that a schema
@@ -67,8 +68,11 @@ class Vocabulary:
         try:
             tokens = TokenizerWrapper(_Tokens(backend, self.texts, min(self.ends)))
             self.tokens = LLTokenizer(tokens, eos_token=sorted(self.ends))
+            agrees = self.tokens.decode_bytes(tokens('{"a": 1}')) == b'{"a": 1}'
         except Exception as error:
             raise _refusal(f"this model's tokenizer cannot be constrained: {error}") from error
+        if not agrees:
+            raise _refusal("this model's tokenizer cannot be constrained")
         self.known_words = (self.tokens.vocab_size + 31) // 32  # of a mask of llguidance's
         self.words = max(self.known_words, (self.width + 31) // 32)
 
@@ -106,7 +110,14 @@ class _Tokens:
         self._backend = backend
 
     def __call__(self, text: str | bytes) -> list[int]:
+        """In the middle of a text: some tokenizers put a space before its first word."""
         text = text if isinstance(text, str) else text.decode()
+        tokens = self._encoded(text)
+        if b"".join(self.tokens[token] for token in tokens) == text.encode():
+            return tokens
+        return self._encoded(_BEFORE + text)[len(self._encoded(_BEFORE)) :]
+
+    def _encoded(self, text: str) -> list[int]:
         tokens: list[int] = self._backend.encode(text, add_special_tokens=False).ids
         return tokens
 

@@ -9,11 +9,12 @@ from dataclasses import replace
 import mlx.core as mx
 import numpy as np
 import pytest
-from tokenizers import AddedToken
+from tokenizers import AddedToken, Tokenizer, normalizers
+from tokenizers import models as models_of
 
 from engine import Acceptance, Constraint, ConstraintKind, FinishReason, InvalidRequest, Request, Sampling, Speculation
 from engine.decoding.accept import NO_DRAFT, Draft
-from engine.decoding.constraint import Guide, Thinking, compiled, part_of
+from engine.decoding.constraint import Guide, Thinking, _texts, _Tokens, compiled, part_of
 from engine.models.loading import LoadedModel, load_model
 from tests.engine.batch_harness import GREEDY, Harness, Recorder
 from tests.helpers.round_check import check_rounds
@@ -243,3 +244,14 @@ def assert_masks_agree(
         follower = guide_of(model, begun=begun)
         follower.commit(path)
         assert allowed(follower, NO_DRAFT)[0] == rows[index + 1], index
+
+
+def test_tokenizer_that_begins_texts_with_a_space_is_read_as_in_the_middle_of_one() -> None:
+    """As Llama 2's."""
+    words = {"\u2581": 0, "\u2581name": 1, "name": 2, '"': 3} | {f"<0x{byte:02X}>": 4 + byte for byte in range(256)}
+    backend = Tokenizer(models_of.BPE(words, [("\u2581", "name")], byte_fallback=True, fuse_unk=True))
+    backend.normalizer = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    texts = _texts(backend)
+    read = _Tokens(backend, texts, 0)
+    assert b"".join(texts[token] for token in read('"name"')) == b'"name"'
+    assert b"".join(texts[token] for token in backend.encode('"name"').ids) != b'"name"'
