@@ -65,8 +65,7 @@ def grammar_of(request: Request, model: LoadedModel, aborted: Question = never) 
     """What the reply has to match; None: anything. Raises Aborted soon after `aborted` returns True."""
     parts = [part_of(request.constraint)] if request.constraint is not None else []
     if request.must_call or (parts and request.tools):  # with tools the model may call one instead
-        callable_ = request.must_call or tuple(tool["function"]["name"] for tool in request.tools)
-        parts.append(ToolSyntax(model, request.tools).grammar(callable_, several=request.several_calls))
+        parts.append(ToolSyntax(model, request.tools).grammar(request.must_call, several=request.several_calls))
     return encoding.apart(partial(compiled, parts, model), aborted) if parts else None
 
 

@@ -35,16 +35,18 @@ class ToolSyntax:
         self._tools = [dict(tool) for tool in tools]
 
     def grammar(self, names: Sequence[str], *, several: bool) -> dict[str, str]:
-        """Of a reply that is a call of one of the tools `names`, or with `several` a few of them.
+        """Of a reply that is a call of one of the tools `names` (empty: any), or with `several` a few of them.
 
         Raises InvalidRequest for a syntax that cannot be written as a grammar here.
         """
+        field = "must_call" if names else "constraint"
         write = _SYNTAXES.get(self._parse.__module__.rpartition(".")[2])
         if write is None:
-            raise InvalidRequest("must_call", "this model's syntax of calls", "a syntax that can be enforced")
-        functions = [function for tool in self._tools if (function := tool.get("function", {})).get("name") in names]
-        if missing := set(names) - {function["name"] for function in functions}:
-            raise InvalidRequest("must_call", min(missing), "one of the tools")
+            raise InvalidRequest(field, "this model's syntax of calls is not known here", "what can be enforced")
+        given = [function for tool in self._tools if isinstance(function := tool.get("function"), dict)]
+        functions = [function for function in given if function.get("name") in (names or [function.get("name")])]
+        if not functions or set(names) - {function["name"] for function in functions}:
+            raise InvalidRequest(field, "a tool that is not given", "one of the tools")
         start, end = (self._marker(marker) for marker in (self.start, self.end))
         rules = [f"call: {' | '.join(f'call_{at}' for at in range(len(functions)))}"]
         for at, function in enumerate(functions):
