@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 import urllib.request
@@ -48,7 +47,3 @@ def wait_for(condition: Callable[[], bool], else_: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, else_
         time.sleep(0.1)
-
-
-def is_city(text: str) -> bool:
-    return list(json.loads(text)) == ["city"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.metadata import version
 
 import ollama
@@ -30,6 +31,9 @@ def writing() -> None:
     assert pieces[-1].done_reason == whole.done_reason
     assert pieces[-1].eval_count == whole.eval_count
     assert client.generate(prompt="A draft", **asked).response
+    form: dict[str, object] = {"type": "object", "properties": {"rainy": {"type": "boolean"}}, "required": ["rainy"]}
+    form["additionalProperties"] = False
+    assert list(json.loads(client.chat(messages=[QUESTION], model=MODEL, format=form).message.content)) == ["rainy"]
     assert "".join(piece.response for piece in client.generate(prompt="A draft", stream=True, **asked))
 
 
