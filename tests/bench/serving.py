@@ -55,7 +55,7 @@ def posted(port: int, path: str, body: dict[str, Any]) -> http.client.HTTPRespon
     return answer
 
 
-def overhead(setup: BenchSetup, runs: int) -> Row:
+def served_overhead(setup: BenchSetup, runs: int) -> Row:
     """One client that streams, beside the same requests in this process; each is timed from asking to its end."""
     prompts = setup.guide[:8]
     with served(setup.ours.engine) as port:
@@ -191,4 +191,4 @@ def _wait_for(address: str) -> None:
             time.sleep(0.2)
 
 
-SERVING: tuple[Measure, ...] = (overhead, first_byte_ms, agent_turn2_read, batch4_vs_mlx_lm_server)
+SERVING: tuple[Measure, ...] = (served_overhead, first_byte_ms, agent_turn2_read, batch4_vs_mlx_lm_server)
