@@ -18,7 +18,7 @@ SHORT = {"max_tokens": 3, "max_completion_tokens": 3, "max_output_tokens": 3}
 NEEDED = {"model", "stream", "prompt_cache_key", "safety_identifier", "messages", "input", "prompt", "max_tokens"}
 
 
-@schemathesis.hook
+@schemathesis.hook  # type: ignore[untyped-decorator]
 def map_body(context: Any, body: Any) -> Any:
     path = context.operation.path
     if not isinstance(body, dict) or context.operation.method.upper() != "POST":
