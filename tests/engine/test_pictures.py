@@ -304,6 +304,40 @@ def test_a_damaged_tower_is_said(main: Path, tmp_path: Path, fault: str) -> None
     assert engine.close()
 
 
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_a_quantized_tower_sees_about_the_same(kind: str, seeing: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(seeing[kind], tmp_path / "quantized")
+    weights = mx.load(str(seeing[kind] / "model.safetensors"))
+    assert isinstance(weights, dict)
+    tower = {
+        name.removesuffix(".weight"): weight
+        for name, weight in weights.items()
+        if re.search(r"(mlp|attn|pos_embed|position_embedding|embedding_projection).*\.weight", name)
+        and not name.startswith(("language_model", "mtp")) and weight.ndim == 2 and weight.shape[1] % 32 == 0
+    }  # fmt: skip
+    changed: dict[str, mx.array] = {}
+    for name, weight in tower.items():
+        parts = mx.quantize(weight, group_size=32, bits=8)
+        changed |= {f"{name}.{part}": array for part, array in zip(("weight", "scales", "biases"), parts, strict=True)}
+    keep_tensors(tmp_path / "quantized", lambda name: True, changed)
+    exact, near = (rows_of(load_model(folder)) for folder in (seeing[kind], tmp_path / "quantized"))
+    assert changed
+    assert 0 < float(mx.abs(exact - near).max()) < 0.1 * float(mx.abs(exact).max())
+
+
+def rows_of(model: LoadedModel) -> mx.array:
+    """Of SMALL, for the embedding."""
+    assert model.sight is not None
+    (span,) = spans_in(prompt_tokens(asking(SHORT), model), (SMALL,), model.sight, PictureDetail.NORMAL)
+    work = Eyes.of(model).rows(span)
+    while True:
+        try:
+            next(work)
+        except StopIteration as done:
+            rows: list[mx.array] = done.value
+            return rows[0]
+
+
 def test_memory_counts_the_tower_and_a_look(main: Path, tmp_path: Path) -> None:
     shutil.copytree(main, tmp_path / "blind")
     keep_tensors(tmp_path / "blind", lambda name: "vision_tower" not in name)

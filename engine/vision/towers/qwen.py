@@ -48,7 +48,7 @@ def _embedded(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> 
 
 def _positions(tensors: Tensors, sight: Sight, span: Span) -> mx.array:
     """The learned positions, interpolated between those of a square."""
-    table = tensors["pos_embed.weight"]
+    table = tensors.table("pos_embed", positive(sight.vision, "hidden_size"))
     side = isqrt(table.shape[0])
     below, above, share = zip(
         *(_between(count * sight.merge, side) for count in (span.rows, span.columns)), strict=True

@@ -22,7 +22,7 @@ def rows_of(tensors: Tensors, sight: Sight, span: Span, patches: mx.array) -> Ge
         kernel = kernel.transpose(0, 3, 1, 2)
     flat = kernel.reshape(kernel.shape[0], -1)
     states = patches.astype(flat.dtype) @ flat.T + tensors["embeddings.patch_embedding.bias"]
-    states = states + tensors["embeddings.position_embedding.weight"]
+    states = states + tensors.table("embeddings.position_embedding", states.shape[-1])
     for layer in range(depth):
         states = _block(tensors, f"encoder.layers.{layer}", states, heads, eps)
         mx.eval(states)

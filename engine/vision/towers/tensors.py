@@ -53,6 +53,14 @@ class Tensors:
             product = mx.quantized_matmul(x, weight, scales, self[f"{name}.biases"], True, group, bits)
         return product if bias is None else product + bias
 
+    def table(self, name: str, width: int) -> mx.array:
+        """The rows (n, width) of an embedding."""
+        weight, scales = self[f"{name}.weight"], self._tensors.get(f"{name}.scales")
+        if scales is None:
+            return weight
+        group, bits = width // scales.shape[-1], 32 * weight.shape[-1] // width
+        return mx.dequantize(weight, scales, self[f"{name}.biases"], group, bits)
+
     def layer_norm(self, x: mx.array, name: str, eps: float = 1e-6) -> mx.array:
         return mx.fast.layer_norm(x, self[f"{name}.weight"], self[f"{name}.bias"], eps)
 
