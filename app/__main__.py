@@ -12,7 +12,7 @@ from pathlib import Path
 STARTED_AT = time.perf_counter()
 _TRY_MODEL = "--try-model"  # engine.TRY_MODEL, which is not imported for it
 _COMMANDS = ("ask", "serve")  # of app.ask
-_CHILDREN = ("--read-pdf", "--read-chats")  # as in app.system.limited_child
+_CHILDREN = ("--read-pdf", "--read-picture", "--read-chats")  # as in app.system.limited_child
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -229,6 +229,7 @@ class Application(QObject):
 
     def _on_storage_open(self, opened: Opened) -> None:
         def go_on(_outcome: object = None) -> None:
+            self.storage.pictures.all_stay = self._left.is_there
             import_in_steps(self, lambda: self._create_parts(opened))
 
         if self.storage.keeps and (self._left.is_there or self._unsent.is_there):

@@ -303,6 +303,14 @@
 <context>
     <name>AttachmentChip</name>
     <message>
+        <source>Picture</source>
+        <translation>画像</translation>
+    </message>
+    <message>
+        <source>this model cannot see it</source>
+        <translation>このモデルは認識できません</translation>
+    </message>
+    <message>
         <source>contains a match</source>
         <translation>一致箇所を含む</translation>
     </message>
@@ -1325,10 +1333,6 @@
         <translation>添付できませんでした</translation>
     </message>
     <message>
-        <source>Hunch cannot read images yet.</source>
-        <translation>Hunch はまだ画像を読めません。</translation>
-    </message>
-    <message>
         <source>It has no readable text.</source>
         <translation>読み取れるテキストがありません。</translation>
     </message>
@@ -1381,10 +1385,6 @@
         <translation>PDF が複雑すぎます。</translation>
     </message>
     <message>
-        <source>Describe it, or paste its text.</source>
-        <translation>文章で説明するか、テキストをペーストしてください。</translation>
-    </message>
-    <message>
         <source>Attach it as text or PDF.</source>
         <translation>テキストか PDF にして添付してください。</translation>
     </message>
@@ -1407,6 +1407,38 @@
     <message>
         <source>Check the disk.</source>
         <translation>ディスクを確認してください。</translation>
+    </message>
+    <message>
+        <source>Hunch reads pictures as PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>Hunch が読める画像は PNG、JPEG、GIF、WebP、BMP です。</translation>
+    </message>
+    <message>
+        <source>The picture has too many pixels.</source>
+        <translation>画像の画素数が多すぎます。</translation>
+    </message>
+    <message>
+        <source>The picture is too narrow to make out.</source>
+        <translation>画像が細長すぎて判別できません。</translation>
+    </message>
+    <message>
+        <source>The picture is damaged.</source>
+        <translation>画像が破損しています。</translation>
+    </message>
+    <message>
+        <source>The picture could not be saved.</source>
+        <translation>画像を保存できませんでした。</translation>
+    </message>
+    <message>
+        <source>Save it as PNG or JPEG first.</source>
+        <translation>先に PNG か JPEG で保存してください。</translation>
+    </message>
+    <message>
+        <source>Make it smaller: up to 64 megapixels.</source>
+        <translation>6,400万画素以下に縮小してください。</translation>
+    </message>
+    <message>
+        <source>Attach a part of it.</source>
+        <translation>一部分を添付してください。</translation>
     </message>
     <message>
         <source>Attach a copy without a password.</source>
@@ -2893,10 +2925,6 @@
         <translation>このチャットの画像はそのまま残っています。</translation>
     </message>
     <message>
-        <source>Choose a model that can.</source>
-        <translation>画像を認識できるモデルを選んでください。</translation>
-    </message>
-    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>自分のメッセージから始めるか、システムプロンプトを削除してください。</translation>
     </message>
@@ -3125,6 +3153,10 @@
         <translation>%1 を削除できませんでした。</translation>
     </message>
     <message>
+        <source>Choose a model that can, or go on without them.</source>
+        <translation>画像を認識できるモデルを選ぶか、画像なしで続けてください。</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>メモリを使い切りました</translation>
     </message>
@@ -3267,6 +3299,10 @@
     <message>
         <source>New chat</source>
         <translation>新規チャット</translation>
+    </message>
+    <message>
+        <source>Go on without them</source>
+        <translation>画像なしで続ける</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -4313,6 +4349,25 @@
     <message>
         <source>Stop Reply and Unload</source>
         <translation>回答を停止してメモリから解放</translation>
+    </message>
+</context>
+<context>
+    <name>PictureViewer</name>
+    <message>
+        <source>This picture is not on the disk any more.</source>
+        <translation>この画像はもうディスクにありません。</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>コピー</translation>
+    </message>
+    <message>
+        <source>Remove from Message</source>
+        <translation>メッセージから外す</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>閉じる</translation>
     </message>
 </context>
 <context>
@@ -5999,6 +6054,21 @@
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
         <translation>このペアには「自動」が最適です。ドラフトなしの %1の速さです。</translation>
+    </message>
+</context>
+<context>
+    <name>UnseenNote</name>
+    <message>
+        <source>%1 cannot see pictures.</source>
+        <translation>%1 は画像を認識できません。</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 を使う</translation>
+    </message>
+    <message>
+        <source>Find One That Can</source>
+        <translation>認識できるモデルを探す</translation>
     </message>
 </context>
 <context>

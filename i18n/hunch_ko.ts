@@ -303,6 +303,14 @@
 <context>
     <name>AttachmentChip</name>
     <message>
+        <source>Picture</source>
+        <translation>이미지</translation>
+    </message>
+    <message>
+        <source>this model cannot see it</source>
+        <translation>이 모델은 볼 수 없음</translation>
+    </message>
+    <message>
         <source>contains a match</source>
         <translation>찾은 내용 있음</translation>
     </message>
@@ -1325,10 +1333,6 @@
         <translation>첨부하지 못했어요</translation>
     </message>
     <message>
-        <source>Hunch cannot read images yet.</source>
-        <translation>Hunch는 아직 이미지를 읽을 수 없어요.</translation>
-    </message>
-    <message>
         <source>It has no readable text.</source>
         <translation>읽을 수 있는 텍스트가 없는 파일이에요.</translation>
     </message>
@@ -1381,10 +1385,6 @@
         <translation>너무 복잡한 PDF예요.</translation>
     </message>
     <message>
-        <source>Describe it, or paste its text.</source>
-        <translation>글로 설명하거나 텍스트를 붙여 넣으세요.</translation>
-    </message>
-    <message>
         <source>Attach it as text or PDF.</source>
         <translation>텍스트나 PDF로 첨부하세요.</translation>
     </message>
@@ -1407,6 +1407,38 @@
     <message>
         <source>Check the disk.</source>
         <translation>디스크를 확인하세요.</translation>
+    </message>
+    <message>
+        <source>Hunch reads pictures as PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>Hunch는 PNG, JPEG, GIF, WebP, BMP 이미지를 읽어요.</translation>
+    </message>
+    <message>
+        <source>The picture has too many pixels.</source>
+        <translation>이미지의 화소가 너무 많아요.</translation>
+    </message>
+    <message>
+        <source>The picture is too narrow to make out.</source>
+        <translation>이미지가 너무 가늘어 알아볼 수 없어요.</translation>
+    </message>
+    <message>
+        <source>The picture is damaged.</source>
+        <translation>이미지가 손상됐어요.</translation>
+    </message>
+    <message>
+        <source>The picture could not be saved.</source>
+        <translation>이미지를 저장하지 못했어요.</translation>
+    </message>
+    <message>
+        <source>Save it as PNG or JPEG first.</source>
+        <translation>먼저 PNG나 JPEG로 저장하세요.</translation>
+    </message>
+    <message>
+        <source>Make it smaller: up to 64 megapixels.</source>
+        <translation>6400만 화소 이하로 줄이세요.</translation>
+    </message>
+    <message>
+        <source>Attach a part of it.</source>
+        <translation>일부만 잘라 첨부하세요.</translation>
     </message>
     <message>
         <source>Attach a copy without a password.</source>
@@ -2893,10 +2925,6 @@
         <translation>이 대화의 이미지는 그대로 남아 있어요.</translation>
     </message>
     <message>
-        <source>Choose a model that can.</source>
-        <translation>이미지를 볼 수 있는 모델을 선택하세요.</translation>
-    </message>
-    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>내 메시지로 시작하거나, 시스템 프롬프트를 지우세요.</translation>
     </message>
@@ -3125,6 +3153,10 @@
         <translation>%1 모델을 삭제하지 못했어요.</translation>
     </message>
     <message>
+        <source>Choose a model that can, or go on without them.</source>
+        <translation>이미지를 볼 수 있는 모델을 선택하거나 이미지 없이 계속하세요.</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>메모리를 다 썼어요</translation>
     </message>
@@ -3267,6 +3299,10 @@
     <message>
         <source>New chat</source>
         <translation>새 채팅</translation>
+    </message>
+    <message>
+        <source>Go on without them</source>
+        <translation>이미지 없이 계속</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -4313,6 +4349,25 @@
     <message>
         <source>Stop Reply and Unload</source>
         <translation>답변 중지 후 내리기</translation>
+    </message>
+</context>
+<context>
+    <name>PictureViewer</name>
+    <message>
+        <source>This picture is not on the disk any more.</source>
+        <translation>이 이미지는 디스크에 더 이상 없어요.</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>복사</translation>
+    </message>
+    <message>
+        <source>Remove from Message</source>
+        <translation>메시지에서 제거</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>닫기</translation>
     </message>
 </context>
 <context>
@@ -5999,6 +6054,21 @@
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
         <translation>이 조합은 ‘자동’이 가장 좋아요. 속도가 초안 없이 쓸 때의 %1예요.</translation>
+    </message>
+</context>
+<context>
+    <name>UnseenNote</name>
+    <message>
+        <source>%1 cannot see pictures.</source>
+        <translation>%1 모델은 이미지를 볼 수 없어요.</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>%1 사용</translation>
+    </message>
+    <message>
+        <source>Find One That Can</source>
+        <translation>볼 수 있는 모델 찾기</translation>
     </message>
 </context>
 <context>

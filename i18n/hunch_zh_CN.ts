@@ -303,6 +303,14 @@
 <context>
     <name>AttachmentChip</name>
     <message>
+        <source>Picture</source>
+        <translation>图片</translation>
+    </message>
+    <message>
+        <source>this model cannot see it</source>
+        <translation>此模型无法识别</translation>
+    </message>
+    <message>
         <source>contains a match</source>
         <translation>含有匹配项</translation>
     </message>
@@ -1325,10 +1333,6 @@
         <translation>未能添加附件</translation>
     </message>
     <message>
-        <source>Hunch cannot read images yet.</source>
-        <translation>Hunch 暂时无法读取图片。</translation>
-    </message>
-    <message>
         <source>It has no readable text.</source>
         <translation>此文件没有可读取的文本。</translation>
     </message>
@@ -1381,10 +1385,6 @@
         <translation>此 PDF 过于复杂。</translation>
     </message>
     <message>
-        <source>Describe it, or paste its text.</source>
-        <translation>用文字描述，或粘贴其中的文本。</translation>
-    </message>
-    <message>
         <source>Attach it as text or PDF.</source>
         <translation>请转为文本或 PDF 后再添加。</translation>
     </message>
@@ -1407,6 +1407,38 @@
     <message>
         <source>Check the disk.</source>
         <translation>请检查磁盘。</translation>
+    </message>
+    <message>
+        <source>Hunch reads pictures as PNG, JPEG, GIF, WebP or BMP.</source>
+        <translation>Hunch 可读取 PNG、JPEG、GIF、WebP 和 BMP 图片。</translation>
+    </message>
+    <message>
+        <source>The picture has too many pixels.</source>
+        <translation>图片的像素过多。</translation>
+    </message>
+    <message>
+        <source>The picture is too narrow to make out.</source>
+        <translation>图片过于狭长，无法辨认。</translation>
+    </message>
+    <message>
+        <source>The picture is damaged.</source>
+        <translation>图片已损坏。</translation>
+    </message>
+    <message>
+        <source>The picture could not be saved.</source>
+        <translation>无法存储图片。</translation>
+    </message>
+    <message>
+        <source>Save it as PNG or JPEG first.</source>
+        <translation>请先存储为 PNG 或 JPEG。</translation>
+    </message>
+    <message>
+        <source>Make it smaller: up to 64 megapixels.</source>
+        <translation>请缩小到 6400 万像素以内。</translation>
+    </message>
+    <message>
+        <source>Attach a part of it.</source>
+        <translation>请附加其中一部分。</translation>
     </message>
     <message>
         <source>Attach a copy without a password.</source>
@@ -2893,10 +2925,6 @@
         <translation>此对话中的图片会保留。</translation>
     </message>
     <message>
-        <source>Choose a model that can.</source>
-        <translation>请选择可识别图片的模型。</translation>
-    </message>
-    <message>
         <source>Start with your own message, or remove the system prompt.</source>
         <translation>请以你的消息开头，或删除系统提示词。</translation>
     </message>
@@ -3125,6 +3153,10 @@
         <translation>无法删除 %1。</translation>
     </message>
     <message>
+        <source>Choose a model that can, or go on without them.</source>
+        <translation>请选择可识别图片的模型，或不带图片继续。</translation>
+    </message>
+    <message>
         <source>Out of memory</source>
         <translation>内存耗尽</translation>
     </message>
@@ -3267,6 +3299,10 @@
     <message>
         <source>New chat</source>
         <translation>新建对话</translation>
+    </message>
+    <message>
+        <source>Go on without them</source>
+        <translation>不带图片继续</translation>
     </message>
     <message>
         <source>Turn off for this pair</source>
@@ -4313,6 +4349,25 @@
     <message>
         <source>Stop Reply and Unload</source>
         <translation>停止回复并卸载</translation>
+    </message>
+</context>
+<context>
+    <name>PictureViewer</name>
+    <message>
+        <source>This picture is not on the disk any more.</source>
+        <translation>此图片已不在磁盘上。</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>拷贝</translation>
+    </message>
+    <message>
+        <source>Remove from Message</source>
+        <translation>从消息中移除</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
     </message>
 </context>
 <context>
@@ -5999,6 +6054,21 @@
     <message>
         <source>Auto is best for this pair: %1 plain speed.</source>
         <translation>“自动”最适合这组模型：速度是不用草稿模型时的 %1。</translation>
+    </message>
+</context>
+<context>
+    <name>UnseenNote</name>
+    <message>
+        <source>%1 cannot see pictures.</source>
+        <translation>%1 无法识别图片。</translation>
+    </message>
+    <message>
+        <source>Use %1</source>
+        <translation>使用 %1</translation>
+    </message>
+    <message>
+        <source>Find One That Can</source>
+        <translation>查找可识别的模型</translation>
     </message>
 </context>
 <context>

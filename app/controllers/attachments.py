@@ -7,9 +7,10 @@ on disk. So does what is attached in the field of a message that is being edited
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from mimetypes import guess_type
 from itertools import count
 from pathlib import Path
 
@@ -19,14 +20,15 @@ from app.bridge import EngineBridge
 from app.controllers.chat import ChatController
 from app.controllers.messages import block_of
 from app.controllers.models import ModelController
-from app.documents import NotAttached, Refused, WhyNot, read_file
-from app.documents.reading import name_of
+from app.documents.picture_values import Image, as_stored, image_of
+from app.documents.problems import NotAttached, Refused, WhyNot
+from app.documents.reading import kept, name_of, read_file
 from app.storage import Attachment, AttachmentKind, Attachments, EditKind, Storage, Stores
 from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker
 from app.view_models.attached import AttachedModel, AttachedRow, attachments_of
 from app.view_models.model_list import PairState
-from engine import ChatEngine, CountId, Event, TokensCounted
+from engine import ChatEngine, CountId, Event, TokensCounted, picture_tokens
 
 MOST_FILES = 20
 _CLOSE_S = 5.0
@@ -72,6 +74,10 @@ class _Rows:
                 return place
         return None
 
+    def digests(self) -> set[str]:
+        """Of the pictures among them, in all places."""
+        return {row.attachment.digest for rows in self._rows.values() for row in rows if row.attachment} - {""}
+
     def forget_tokens(self) -> None:
         for place, rows in self._rows.items():
             self._rows[place] = [replace(row, tokens=None) for row in rows]
@@ -79,6 +85,89 @@ class _Rows:
 
 def _ready_row(number: int, attachment: Attachment) -> AttachedRow:
     return AttachedRow(number, attachment.name, attachment.kind, attachment.size_bytes, attachment=attachment)
+
+
+class _Counting:
+    """How many tokens the rows are; `counted` gets the place of one whose count has come."""
+
+    def __init__(
+        self,
+        engine: ChatEngine,
+        bridge: EngineBridge,
+        models: ModelController,
+        rows: _Rows,
+        reader: Worker,
+        counted: Callable[[int], None],
+    ) -> None:
+        self._engine, self._bridge, self._models = engine, bridge, models
+        self._rows, self._reader, self._counted = rows, reader, counted
+        self._asked: dict[CountId, int] = {}  # the row that a count is for
+        self._of_pictures: set[int] = set()  # likewise, counted here
+        self._can_count = False
+        self._by = ""  # the main model whose tokens the rows have
+        bridge.event_arrived.connect(self._on_event)
+
+    def on_pair(self) -> None:
+        """Another main model has other tokens; one that was unloaded keeps what it counted."""
+        info = self._models.main_info()
+        self._can_count = info is not None and self._models.pair.state is PairState.READY
+        if info is not None and self._can_count and info.folder != self._by:
+            self._by = info.folder
+            self._asked.clear()
+            self._of_pictures.clear()
+            self._rows.forget_tokens()
+
+    def count(self, rows: Iterable[AttachedRow]) -> None:
+        if not self._can_count:
+            return
+        asked = {*self._asked.values(), *self._of_pictures}
+        for row in rows:
+            if row.tokens is not None or row.attachment is None or row.number in asked:
+                continue
+            if row.attachment.is_picture:
+                self._count_picture(row.number, row.attachment)
+            else:
+                count_id = self._engine.count_tokens(block_of(row.attachment), self._bridge.post)
+                self._asked[count_id] = row.number
+
+    def _count_picture(self, number: int, picture: Attachment) -> None:
+        """From its size alone, by the thread that reads files. A model that does not see takes none."""
+        info, by = self._models.main_info(), self._by
+        self._of_pictures.add(number)
+
+        def count() -> int:
+            sees = info is not None and info.sees
+            return picture_tokens(info.folder, picture.width, picture.height) if info is not None and sees else 0
+
+        def counted(tokens: int) -> None:
+            if by == self._by:
+                self._of_pictures.discard(number)
+                self._put(number, tokens)
+
+        self._reader.ask(count, counted, lambda _error: counted(0))
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, TokensCounted) and event.count in self._asked:
+            number = self._asked.pop(event.count)
+            if event.error is None:
+                self._put(number, event.tokens)
+
+    def _put(self, number: int, tokens: int) -> None:
+        self._counted(self._rows.change(number, lambda row: replace(row, tokens=tokens)) or 0)
+
+
+class StoredPictures:
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+
+    def read(self, digest: str, done: Callable[[Image | None, str], None]) -> None:
+        """The image, None where it is missing or damaged, and the path of its file; later."""
+
+        def read(_stores: Stores) -> tuple[Image | None, str]:
+            data, file = self._storage.pictures.get(digest), self._storage.pictures.path(digest)
+            return image_of(data) if data is not None else None, str(file or "")
+
+        self._storage.count(read, lambda found: done(*found))
 
 
 class AttachmentController(QObject):
@@ -99,20 +188,17 @@ class AttachmentController(QObject):
         deliver: Deliver,
     ) -> None:
         super().__init__(chats)
-        self._engine, self._bridge, self._storage, self._models = engine, bridge, storage, models
+        self._storage, self._models, self.stored = storage, models, StoredPictures(storage)
         self.model = AttachedModel(self)
         self._chat_id = chats.chat_id
         self._rows = _Rows()
         self._fields: dict[int, AttachedModel] = {}  # by message
         self._stops: dict[int, Stop] = {}  # of the files that are being read
-        self._counts: dict[CountId, int] = {}  # the row that a count is for
         self._problems: list[NotAttached] = []
-        self._can_count = False
-        self._counted_by = ""  # the main model whose tokens the rows have
         self._chats = chats
         self._deliver = deliver
         self._reader = Worker("attachment reader", deliver)
-        bridge.event_arrived.connect(self._on_event)
+        self._counting = _Counting(engine, bridge, models, self._rows, self._reader, self._on_counted)
         models.pair_changed.connect(self._on_pair)
         chats.exchanges.message_sent.connect(self._on_sent)
         chats.chat_made.connect(self._go_on_in)
@@ -127,8 +213,8 @@ class AttachmentController(QObject):
     def _restore(self) -> None:
         for chat_id, attachments in self._storage.read.unsent.attachments().items():
             self._rows.put(chat_id, attachments)
-        self._show()
         self._on_pair()
+        self._storage.write(lambda stores: self._storage.pictures.sweep(stores.database), _ignore, _ignore)
 
     def open_chat(self, chat_id: int) -> None:
         self._chat_id = chat_id
@@ -169,9 +255,9 @@ class AttachmentController(QObject):
         if message is None or message.edit is None or not message.edit.from_user:
             return 0
         had = message.attachments if message.edit.kind is EditKind.EDIT else ()
-        known = {(each.name, each.text) for each in had}
+        known = set(map(_content, had))
         read = [(row, row.attachment) for row in self._rows[-message_id] if row.attachment is not None]
-        return sum(row.tokens or 0 for row, each in read if (each.name, each.text) not in known)
+        return sum(row.tokens or 0 for row, each in read if _content(each) not in known)
 
     def _close_field(self, message_id: int) -> None:
         if message_id in self._fields:
@@ -186,16 +272,26 @@ class AttachmentController(QObject):
         """Paths of what was dropped, pasted or chosen; each becomes a row at once, and is read then."""
         place = -message_id or self._chat_id
         for path in dict.fromkeys(paths):
-            if len(self._rows[place]) >= MOST_FILES:
-                self._refuse(NotAttached(name_of(Path(path)), WhyNot.TOO_MANY, MOST_FILES))
+            if self._refuses_more(place, name_of(Path(path))):
                 break
             self._read(path, place, only_end)
         self.set_changed.emit(place)
         self._show()
 
-    def refuse_image(self) -> None:
-        """An image without a file was pasted or dropped."""
-        self._refuse(NotAttached("", WhyNot.IMAGE))
+    def add_image(self, image: object, message_id: int = 0) -> None:
+        """One without a file, which was pasted or dropped."""
+        place = -message_id or self._chat_id
+        if not isinstance(image, Image) or image.isNull():
+            self._refuse(NotAttached("", WhyNot.IMAGE))
+        elif not self._refuses_more(place, ""):
+            self._begin(place, "", lambda: kept(as_stored(image), "", self._storage.pictures.put), Stop())
+            self.set_changed.emit(place)
+            self._show()
+
+    def _refuses_more(self, place: int, name: str) -> bool:
+        if full := len(self._rows[place]) >= MOST_FILES:
+            self._refuse(NotAttached(name, WhyNot.TOO_MANY, MOST_FILES))
+        return full
 
     def add_text(self, text: str, message_id: int = 0) -> None:
         """A long text that was pasted; it is there at once."""
@@ -235,14 +331,23 @@ class AttachmentController(QObject):
     # Reading
 
     def _read(self, path: str, place: int, only_end: bool) -> None:
-        number, stop = self._rows.begin(place, name_of(Path(path))), Stop()
-        self._stops[number] = stop
+        name, number, stop = name_of(Path(path)), 0, Stop()
 
         def job() -> Attachment:
-            told = partial(self._progress, number)
-            return read_file(Path(path), stop, lambda share: self._deliver(partial(told, share)), only_end=only_end)
+            def told(share: float) -> None:
+                self._deliver(lambda: self._progress(number, share))
 
-        self._reader.ask(job, partial(self._on_read, number), partial(self._on_failed, number, path))
+            return read_file(Path(path), stop, told, self._storage.pictures.put, only_end=only_end)
+
+        number = self._begin(place, name, job, stop, path)
+
+    def _begin(self, place: int, name: str, job: Callable[[], Attachment], stop: Stop, path: str = "") -> int:
+        """A row for what `job` reads; returns its number. `path`: of the file, if it is one."""
+        number = self._rows.begin(place, name)
+        self._stops[number] = stop
+        failed = partial(self._on_failed, number, path or name)
+        self._reader.ask(job, lambda found: self._on_read(number, found), failed)
+        return number
 
     def _progress(self, number: int, share: float) -> None:
         self._rows.change(number, lambda row: replace(row, progress=share))
@@ -251,6 +356,7 @@ class AttachmentController(QObject):
     def _on_read(self, number: int, attachment: Attachment) -> None:
         place = self._rows.change(number, lambda _row: _ready_row(number, attachment))
         if self._stops.pop(number, None) is None or place is None:  # it was removed meanwhile
+            self._storage.pictures.give_up(attachment.digest)
             return
         self._changed(place)
         self._count_all()
@@ -280,35 +386,19 @@ class AttachmentController(QObject):
     # Counting
 
     def _on_pair(self) -> None:
-        """Another main model has other tokens; one that was unloaded keeps what it counted."""
-        info = self._models.main_info()
-        self._can_count = info is not None and self._models.pair.state is PairState.READY
-        if info is not None and self._can_count and info.folder != self._counted_by:
-            self._counted_by = info.folder
-            self._counts.clear()
-            self._rows.forget_tokens()
+        self._counting.on_pair()
         self._show()
         self._count_all()
 
     def _count_all(self) -> None:
         """Asks for the counts that the open chat and the fields lack."""
-        if not self._can_count:
-            return
-        asked = set(self._counts.values())
         in_fields = [row for message_id in self._fields for row in self._rows[-message_id]]
-        for row in [*self._rows[self._chat_id], *in_fields]:
-            if row.tokens is None and row.attachment is not None and row.number not in asked:
-                count_id = self._engine.count_tokens(block_of(row.attachment), self._bridge.post)
-                self._counts[count_id] = row.number
+        self._counting.count([*self._rows[self._chat_id], *in_fields])
 
-    def _on_event(self, event: Event) -> None:
-        if isinstance(event, TokensCounted) and event.count in self._counts:
-            number = self._counts.pop(event.count)
-            if event.error is None:
-                place = self._rows.change(number, lambda row: replace(row, tokens=event.tokens)) or 0
-                self._show()
-                if place < 0 and self._chats.edits.has_attached(-place):  # its message will have the tokens, too
-                    self._chats.edits.attach(-place, attachments_of(self._rows[place]))
+    def _on_counted(self, place: int) -> None:
+        self._show()
+        if place < 0 and self._chats.edits.has_attached(-place):  # its message will have the tokens, too
+            self._chats.edits.attach(-place, attachments_of(self._rows[place]))
 
     def _changed(self, place: int) -> None:
         """Has what waits there kept on disk."""
@@ -322,6 +412,7 @@ class AttachmentController(QObject):
         self._show()
 
     def _show(self) -> None:
+        self._storage.pictures.take_in_hand(self._rows.digests())
         for message_id, model in self._fields.items():
             model.set_rows(list(self._rows[-message_id]))
         self.model.set_rows(list(self._rows[self._chat_id]))
@@ -335,8 +426,18 @@ class AttachmentController(QObject):
 
 def _not_attached(path: Path, place: int, error: Refused) -> NotAttached:
     """With its path where the end of it can be attached to the composer."""
-    has_end = error.why in (WhyNot.TOO_LARGE, WhyNot.TOO_LONG) and path.suffix.lower() != ".pdf"
+    kind, _ = guess_type(path.name)
+    is_text = path.is_file() and not (kind or "").startswith(("image/", "application/pdf"))
+    has_end = is_text and error.why in (WhyNot.TOO_LARGE, WhyNot.TOO_LONG)
     return NotAttached(name_of(path), error.why, error.limit, str(path) if has_end and place >= 0 else "")
+
+
+def _ignore(_outcome: object) -> None:
+    """For an outcome that is not needed."""
+
+
+def _content(attachment: Attachment) -> tuple[str, str, str]:
+    return attachment.name, attachment.text, attachment.digest
 
 
 def _put(place: int, attachments: Attachments, stores: Stores) -> None:

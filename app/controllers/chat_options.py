@@ -21,6 +21,7 @@ from app.view_models.model_list import PairView
 from engine import Acceptance, Sampling, Speculation, SpeculationMode
 
 _KEEP_DELAY_MS = 400
+_NO_PICTURES = "without_pictures"  # beside the options: models that do not see are not asked to
 _PRESET = "preset"  # beside the options: the id of the chat's preset
 _ON_ITS_WAY = -1  # the new chat whose first message is on its way to the disk, once it was left
 _NOT_SET = object()
@@ -205,7 +206,15 @@ class ChatOptions(QObject):
         """Everything that is to be stored of a chat; for one that is about to be made."""
         return dict(self._own(chat_id))
 
+    def goes_without_pictures(self, chat_id: int) -> bool:
+        """Whether a model that does not see is asked without the pictures of a chat."""
+        return self._own(chat_id).get(_NO_PICTURES) is True
+
     # Changes
+
+    def go_without_pictures(self) -> None:
+        """From now on, in the open chat."""
+        self._change_chat({_NO_PICTURES: True})
 
     def open(self, chat_id: int) -> None:
         self.keep()

@@ -98,6 +98,7 @@ def model_entry(
         drafter=info.drafter.kind if info and info.drafter else None,
         about=info.about if info else ModelAbout(),
         fit=memory_fit(info, context_tokens) if info else None,
+        sees=info is not None and info.sees,
         own_head=info is not None and info.own_drafter is not None,
     )
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from app.storage import Attachment, AttachmentKind, StoredMessage
 from app.view_models.drafted_text import DraftedText
 from app.view_models.transcript import TranscriptMessage
-from engine import Message, MessageRole
+from engine import Message, MessageRole, Picture
 
 TITLE_LENGTH = 60
+
+Seen = Callable[[Attachment], Picture | None]  # a picture's pixels; None: it is not here
 
 
 # How attachments are written in a prompt. Pure functions.
@@ -28,6 +30,8 @@ def prompt_of(text: str, attachments: Iterable[Attachment]) -> str:
 
 
 def block_of(attachment: Attachment) -> str:
+    if attachment.is_picture:
+        return f"Picture that is not shown: {_name(attachment, 'without a name')}"
     if attachment.kind is AttachmentKind.NOTE:
         return f"Attachment that is not here: {_name(attachment)}"
     fence = max((_FENCE, *(found + "`" for found in _FENCES.findall(attachment.text))), key=len)
@@ -40,9 +44,9 @@ def title_of(attachments: Iterable[Attachment]) -> str:
     return "" if first is None else first.name or first.text.strip()[:500]
 
 
-def _name(attachment: Attachment) -> str:
+def _name(attachment: Attachment, nameless: str = _PASTED) -> str:
     """On one line, whatever the file is called."""
-    return " ".join("".join(filter(str.isprintable, attachment.name)).split()) or _PASTED
+    return " ".join("".join(filter(str.isprintable, attachment.name)).split()) or nameless
 
 
 def transcript_row(stored: StoredMessage) -> TranscriptMessage:
@@ -63,20 +67,32 @@ def transcript_row(stored: StoredMessage) -> TranscriptMessage:
     )
 
 
-def request_messages(branch: Iterable[StoredMessage], system_prompt: str) -> tuple[Message, ...]:
+def request_messages(
+    branch: Iterable[StoredMessage], system_prompt: str, seen: Seen = lambda _picture: None
+) -> tuple[Message, ...]:
     """The system prompt and the branch as chat templates require them: no empty message, and alternating roles.
 
-    Thinking is left out: models are trained to see only their earlier answers.
+    Thinking is left out: models are trained to see only their earlier answers. Of a picture without pixels the prompt
+    says that there was one.
     """
-    said = [
-        (stored.role, prompt) for stored in branch if (prompt := prompt_of(stored.text, stored.attachments)).strip()
-    ]
-    turns = [
-        Message(role, "\n\n".join(text for _, text in neighbours))
-        for role, neighbours in groupby(said, key=lambda each: each[0])
-    ]
+    said = [each for stored in branch if (each := _said(stored, seen)).content.strip() or each.pictures]
+    turns = [_joined(list(neighbours)) for _, neighbours in groupby(said, key=lambda each: each.role)]
     system = [Message(MessageRole.SYSTEM, system_prompt.strip())] if system_prompt.strip() else []
     return tuple(system + turns)
+
+
+def _said(stored: StoredMessage, seen: Seen) -> Message:
+    pictures = {each: seen(each) for each in stored.attachments if each.is_picture}
+    written = [each for each in stored.attachments if pictures.get(each) is None]
+    shown = tuple(found for each in stored.attachments if (found := pictures.get(each)) is not None)
+    return Message(stored.role, prompt_of(stored.text, written), pictures=shown)
+
+
+def _joined(neighbours: list[Message]) -> Message:
+    text = "\n\n".join(each.content for each in neighbours if each.content)
+    return Message(
+        neighbours[0].role, text, pictures=tuple(picture for each in neighbours for picture in each.pictures)
+    )
 
 
 def storable(text: str) -> str:

@@ -6,14 +6,16 @@ import logging
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from app.controllers.chat_options import ChatOptions
-from app.controllers.messages import request_messages, title_from, title_of
+from app.controllers.messages import Seen, request_messages, title_from, title_of
 from app.controllers.models import ModelController
 from app.controllers.replies import Replies
-from app.storage import Attachments, Question, Storage, StoredMessage, Stores
+from app.documents.picture_values import rgb_of
+from app.storage import Attachment, Attachments, Pictures, Question, Storage, StoredMessage, Stores
 from app.system.energy import Strain
-from engine import Message, Request, Speculation, SpeculationMode
+from engine import Message, Picture, Request, Speculation, SpeculationMode
 
 log = logging.getLogger(__name__)
 
@@ -66,25 +68,34 @@ class ReplyRequests:
             self._read(reply, done, with_reply=False)
 
     def _read(self, reply: StoredMessage, done: Callable[[Request | None], None], *, with_reply: bool = True) -> None:
-        """A long branch is read by the storage's thread. None: it cannot be read, or nothing comes before the reply."""
-        system_prompt = self._options.generation(reply.chat_id).system_prompt
+        """A long branch, or one with pictures, is read by the storage's thread.
+
+        None: it cannot be read, or nothing comes before the reply.
+        """
+        system_prompt, seen = self._options.generation(reply.chat_id).system_prompt, self._pixels(reply.chat_id)
 
         def read(stores: Stores) -> tuple[Message, ...] | None:
-            try:
-                branch = stores.messages.branch(reply.id)
-            except sqlite3.Error as error:
-                log.warning("a chat could not be read for a reply: %s", type(error).__name__)
-                return None
-            branch = branch if with_reply else branch[:-1]
-            return request_messages(branch, system_prompt) if branch else None
+            branch = _branch(stores, reply.id, with_reply)
+            return request_messages(branch, system_prompt, seen) if branch else None
 
         def answer(messages: tuple[Message, ...] | None) -> None:
             done(None if messages is None else self._request(reply.chat_id, messages))
 
-        if self._storage.read.messages.is_long(reply.chat_id):
+        if self._storage.read.messages.is_long(reply.chat_id) or self._has_pictures(reply.id):
             self._storage.count(read, answer)
         else:
             answer(read(self._storage.read))
+
+    def _has_pictures(self, reply_id: int) -> bool:
+        branch = _branch(self._storage.read, reply_id, with_reply=True)
+        return any(each.is_picture for stored in branch for each in stored.attachments)
+
+    def _pixels(self, chat_id: int) -> Seen:
+        """What reads the pictures of a chat; nothing where it goes on without them."""
+        info = self._models.main_info()
+        if self._options.goes_without_pictures(chat_id) and not (info is not None and info.sees):
+            return lambda _attachment: None
+        return partial(_picture, self._storage.pictures)
 
     def _submit(self, reply: StoredMessage, request: Request) -> None:
         main, draft = self.names
@@ -112,6 +123,22 @@ class ReplyRequests:
         wanted = self._options.generation(chat_id).speculation()
         off = self._models.pair.off_for_pair or self._replies.strain is Strain.BATTERY
         return replace(wanted, mode=SpeculationMode.OFF) if off else wanted
+
+
+def _branch(stores: Stores, reply_id: int, with_reply: bool) -> list[StoredMessage]:
+    """Nothing of what cannot be read."""
+    try:
+        branch = stores.messages.branch(reply_id)
+    except sqlite3.Error as error:
+        log.warning("a chat could not be read for a reply: %s", type(error).__name__)
+        return []
+    return branch if with_reply else branch[:-1]
+
+
+def _picture(pictures: Pictures, attachment: Attachment) -> Picture | None:
+    data = pictures.get(attachment.digest)
+    found = None if data is None else rgb_of(data)
+    return None if found is None else Picture(*found, attachment.digest)
 
 
 def conversation_of(chat_id: int) -> str:

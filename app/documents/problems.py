@@ -7,7 +7,11 @@ from enum import StrEnum
 
 
 class WhyNot(StrEnum):
-    IMAGE = "image"  # the models here do not see
+    IMAGE = "image"  # of a kind that is not read
+    PICTURE_TOO_LARGE = "picture_too_large"  # too many pixels
+    PICTURE_TOO_NARROW = "picture_too_narrow"
+    PICTURE_DAMAGED = "picture_damaged"
+    NOT_STORED = "not_stored"  # the disk takes no picture
     BINARY = "binary"
     FOLDER = "folder"
     EMPTY = "empty"

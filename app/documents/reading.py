@@ -8,8 +8,9 @@ import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
-from app.documents import pdf
+from app.documents import pdf, pictures
 from app.documents.encodings import decoded
+from app.documents.pictures import StoredPicture
 from app.documents.problems import Refused, WhyNot
 from app.storage import Attachment, AttachmentKind
 from app.storage.codec import as_title
@@ -21,16 +22,15 @@ MOST_CHARACTERS = 4_000_000
 _HEAD_BYTES = 1024
 _END_BYTES = 1_000_000
 _LEFT_OUT = "[…]\n"
-_IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0")
-_IMAGE_BRANDS = (b"heic", b"heix", b"mif1", b"msf1", b"avif")
 
 Progress = Callable[[float], None]  # the share that is done
+Keep = Callable[[bytes], str]  # stores the bytes of a picture, and returns their digest; raises OSError
 
 
-def read_file(path: Path, stop: Stop, progress: Progress, *, only_end: bool = False) -> Attachment:
+def read_file(path: Path, stop: Stop, progress: Progress, keep: Keep, *, only_end: bool = False) -> Attachment:
     """Raises Refused or, when `stop` is asked, Stopped. `only_end`: of a text, its last lines."""
     try:
-        return _read(path, stop, progress, only_end)
+        return _read(path, stop, progress, keep, only_end)
     except FileNotFoundError:
         raise Refused(WhyNot.GONE) from None
     except PermissionError:
@@ -39,14 +39,15 @@ def read_file(path: Path, stop: Stop, progress: Progress, *, only_end: bool = Fa
         raise Refused(WhyNot.UNREADABLE) from None
 
 
-def _read(path: Path, stop: Stop, progress: Progress, only_end: bool) -> Attachment:
+def _read(path: Path, stop: Stop, progress: Progress, keep: Keep, only_end: bool) -> Attachment:
     size = _size(path)
     head = _bytes(path, _HEAD_BYTES)
     if b"%PDF-" in head:
         _check_size(size, MOST_PDF_BYTES)
         text, kind = pdf.text_of(path, MOST_CHARACTERS, stop, progress), AttachmentKind.PDF
-    elif _is_image(head):
-        raise Refused(WhyNot.IMAGE)
+    elif (picture := pictures.kind_of(head)) is not None:
+        _check_size(size, pictures.MOST_BYTES)
+        return kept(pictures.picture_of(path, picture, stop), name_of(path), keep)
     elif only_end:
         text, kind = end_of(_text(_bytes(path, _END_BYTES, size)), _END_BYTES), AttachmentKind.TEXT
         size = len(text.encode())
@@ -62,6 +63,16 @@ def end_of(text: str, characters: int) -> str:
     """The last lines of it, at most so many characters, below a sign that something is left out."""
     end = text[-max(1, characters) :]
     return _LEFT_OUT + end[end.find("\n") + 1 :]
+
+
+def kept(made: StoredPicture, name: str, keep: Keep) -> Attachment:
+    """The bytes are on the disk before anything names them. Raises Refused."""
+    try:
+        digest = keep(made.png)
+    except OSError:
+        raise Refused(WhyNot.NOT_STORED) from None
+    kind = AttachmentKind.PICTURE
+    return Attachment(name, kind, "", len(made.png), 0, digest, made.width, made.height, made.thumbnail)
 
 
 def name_of(path: Path) -> str:
@@ -95,11 +106,6 @@ def _bytes(path: Path, most: int, end: int = 0) -> bytes:
 def _check_size(size: int, limit: int) -> None:
     if size > limit:
         raise Refused(WhyNot.TOO_LARGE, limit)
-
-
-def _is_image(head: bytes) -> bool:
-    riff = head[:4] == b"RIFF" and head[8:12] == b"WEBP"
-    return riff or head.startswith(_IMAGES) or (head[4:8] == b"ftyp" and head[8:12] in _IMAGE_BRANDS)
 
 
 def _text(data: bytes) -> str:

@@ -7,6 +7,7 @@ from app.storage.exchange import Asked, Question
 from app.storage.folders import DeletedFolder
 from app.storage.messages import MessageStore
 from app.storage.opening import Database, DatabaseTooNew
+from app.storage.pictures import Pictures
 from app.storage.problems import NotOpened, NotStored, Reason, StorageProblem
 from app.storage.records import (
     ChatSummary,
@@ -44,6 +45,7 @@ __all__ = [
     "NotOpened",
     "NotStored",
     "Opened",
+    "Pictures",
     "Purged",
     "Question",
     "Reason",

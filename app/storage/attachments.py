@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 
 from app.storage.codec import LARGEST, as_name, as_text
@@ -14,6 +15,7 @@ class AttachmentKind(StrEnum):
     TEXT = "text"  # text or code, from a file
     PDF = "pdf"  # the text of one
     PASTED = "pasted"  # has no name
+    PICTURE = "picture"  # its bytes are in a file of their own, see `pictures`
     NOTE = "note"  # of an imported chat: only the name of what was there
 
     @classmethod
@@ -28,15 +30,36 @@ class Attachment:
     text: str
     size_bytes: int  # of the file, or of the pasted text
     tokens: int = 0  # as the main model counted them; 0: not known
+    digest: str = ""  # of a picture: which file has its bytes
+    width: int = 0  # likewise, in pixels
+    height: int = 0
+    thumbnail: str = ""  # likewise: a small square JPEG of ours, as base64
+
+    @property
+    def is_picture(self) -> bool:
+        return self.kind is AttachmentKind.PICTURE
 
 
 Attachments = tuple[Attachment, ...]
 
 _USUAL = asdict(Attachment("", AttachmentKind.TEXT, "", 0))
+_OF_PICTURES = ("digest", "width", "height", "thumbnail")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_MOST_THUMBNAIL = 64_000
 
 
 def attachments_to_json(attachments: Sequence[Attachment]) -> str | None:
-    return json.dumps([asdict(each) for each in attachments], ensure_ascii=False) if attachments else None
+    return json.dumps([_to_json(each) for each in attachments], ensure_ascii=False) if attachments else None
+
+
+def _to_json(attachment: Attachment) -> dict[str, object]:
+    values = asdict(attachment)
+    return values if attachment.is_picture else {key: each for key, each in values.items() if key not in _OF_PICTURES}
+
+
+def digests_in(stored: object) -> set[str]:
+    """Those that a row may name, also one that is damaged: what else looks like one keeps a file, and harms nothing."""
+    return set(_DIGEST.findall(as_text(stored)))
 
 
 def with_attached(text: str, stored: object) -> str:
@@ -66,7 +89,11 @@ def attachments_of(stored: Sequence[object]) -> Attachments:
 
 def _attachment(stored: dict[str, object]) -> Attachment:
     values = {field.name: _like(_USUAL[field.name], stored.get(field.name)) for field in fields(Attachment)}
-    return Attachment(**values | {"name": as_name(values["name"]), "kind": AttachmentKind(values["kind"])})  # type: ignore[arg-type]
+    made = Attachment(**values | {"name": as_name(values["name"]), "kind": AttachmentKind(values["kind"])})  # type: ignore[arg-type]
+    whole = _DIGEST.fullmatch(made.digest) and made.width and made.height and len(made.thumbnail) <= _MOST_THUMBNAIL
+    if made.is_picture and not whole:  # it names no file
+        return replace(made, kind=AttachmentKind.NOTE, digest="", width=0, height=0, thumbnail="")
+    return made if made.is_picture else replace(made, digest="", width=0, height=0, thumbnail="")
 
 
 def _like(usual: object, value: object) -> object:

@@ -119,13 +119,18 @@ def _sweep(work: Path) -> None:
 def forget_old(path: Path, overdue: Callable[[Iterable[float]], Iterable[float]]) -> None:
     """Deletes damaged files that were set aside longer ago: what was deleted from the chats is still in them."""
     damaged: dict[float, list[Path]] = {}
-    for file in path.parent.glob(f"{path.stem}-damaged-*.db"):
+    for file in damaged_files(path):
         when = _set_aside_at(file.stem.removeprefix(f"{path.stem}-damaged-"))
         if when is not None:
             damaged.setdefault(when, []).append(file)
     for file in [file for when in overdue(damaged) for file in damaged[when]]:
         for suffix in (_LOG, ""):  # the file itself last, so that one that is interrupted is found again
             _beside(file, suffix).unlink(missing_ok=True)
+
+
+def damaged_files(path: Path) -> list[Path]:
+    """That are kept, as long as the Trash."""
+    return list(path.parent.glob(f"{path.stem}-damaged-*.db"))
 
 
 def _set_aside_at(stamp: str) -> float | None:

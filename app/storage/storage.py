@@ -25,6 +25,7 @@ from app.storage.folders import FolderStore
 from app.storage.known_chats import ChangedChats, KnownChats
 from app.storage.messages import MessageStore
 from app.storage.opening import Database, MemoryDatabase
+from app.storage.pictures import Pictures
 from app.storage.problems import NotOpened, NotStored, reason_of
 from app.storage.records import ChatSummary, Purged
 from app.storage.requests import RequestStore
@@ -85,8 +86,8 @@ class Storage:
     """`deliver` has a call made on the owner's thread, which is the one that calls everything here."""
 
     def __init__(self, path: Path, deliver: Deliver) -> None:
-        self.path = path
         self._address = address_of(path)
+        self.path, self.pictures = path, Pictures(path)
         self.pending = 0  # changes and searches that are not answered yet
         self._copies = _Copies(path)
         self._writer = Worker("storage writer", deliver)
@@ -120,6 +121,7 @@ class Storage:
         """For a run that may not write to the disk: the file stays as it is, and nothing is kept."""
         self._ask(self._writer, self._close_database, _ignore, _ignore)  # it may be open, and refuse every change
         self._address = f"file:/hunch-{id(self)}?vfs=memdb&"
+        self.pictures.keep_in_memory()
         self.open(done, refused)
 
     @property
@@ -295,6 +297,7 @@ class Storage:
             purged = choose(stores.trash)
             if self._database is not None:
                 self._database.empty_log()
+                self.pictures.sweep(self._database)
             return purged
 
         def forgotten(purged: Purged) -> None:

@@ -17,16 +17,23 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-CHILDREN = {"--read-pdf": "app.documents.pdf_child", "--read-chats": "app.portable.child"}
+CHILDREN = {
+    "--read-pdf": "app.documents.pdf_child",
+    "--read-picture": "app.documents.picture_child",
+    "--read-chats": "app.portable.child",
+}
 TOO_MUCH = 4  # the exit status of a child that needs too much memory
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    """`address_bytes`: of what is only reserved, where a library reserves more than it uses; 0: the same as memory."""
+
     cpu_s: int
     memory_bytes: int
     output_bytes: int
+    address_bytes: int = 0
 
 
 class Stopped(Exception):
@@ -123,7 +130,7 @@ def set_limits(limits: Limits) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with suppress(ValueError, OSError):  # not every system has this one; the thread below has an eye on it, too
-        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+        resource.setrlimit(resource.RLIMIT_AS, (limits.address_bytes or limits.memory_bytes,) * 2)
     threading.Thread(target=_watch_memory, args=(limits.memory_bytes,), daemon=True).start()
 
 

@@ -50,6 +50,13 @@ class PairOffer:
     installed: bool = False
 
 
+def best_that_sees(entries: Iterable[ModelEntry]) -> ModelEntry | None:
+    """The installed main model that sees pictures and is best to go on with: one that fits, used last."""
+    able = [each for each in entries if each.sees and each.error is None and not each.is_main]
+    fitting = [each for each in able if each.fit is None or each.fit.level is not FitLevel.TOO_LARGE]
+    return max(fitting, key=lambda each: (each.last_used, each.parameters), default=None)
+
+
 def shown(entries: Iterable[ModelEntry], view: ListView) -> list[ModelEntry]:
     found = [entry for entry in entries if _is_wanted(entry, view)]
     if view.sort is ModelSort.SIZE:

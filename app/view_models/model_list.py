@@ -64,6 +64,7 @@ class ModelEntry:
     about: ModelAbout = field(default_factory=ModelAbout)
     fit: MemoryFit | None = None  # with a chat of usual length, or of `asked_tokens`
     asked_tokens: int = 0  # that a chat may have; 0: as many as the model holds
+    sees: bool = False  # pictures
     own_head: bool = False  # it brings a drafter of its own
     drafts_for: tuple[str, ...] = ()  # names of installed main models that it is a good draft for
     drafts: tuple[str, ...] = ()  # names of installed models that are good drafts for it

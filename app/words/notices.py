@@ -22,6 +22,7 @@ class NoticeAction(StrEnum):
     RETRY = "retry"
     CONTINUE = "continue"
     NEW_CHAT = "new_chat"
+    WITHOUT_PICTURES = "without_pictures"  # the chat goes on, and its model is not asked to see
     TURN_OFF_PAIR = "turn_off_pair"  # drafting, for the loaded pair
 
 
@@ -48,6 +49,7 @@ def action_text(action: NoticeAction | None) -> str:
         NoticeAction.RETRY: QCoreApplication.translate("Messages", "Try again"),
         NoticeAction.CONTINUE: QCoreApplication.translate("Messages", "Continue"),
         NoticeAction.NEW_CHAT: QCoreApplication.translate("Messages", "New chat"),
+        NoticeAction.WITHOUT_PICTURES: QCoreApplication.translate("Messages", "Go on without them"),
         NoticeAction.TURN_OFF_PAIR: QCoreApplication.translate("Messages", "Turn off for this pair"),
     }[action]
 

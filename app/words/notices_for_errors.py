@@ -437,8 +437,8 @@ TABLE = (
         engine.CannotSee,
         QT_TRANSLATE_NOOP("Messages", "The model cannot see pictures"),
         QT_TRANSLATE_NOOP("Messages", "The pictures in this chat are kept."),
-        QT_TRANSLATE_NOOP("Messages", "Choose a model that can."),
-        NoticeAction.CHOOSE_MODEL,
+        QT_TRANSLATE_NOOP("Messages", "Choose a model that can, or go on without them."),
+        NoticeAction.WITHOUT_PICTURES,
     ),
     Row(
         engine.TemplateFailed,

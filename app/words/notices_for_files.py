@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication
 
-from app.documents import NotAttached, WhyNot
+from app.documents.problems import NotAttached, WhyNot
 from app.words.formats import count, fill, labelled, size
 from app.words.notices import Notice
 
@@ -33,7 +33,11 @@ def _of_one(problem: NotAttached) -> Notice:
 
 def _sentence(problem: NotAttached) -> str:
     sentence = {
-        WhyNot.IMAGE: QCoreApplication.translate("Files", "Hunch cannot read images yet."),
+        WhyNot.IMAGE: QCoreApplication.translate("Files", "Hunch reads pictures as PNG, JPEG, GIF, WebP or BMP."),
+        WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "The picture has too many pixels."),
+        WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "The picture is too narrow to make out."),
+        WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "The picture is damaged."),
+        WhyNot.NOT_STORED: QCoreApplication.translate("Files", "The picture could not be saved."),
         WhyNot.BINARY: QCoreApplication.translate("Files", "It has no readable text."),
         WhyNot.FOLDER: QCoreApplication.translate("Files", "This is a folder."),
         WhyNot.EMPTY: QCoreApplication.translate("Files", "The file is empty."),
@@ -54,7 +58,11 @@ def _sentence(problem: NotAttached) -> str:
 
 def _hint(why: WhyNot) -> str:
     return {
-        WhyNot.IMAGE: QCoreApplication.translate("Files", "Describe it, or paste its text."),
+        WhyNot.IMAGE: QCoreApplication.translate("Files", "Save it as PNG or JPEG first."),
+        WhyNot.PICTURE_TOO_LARGE: QCoreApplication.translate("Files", "Make it smaller: up to 64 megapixels."),
+        WhyNot.PICTURE_TOO_NARROW: QCoreApplication.translate("Files", "Attach a part of it."),
+        WhyNot.PICTURE_DAMAGED: QCoreApplication.translate("Files", "Save it again in another app."),
+        WhyNot.NOT_STORED: QCoreApplication.translate("Files", "Check the disk."),
         WhyNot.BINARY: QCoreApplication.translate("Files", "Attach it as text or PDF."),
         WhyNot.FOLDER: QCoreApplication.translate("Files", "Attach the files in it."),
         WhyNot.TOO_LARGE: QCoreApplication.translate("Files", "Attach only what you need."),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.documents import MOST_CHARACTERS
+from app.documents.reading import MOST_CHARACTERS
 from app.portable import child, json_stream, own, reading
 from app.portable.problems import WhyNotRead
 from app.portable.reading import Found, find_chats

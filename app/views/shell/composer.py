@@ -18,6 +18,7 @@ from app.controllers.messages import storable
 from app.theme import COLUMN_PX, RADIUS_BUBBLE, Theme
 from app.view_models.attached import AttachedModel, AttachedRow
 from app.view_models.transcript import ReplyStatus
+from app.views.shell.unseen_note import UnseenNote
 from app.views.widgets.attachment_row import AttachmentRow
 from app.views.widgets.buttons import STOP, IconButton, RoundButton
 from app.views.widgets.context_ring import SPEAKS_UP_AT, ContextRing
@@ -214,6 +215,7 @@ class Composer(Translated, QWidget):
         self.attached = AttachmentRow(theme, self)
         self.queue_note = TextLabel(theme, TextStyle.FINE, self)
         self.queue_note.hide()
+        self.unseen_note = UnseenNote(theme, self)
         self.attach_button = IconButton(theme, "paperclip", parent=self)
         self._attachments: AttachedModel | None = None
         self.button = RoundButton(theme, "arrow-up", self)
@@ -258,6 +260,7 @@ class Composer(Translated, QWidget):
         self._column.addWidget(self.attached)
         self._column.addLayout(row)
         self._column.addWidget(self.queue_note)
+        self._column.addWidget(self.unseen_note)
 
     def show_for(self, starter: bool) -> None:
         """The starter pair knows only Hunch."""
@@ -297,7 +300,13 @@ class Composer(Translated, QWidget):
         model.changed.connect(self._on_attached)
         self._on_attached()
 
+    def set_sees(self, sees: bool) -> None:
+        """Whether the chosen model sees pictures."""
+        self.attached.set_sees(sees)
+        self._on_attached()
+
     def _on_attached(self) -> None:
+        self.unseen_note.setVisible(bool(self.attached.unseen))
         self._show_button()
         self._fit()
 
@@ -349,6 +358,8 @@ class Composer(Translated, QWidget):
             self.unsent.queue(self.attached_rows())
         elif self._attachments is not None and self._attachments.is_reading:
             self._say(self.tr("Still reading an attachment."))
+        elif self.attached.unseen:
+            self._say(self.unseen_note.sentence())
         elif excess := self._tokens.excess(self.text()):
             self._say(fill(self.tr("%1 tokens too long. Shorten your message."), count(excess)))
         elif self._can_submit(text) and self.unsent.is_on_its_way:
@@ -386,6 +397,7 @@ class Composer(Translated, QWidget):
         if excess != self.excess:
             self.excess_changed.emit()
         can_submit = self._can_submit("" if self.is_empty else "x") and not self.excess
+        can_submit = can_submit and not self.attached.unseen
         self.button.setEnabled(self._generating or can_submit)
 
     def _fit(self) -> None:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
-from app.controllers.attachments import AttachmentController
 from app.controllers.chat import ChatController
 from app.controllers.files import FileControllers
 from app.controllers.message_changes import can_drop
-from app.documents import NotAttached
+from app.documents.problems import NotAttached
 from app.documents.reading import end_of
 from app.system.qt_application import HunchApplication
 from app.theme import Theme
@@ -26,6 +25,8 @@ from app.views.shell.export_dialog import ExportDialog
 from app.views.shell.import_dialog import ImportDialog
 from app.views.shell.main_window import MainWindow
 from app.views.shell.opened import Opener
+from app.views.shell.picture_viewer import PictureViewer
+from app.views.shell.picture_wiring import PictureWiring
 from app.views.widgets.banner import Banner, BannerText
 from app.views.widgets.drop_target import DropTarget, TakesDrops
 from app.words.notices_for_files import not_attached
@@ -48,11 +49,12 @@ class AttachmentWiring(QObject):
         transcript: TranscriptView,
         banner: Banner,
         chats: ChatController,
-        attached: AttachmentController,
+        pictures: PictureWiring,
     ) -> None:
         super().__init__(window)
         self._window, self._theme, self._composer, self._banner = window, theme, composer, banner
-        self._chats, self._attached, self._transcript = chats, attached, transcript
+        self._chats, self._attached, self._transcript, self.pictures = chats, pictures.attached, transcript, pictures
+        attached = pictures.attached
         self.model = attached.model
         self._folder = str(Path.home())  # where files were chosen last
         self.drop_target = DropTarget(theme, window, lambda: not composer.isHidden())
@@ -61,7 +63,7 @@ class AttachmentWiring(QObject):
         for given in (self.drop_target.files_dropped, composer.edit.files_given):
             given.connect(self.take_files)
         for image in (self.drop_target.image_dropped, composer.edit.image_given):
-            image.connect(attached.refuse_image)
+            image.connect(self._take_image)
         transcript.attachment_requested.connect(self._open_sent)
         self._connect_fields(transcript.editing)
         attached.refused.connect(self._show_refused)
@@ -90,12 +92,16 @@ class AttachmentWiring(QObject):
         editing.attach_requested.connect(self.choose_files)
         editing.files_given.connect(lambda message_id, paths: attached.add_files(paths, message_id))
         editing.text_given.connect(lambda message_id, text: attached.add_text(text, message_id))
-        editing.image_given.connect(attached.refuse_image)
+        editing.image_given.connect(lambda message_id, image: attached.add_image(image, message_id))
         editing.attached_opened.connect(self._open_in_field)
         editing.attached_removed.connect(lambda message_id, number: attached.remove(number, message_id))
 
     def take_files(self, paths: list[str]) -> None:
         self._attached.add_files(paths)
+        self._composer.take_focus()
+
+    def _take_image(self, image: object) -> None:
+        self._attached.add_image(image)
         self._composer.take_focus()
 
     def _put_back(self, text: str) -> None:
@@ -143,8 +149,11 @@ class AttachmentWiring(QObject):
 
     def _open_waiting(self, number: int) -> None:
         row = self._attached.model.row(number)
-        if row is not None and row.attachment is not None:
-            dialog = self._show(row.attachment, can_put_back=True)
+        if row is None or row.attachment is None:
+            return
+        dialog = self._show(row.attachment, can_put_back=True, can_remove=row.attachment.is_picture)
+        dialog.remove_requested.connect(lambda: self._attached.remove(number))
+        if isinstance(dialog, AttachmentDialog):
             dialog.put_back_requested.connect(lambda: self._attached.put_into_message(number))
 
     def _open_in_field(self, message_id: int, number: int) -> None:
@@ -168,7 +177,9 @@ class AttachmentWiring(QObject):
         can_put_back: bool = False,
         can_remove: bool = False,
         words: Sequence[str] = (),
-    ) -> AttachmentDialog:
+    ) -> AttachmentDialog | PictureViewer:
+        if attachment.is_picture:
+            return self.pictures.show(attachment, can_remove=can_remove)
         dialog = AttachmentDialog(
             self._theme, attachment, self._window, can_put_back=can_put_back, can_remove=can_remove, words=words
         )
@@ -192,10 +203,18 @@ class FileWiring(QObject):
         super().__init__(window)
         assert window.chats is not None
         assert window.transcript is not None
+        assert window.models is not None
         composer, transcript, banner = window.composer, window.transcript, window.banner
-        self.attachments = AttachmentWiring(
-            window, theme, composer, transcript, banner, window.chats, files.attachments
+        pictures = PictureWiring(
+            window.parts,
+            theme,
+            window.chats,
+            window.models,
+            files.attachments,
+            lambda: window.models_view.show("find"),
         )
+        transcript.notice_action_requested.connect(pictures.follow)
+        self.attachments = AttachmentWiring(window, theme, composer, transcript, banner, window.chats, pictures)
         self.typed = files.typed
         composer.unsent.settled.connect(self.typed.count)
         self.typed.changed.connect(composer.show_typed_tokens)

@@ -219,7 +219,7 @@ class Outside(QObject):
             given = self._parts.composer.edit
             self._quick_ask.files_given.connect(lambda paths: self._go_on_with(given.files_given, paths))
             self._quick_ask.long_text_given.connect(lambda text: self._go_on_with(given.long_text_given, text))
-            self._quick_ask.image_given.connect(lambda: self._go_on_with(given.image_given))
+            self._quick_ask.image_given.connect(lambda image: self._go_on_with(given.image_given, image))
             self._chats.problem_raised.connect(self._show_window_for_problem)
         return self._quick_ask
 

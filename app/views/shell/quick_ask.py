@@ -44,7 +44,7 @@ class QuickAsk(TakesDrops, Translated, QWidget):
     unsent_changed = Signal(str)  # what waits here
     files_given = Signal(list)  # as of a message's field: to be attached, which is done in the main window
     long_text_given = Signal(str)
-    image_given = Signal()
+    image_given = Signal(object)
 
     def __init__(self, theme: Theme, asides: Asides) -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint)

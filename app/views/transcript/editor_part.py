@@ -114,7 +114,7 @@ class EditorPart(Hovered, Translated, QWidget):
         self.attach_button.clicked.connect(lambda: editing.attach_requested.emit(self._message_id))
         field.files_given.connect(lambda paths: editing.files_given.emit(self._message_id, paths))
         field.long_text_given.connect(lambda text: editing.text_given.emit(self._message_id, text))
-        field.image_given.connect(editing.image_given)
+        field.image_given.connect(lambda image: editing.image_given.emit(self._message_id, image))
         row.open_requested.connect(lambda number: editing.attached_opened.emit(self._message_id, number))
         row.remove_requested.connect(lambda number: editing.attached_removed.emit(self._message_id, number))
         row.put_back_requested.connect(self._put_into_field)

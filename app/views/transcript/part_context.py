@@ -73,7 +73,7 @@ class Fields(QObject):
     attach_requested = Signal(int)
     files_given = Signal(int, list)  # paths that were pasted or dropped
     text_given = Signal(int, str)  # one that is too long for a field
-    image_given = Signal()
+    image_given = Signal(int, object)  # and a QImage
     attached_opened = Signal(int, int)  # and the number of the row
     attached_removed = Signal(int, int)
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QCoreApplication, QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
     QContextMenuEvent,
     QFontMetrics,
+    QImage,
     QKeyEvent,
     QPainter,
+    QPainterPath,
     QPen,
+    QPixmap,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QWidget
@@ -32,7 +35,10 @@ from app.words.formats import fill, listed, percent, size
 _NAME_PX = 220
 _PAD_PX = 10
 _BUTTON_PX = 20
+PICTURE_PX = 64
+_UNSEEN_OPACITY = 0.35
 _REMOVE_KEYS = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+_NEAR = (QEvent.Type.Enter, QEvent.Type.Leave, QEvent.Type.FocusIn, QEvent.Type.FocusOut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,40 @@ class ChipContent:
     tokens: int | None = None
     is_reading: bool = False
     progress: float | None = None
+    width: int = 0  # of a picture, in pixels
+    height: int = 0
+    thumbnail: str = ""  # likewise: a JPEG as base64
+
+    @property
+    def is_picture(self) -> bool:
+        return self.kind is AttachmentKind.PICTURE
 
 
 def content_of(attachment: Attachment) -> ChipContent:
-    return ChipContent(attachment.name, attachment.kind, attachment.size_bytes, attachment.tokens or None)
+    return ChipContent(
+        attachment.name,
+        attachment.kind,
+        attachment.size_bytes,
+        attachment.tokens or None,
+        width=attachment.width,
+        height=attachment.height,
+        thumbnail=attachment.thumbnail,
+    )
+
+
+def picture_title(name: str) -> str:
+    return name or QCoreApplication.translate("AttachmentChip", "Picture")
+
+
+def picture_size(width: int, height: int) -> str:
+    return f"{width} × {height}"
 
 
 class AttachmentChip(Translated, PaintedButton):
-    """Return and a click open it; where it can be removed, Delete and a small button remove it."""
+    """Return and a click open it; where it can be removed, Delete and a small button remove it.
+
+    A picture is its thumbnail, on which the button appears with the pointer.
+    """
 
     remove_requested = Signal()
     put_back_requested = Signal()
@@ -61,6 +93,8 @@ class AttachmentChip(Translated, PaintedButton):
         super().__init__(theme, parent)
         self._content = content
         self._is_found = False
+        self._is_unseen = False
+        self._thumbnail = _thumbnail(content)
         self.close_button = IconButton(theme, "x", _BUTTON_PX, self) if removable else None
         self.setCursor(Qt.CursorShape.ArrowCursor)
         if self.close_button is not None:
@@ -73,7 +107,14 @@ class AttachmentChip(Translated, PaintedButton):
 
     def set_content(self, content: ChipContent) -> None:
         if content != self._content:
-            self._content = content
+            self._content, self._thumbnail = content, _thumbnail(content)
+            self._retranslate()
+            self._show_button()
+
+    def set_unseen(self, unseen: bool) -> None:
+        """A picture that the chosen model cannot see is dimmed; screen readers say so."""
+        if (unseen := unseen and self._content.is_picture) != self._is_unseen:
+            self._is_unseen = unseen
             self._retranslate()
 
     def set_found(self, found: bool) -> None:
@@ -85,7 +126,8 @@ class AttachmentChip(Translated, PaintedButton):
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, self.accessibleName()))
 
     def _retranslate(self) -> None:
-        words = listed(self.title(), self.detail(), self.tr("contains a match") if self._is_found else "")
+        unseen = self.tr("this model cannot see it") if self._is_unseen else ""
+        words = listed(self.title(), self.detail(), self.tr("contains a match") if self._is_found else "", unseen)
         self.setAccessibleName(words)
         set_tooltip(self, words)
         if self.close_button is not None:
@@ -94,6 +136,8 @@ class AttachmentChip(Translated, PaintedButton):
         self.update()
 
     def title(self) -> str:
+        if self._content.is_picture:
+            return picture_title(self._content.name)
         return self._content.name or self.tr("Pasted text")
 
     def detail(self) -> str:
@@ -104,12 +148,16 @@ class AttachmentChip(Translated, PaintedButton):
             share = content.progress
             return self.tr("Reading…") if share is None else fill(self.tr("Reading… %1"), percent(share))
         tokens = "" if content.tokens is None else self.tr("%Ln token(s)", "", content.tokens)
+        if content.is_picture:
+            return " · ".join((picture_size(content.width, content.height), *([tokens] if content.tokens else [])))
         return " · ".join(part for part in (size(content.size_bytes), tokens) if part)
 
     # Size
 
     def sizeHint(self) -> QSize:
         theme = self.theme
+        if self._content.is_picture:
+            return QSize(theme.px(PICTURE_PX), theme.px(PICTURE_PX))
         name = QFontMetrics(theme.ui_font(UI_PX)).horizontalAdvance(self.title())
         detail = QFontMetrics(theme.ui_font(FOOTER_PX, tabular=True)).horizontalAdvance(self.detail())
         close = theme.px(_BUTTON_PX + 4) if self.close_button is not None else 0
@@ -123,8 +171,22 @@ class AttachmentChip(Translated, PaintedButton):
         super().resizeEvent(event)
         if self.close_button is not None:
             side = self.close_button.sizeHint().width()
-            left = self.width() - side - self.theme.px(6)
-            self.close_button.setGeometry(left, (self.height() - side) // 2, side, side)
+            edge = self.theme.px(2 if self._content.is_picture else 6)
+            top = edge if self._content.is_picture else (self.height() - side) // 2
+            self.close_button.setGeometry(self.width() - side - edge, top, side, side)
+            self._show_button()
+
+    def _show_button(self) -> None:
+        """On a picture only with the pointer or the focus: it would hide what it lies on."""
+        if self.close_button is not None:
+            near = self.underMouse() or self.hasFocus() or self.close_button.hasFocus()
+            self.close_button.setVisible(near or not self._content.is_picture)
+
+    def event(self, event: QEvent) -> bool:
+        done = super().event(event)
+        if event.type() in _NEAR:
+            self._show_button()
+        return done
 
     # What the user does
 
@@ -144,7 +206,7 @@ class AttachmentChip(Translated, PaintedButton):
         menu.setFont(self.theme.ui_font())
         menu.addAction(self.tr("Open")).triggered.connect(self.click)
         if self.close_button is not None:
-            if not self._content.is_reading:
+            if not (self._content.is_reading or self._content.is_picture):
                 menu.addAction(self.tr("Insert into Message")).triggered.connect(self.put_back_requested)
             menu.addAction(self.tr("Remove")).triggered.connect(self.remove_requested)
         return menu
@@ -156,6 +218,9 @@ class AttachmentChip(Translated, PaintedButton):
 
     def paint_content(self, painter: QPainter) -> None:
         theme, colors = self.theme, self.theme.palette
+        if self._content.is_picture:
+            self._paint_picture(painter)
+            return
         self.fill(painter, colors.bubble if self.close_button is None else colors.hover)
         if self._is_found:
             self._paint_found(painter)
@@ -167,6 +232,36 @@ class AttachmentChip(Translated, PaintedButton):
         if self.close_button is not None:
             area.setRight(self.close_button.x() - theme.px(4))
         self._paint_words(painter, area)
+
+    def _paint_picture(self, painter: QPainter) -> None:
+        colors, area = self.theme.palette, QRectF(self.rect())
+        self.fill(painter, colors.bubble)
+        frame = QPainterPath()
+        frame.addRoundedRect(area, RADIUS_CARD, RADIUS_CARD)
+        painter.save()
+        painter.setClipPath(frame)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.setOpacity(_UNSEEN_OPACITY if self._is_unseen else 1.0)
+        painter.drawPixmap(area, self._thumbnail, QRectF(self._thumbnail.rect()))
+        painter.restore()
+        if self.close_button is not None and self.close_button.isVisible():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colors.surface)
+            painter.drawEllipse(QRectF(self.close_button.geometry()))
+        painter.setPen(QPen(colors.text, 2) if self._is_found else QPen(colors.hairline, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CARD, RADIUS_CARD)
+        if self._is_unseen:
+            self._paint_unseen(painter)
+
+    def _paint_unseen(self, painter: QPainter) -> None:
+        """A sign, since dimming alone could be the picture's own."""
+        colors, side, edge = self.theme.palette, self.theme.px(20), self.theme.px(4)
+        badge = QRect(edge, self.height() - side - edge, side, side)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colors.surface)
+        painter.drawEllipse(QRectF(badge))
+        icon("eye-off", colors.text).paint(painter, badge.adjusted(3, 3, -3, -3))
 
     def _paint_found(self, painter: QPainter) -> None:
         """A line around it on a tint: not by colour alone."""
@@ -189,3 +284,8 @@ class AttachmentChip(Translated, PaintedButton):
         painter.setFont(small)
         painter.setPen(colors.text if self._is_found else colors.secondary)  # the tint is dark for the latter
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self.detail())
+
+
+def _thumbnail(content: ChipContent) -> QPixmap:
+    data = QByteArray.fromBase64(content.thumbnail.encode())
+    return QPixmap.fromImage(QImage.fromData(data, "JPEG")) if content.thumbnail else QPixmap()  # type: ignore[call-overload]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.theme import Theme
 from app.view_models.attached import AttachedModel, AttachedRow
-from app.views.widgets.attachment_chip import AttachmentChip, ChipContent
+from app.view_models.transcript import AttachmentKind
+from app.views.widgets.attachment_chip import AttachmentChip, ChipContent, content_of
 from app.views.widgets.flow import Flow
 from app.views.widgets.scrolling import ThinScrollBars
 
-_MOST_PX = 120  # three lines of chips; more scroll
+_MOST_PX = 144  # two lines of pictures; more scroll
 
 
 class AttachmentRow(QScrollArea):
@@ -28,6 +31,7 @@ class AttachmentRow(QScrollArea):
         super().__init__(parent)
         self._theme = theme
         self._model: AttachedModel | None = None
+        self._sees = True
         self.chips: dict[int, AttachmentChip] = {}
         self._inside = QWidget()
         self._flow = Flow(self._inside)
@@ -50,6 +54,17 @@ class AttachmentRow(QScrollArea):
         model.changed.connect(self._show)
         self._show()
 
+    def set_sees(self, sees: bool) -> None:
+        """Whether the chosen model sees pictures; otherwise they are dimmed."""
+        self._sees = sees
+        for chip in self.chips.values():
+            chip.set_unseen(not sees)
+
+    @property
+    def unseen(self) -> int:
+        """How many pictures are here that the model cannot see."""
+        return 0 if self._sees else sum(row.kind is AttachmentKind.PICTURE for row in self.rows)
+
     @property
     def rows(self) -> list[AttachedRow]:
         return self._model.rows if self._model is not None else []
@@ -69,6 +84,7 @@ class AttachmentRow(QScrollArea):
         for number, row in rows.items():
             if number in self.chips:
                 self.chips[number].set_content(_content(row))
+                self.chips[number].set_unseen(not self._sees)
             else:
                 self._add(row)
         self.setVisible(bool(rows))
@@ -81,6 +97,7 @@ class AttachmentRow(QScrollArea):
         chip.clicked.connect(lambda: self.open_requested.emit(number))
         chip.remove_requested.connect(lambda: self.remove_requested.emit(number))
         chip.put_back_requested.connect(lambda: self.put_back_requested.emit(number))
+        chip.set_unseen(not self._sees)
         self.chips[number] = chip
         self._flow.addWidget(chip)
         chip.show()
@@ -111,5 +128,7 @@ class AttachmentRow(QScrollArea):
 
 
 def _content(row: AttachedRow) -> ChipContent:
+    if row.attachment is not None and row.attachment.is_picture:
+        return replace(content_of(row.attachment), tokens=row.tokens)
     reading = row.attachment is None
     return ChipContent(row.name, row.kind, row.size_bytes, row.tokens, is_reading=reading, progress=row.progress)

@@ -1,7 +1,7 @@
 """The one way of words to the clipboard: without what a terminal would act on, and never silently so."""
 
 from PySide6.QtCore import QMimeData, QObject
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QCursor, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication
 
 from app.markup.safe_code import safe_code
@@ -14,6 +14,10 @@ def copy(text: str, teller: QObject, *, with_tooltip: bool = True) -> int:
     QGuiApplication.clipboard().setText(safe)
     _tell(left_out, teller, with_tooltip)
     return left_out
+
+
+def copy_image(image: QImage) -> None:
+    QGuiApplication.clipboard().setImage(image)
 
 
 def safe_mime_data(made: QMimeData, text: str, teller: QObject) -> QMimeData:

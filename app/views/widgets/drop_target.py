@@ -46,7 +46,7 @@ class DropTarget(QObject):
     """What is dropped on a window, all of it, while `takes_files` says that there is anything that it can go to."""
 
     files_dropped = Signal(list)  # paths
-    image_dropped = Signal()  # one that is no file, as from a web page
+    image_dropped = Signal(object)  # a QImage that is no file, as from a web page
 
     def __init__(self, theme: Theme, window: TakesDrops, takes_files: Callable[[], bool] = lambda: True) -> None:
         super().__init__(window)
@@ -74,7 +74,7 @@ class DropTarget(QObject):
         if paths := local_files(data):
             self.files_dropped.emit(paths)
         else:
-            self.image_dropped.emit()
+            self.image_dropped.emit(data.imageData())
         return True
 
 

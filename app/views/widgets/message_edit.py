@@ -25,7 +25,7 @@ class MessageEdit(Composing, LongText):
     height_wanted = Signal()
     composition_changed = Signal()
     files_given = Signal(list)  # paths that were pasted or dropped
-    image_given = Signal()  # one that is no file
+    image_given = Signal(object)  # a QImage that is no file
     long_text_given = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -159,7 +159,7 @@ class MessageEdit(Composing, LongText):
         elif source.hasText() and not paths:
             self._insert_text(source.text())
         elif self.can_attach and source.hasImage():
-            self.image_given.emit()
+            self.image_given.emit(source.imageData())
 
     def _insert_text(self, text: str) -> None:
         if self.can_attach and len(text) > LONG_PASTE:

@@ -1,0 +1,54 @@
+"""The process that decodes a picture: prints it as a PNG of its own making, in a line of JSON, or why there is none."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+
+from app.documents.pictures import LIMITS
+from app.documents.problems import Refused, WhyNot
+from app.system.limited_child import set_limits
+
+_ALLOCATION_MB = 200  # of one decoded picture; all of the process stays below 300 MB
+
+
+def main(arguments: list[str]) -> int:
+    set_limits(LIMITS)
+    logging.disable()
+    os.environ["QT_LOGGING_RULES"] = "*=false"
+    try:
+        said = _decoded(Path(arguments[0]), arguments[1])
+    except MemoryError:
+        said = {"why": WhyNot.PICTURE_TOO_LARGE}
+    except Refused as refused:
+        said = {"why": refused.why, "limit": refused.limit}
+    except Exception:  # noqa: BLE001  whatever a file that is not trusted makes a library do
+        said = {"why": WhyNot.PICTURE_DAMAGED}
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+def _decoded(path: Path, kind: str) -> dict[str, object]:
+    from PySide6.QtGui import QImageReader
+
+    from app.documents.picture_values import as_stored, read_image
+
+    if kind.encode() not in {bytes(each.data()) for each in QImageReader.supportedImageFormats()}:
+        raise Refused(WhyNot.IMAGE)
+    QImageReader.setAllocationLimit(_ALLOCATION_MB)
+    made = as_stored(read_image(path, kind))
+    return {
+        "width": made.width,
+        "height": made.height,
+        "png": base64.b64encode(made.png).decode(),
+        "thumbnail": made.thumbnail,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

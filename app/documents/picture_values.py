@@ -1,0 +1,129 @@
+"""Pictures as Qt's images: read from a file with limits, made into what is stored, and back into pixels.
+
+What is stored is a PNG of ours of at most 2,048 pixels a side: sRGB, upright, without alpha and without notes about
+where and when it was taken. Needs no QGuiApplication.
+"""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QRect, QSize, Qt
+from PySide6.QtGui import QColorSpace, QImage, QImageReader, QImageWriter, QPainter
+
+from app.documents.pictures import MOST_PIXELS, MOST_RATIO, MOST_SIDE, STORED_SIDE, StoredPicture
+from app.documents.problems import Refused, WhyNot
+
+Image = QImage  # as those name it who pass it on
+THUMBNAIL_PX = 128  # 64 on a screen of twice the density
+_THUMBNAIL_QUALITY = 80
+_PNG_QUALITY = 70  # that is how hard zlib tries; all of them are without loss
+
+
+def read_image(path: Path, kind: str) -> QImage:
+    """The first frame, upright, and smaller where it is larger than what is stored. Raises Refused."""
+    reader = QImageReader(str(path), QByteArray(kind.encode()))
+    reader.setAutoDetectImageFormat(False)
+    reader.setAutoTransform(True)
+    size = reader.size()
+    if not size.isValid() or size.isEmpty():
+        raise Refused(WhyNot.PICTURE_DAMAGED)
+    check_size(size.width(), size.height())
+    reader.setScaledSize(_fitting(size))
+    image = reader.read()
+    if image.isNull():
+        large = reader.error() is QImageReader.ImageReaderError.InvalidDataError and _is_too_large(size)
+        raise Refused(WhyNot.PICTURE_TOO_LARGE if large else WhyNot.PICTURE_DAMAGED)
+    return image
+
+
+def _is_too_large(size: QSize) -> bool:
+    """Qt says the same of what it may not allocate as of what is damaged."""
+    return size.width() * size.height() * 8 > QImageReader.allocationLimit() << 20
+
+
+def check_size(width: int, height: int) -> None:
+    """Raises Refused."""
+    if width * height > MOST_PIXELS or max(width, height) > MOST_SIDE:
+        raise Refused(WhyNot.PICTURE_TOO_LARGE)
+    if max(width, height) > MOST_RATIO * min(width, height):
+        raise Refused(WhyNot.PICTURE_TOO_NARROW)
+
+
+def as_stored(image: QImage) -> StoredPicture:
+    """Raises Refused for one that is out of all proportion, as what is pasted may be."""
+    if image.isNull():
+        raise Refused(WhyNot.PICTURE_DAMAGED)
+    check_size(image.width(), image.height())
+    if max(image.width(), image.height()) > STORED_SIDE:
+        image = image.scaled(
+            _fitting(image.size()), Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
+    page = _on_white(_in_srgb(image))
+    small = base64.b64encode(_written(_square(page), b"jpeg", _THUMBNAIL_QUALITY)).decode()
+    return StoredPicture(page.width(), page.height(), _written(page, b"png", _PNG_QUALITY), small)
+
+
+def image_of(png: bytes) -> QImage | None:
+    """Of what is stored; None: it is damaged."""
+    image = QImage.fromData(png, "PNG")  # type: ignore[call-overload]
+    return None if image.isNull() else image
+
+
+def rgb_of(png: bytes) -> tuple[int, int, bytes] | None:
+    """Width, height and three bytes a pixel of what is stored; None: it is damaged."""
+    found = image_of(png)
+    if found is None:
+        return None
+    image = found.convertToFormat(QImage.Format.Format_RGB888)
+    line, data = image.width() * 3, bytes(image.constBits())
+    stride = image.bytesPerLine()
+    if stride != line:
+        data = b"".join(data[at : at + line] for at in range(0, stride * image.height(), stride))
+    return image.width(), image.height(), data
+
+
+def _fitting(size: QSize) -> QSize:
+    if max(size.width(), size.height()) <= STORED_SIDE:
+        return size
+    return size.scaled(STORED_SIDE, STORED_SIDE, Qt.AspectRatioMode.KeepAspectRatio).expandedTo(QSize(1, 1))
+
+
+def _in_srgb(image: QImage) -> QImage:
+    plain = QColorSpace(QColorSpace.NamedColorSpace.SRgb)
+    if not image.colorSpace().isValid() or image.colorSpace() == plain:
+        return image
+    made = image.convertedToColorSpace(plain, QImage.Format.Format_ARGB32)
+    return image if made.isNull() else made
+
+
+def _on_white(image: QImage) -> QImage:
+    """On a page of its own, so that nothing else that the file had comes along."""
+    page = QImage(image.size(), QImage.Format.Format_RGB888)
+    if page.isNull():
+        raise Refused(WhyNot.PICTURE_TOO_LARGE)
+    page.fill(Qt.GlobalColor.white)
+    image.setDevicePixelRatio(1.0)
+    painter = QPainter(page)
+    painter.drawImage(0, 0, image.convertToFormat(QImage.Format.Format_ARGB32))
+    painter.end()
+    return page
+
+
+def _square(image: QImage) -> QImage:
+    """Its middle."""
+    side = min(image.width(), image.height())
+    middle = QRect((image.width() - side) // 2, (image.height() - side) // 2, side, side)
+    mode = Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+    return image.copy(middle).scaled(THUMBNAIL_PX, THUMBNAIL_PX, *mode)
+
+
+def _written(image: QImage, kind: bytes, quality: int) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QImageWriter(buffer, QByteArray(kind))
+    writer.setQuality(quality)
+    if not writer.write(image):
+        raise Refused(WhyNot.PICTURE_TOO_LARGE)
+    return bytes(buffer.data().data())

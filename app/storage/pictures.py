@@ -1,0 +1,120 @@
+"""The bytes of pictures: one file for each, named by its SHA-256, in a folder beside the database. Any thread.
+
+A file is written before the first row that names it, and goes once no row does: after a deletion for good, and at a
+start. What is in hand, attached by the user and not yet in a row, stays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+import sqlite3
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from app.storage.attachments import digests_in
+from app.storage.database import Connection
+from app.storage.rescue import damaged_files
+from engine import write_atomically
+
+_FOLDER = "pictures"
+_MOST_BYTES = 32 << 20
+_NAME = re.compile(r"[0-9a-f]{64}\.png(\.[0-9a-f]+\.new)?")  # ours, and what a kill has left of one
+_TABLES = ("messages", "unsent", "edits")
+
+_log = logging.getLogger(__name__)
+
+
+class Pictures:
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self.folder = database.parent / _FOLDER
+        self.all_stay = False  # what was left of an earlier run may name some, and is not in the database yet
+        self._lock = threading.Lock()
+        self._memory: dict[str, bytes] | None = None  # of a run that may not write to the disk
+        self._new: set[str] = set()  # stored in this run, and not yet in hand or given up
+        self._in_hand: frozenset[str] = frozenset()
+
+    def keep_in_memory(self) -> None:
+        self._memory = {}
+
+    def put(self, data: bytes) -> str:
+        """Its digest; on the disk when this returns. Raises OSError."""
+        digest = hashlib.sha256(data).hexdigest()
+        with self._lock:  # before it is looked for: a sweep may be about to take it away
+            self._new.add(digest)
+        if self._memory is not None:
+            self._memory[digest] = data
+        elif self.get(digest) is None:
+            write_atomically(self._file(digest), data)
+        return digest
+
+    def get(self, digest: str) -> bytes | None:
+        """None: it is not there, or no longer what it was."""
+        if self._memory is not None and digest in self._memory:
+            return self._memory[digest]
+        try:
+            file = self._file(digest)
+            data = file.read_bytes() if file.is_file() and file.stat().st_size <= _MOST_BYTES else b""
+        except OSError as error:
+            _log.warning("a picture cannot be read: %s", type(error).__name__)
+            return None
+        return data if hashlib.sha256(data).hexdigest() == digest else None
+
+    def path(self, digest: str) -> Path | None:
+        """Of its file, where there is one."""
+        file = self._file(digest)
+        return file if self._memory is None and file.is_file() else None
+
+    def take_in_hand(self, digests: Iterable[str]) -> None:
+        """What is attached and not sent, in place of what was."""
+        with self._lock:
+            self._in_hand = frozenset(digests)
+            self._new -= self._in_hand
+
+    def give_up(self, *digests: str) -> None:
+        """What was stored and is not wanted, or is in a row now."""
+        with self._lock:
+            self._new.difference_update(digests)
+
+    def sweep(self, database: Connection) -> None:
+        """Deletes what no row names and the user does not have in hand. By the thread that writes rows.
+
+        Not while a damaged database is kept: what was not saved of it may name some.
+        """
+        try:
+            if not (self.all_stay or damaged_files(self._database)):
+                self._sweep(database)
+        except sqlite3.Error as error:
+            _log.warning("pictures that no row names stay until the next start: %s", type(error).__name__)
+
+    def _sweep(self, database: Connection) -> None:
+        files = [] if self._memory is not None else [each for each in self._files() if _NAME.fullmatch(each.name)]
+        named = _named(database) if files else set()
+        for file in files:
+            if file.suffix == ".png" and file.stem in named:
+                continue
+            with self._lock, suppress(OSError):  # the next start tries again
+                if file.stem.partition(".")[0] not in self._new | self._in_hand:
+                    file.unlink()
+
+    def _files(self) -> list[Path]:
+        try:
+            return list(self.folder.iterdir())
+        except OSError:
+            return []
+
+    def _file(self, digest: str) -> Path:
+        return self.folder / f"{digest}.png"
+
+
+def _named(database: Connection) -> set[str]:
+    """Those of the Trash too, as long as they can be brought back."""
+    named: set[str] = set()
+    for table in _TABLES:
+        sql = f"SELECT attachments FROM {table} WHERE instr(attachments, '\"digest\"')"
+        named.update(*(digests_in(row["attachments"]) for row in database.rows(sql)))
+    return named

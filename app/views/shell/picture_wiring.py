@@ -1,0 +1,66 @@
+"""Connects the window with what can be done with pictures: looking at them, and models that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QImage
+
+from app.controllers.attachments import AttachmentController
+from app.controllers.chat import ChatController
+from app.controllers.models import ModelController
+from app.theme import Theme
+from app.view_models.installed_list import best_that_sees
+from app.view_models.transcript import Attachment
+from app.views.shell.picture_viewer import PictureViewer
+from app.views.shell.window_parts import WindowParts
+from app.words.notices import NoticeAction
+
+
+class PictureWiring(QObject):
+    def __init__(
+        self,
+        parts: WindowParts,
+        theme: Theme,
+        chats: ChatController,
+        models: ModelController,
+        attached: AttachmentController,
+        find_model: Callable[[], None],
+    ) -> None:
+        super().__init__(parts.window)
+        self._window, self._composer, self._theme = parts.window, parts.composer, theme
+        self._chats, self._models, self.attached = chats, models, attached
+        note = parts.composer.unseen_note
+        note.use_requested.connect(models.use)
+        note.find_requested.connect(find_model)
+        models.pair_changed.connect(self._show_sight)
+        models.models_changed.connect(self._show_sight)
+        self._show_sight()
+
+    def follow(self, message_id: int, action: NoticeAction) -> None:
+        """Of the notice of a reply that could not begin because its model does not see."""
+        if action is NoticeAction.WITHOUT_PICTURES:
+            self._chats.options.go_without_pictures()
+            self._chats.exchanges.regenerate(message_id)
+
+    def show(self, picture: Attachment, *, can_remove: bool) -> PictureViewer:
+        viewer = PictureViewer(self._theme, picture, self._window, can_remove=can_remove)
+        is_open = [True]
+        viewer.destroyed.connect(is_open.clear)
+
+        def read(image: QImage | None, file: str) -> None:
+            if is_open:
+                viewer.show_image(image, file)
+
+        viewer.open()
+        self.attached.stored.read(picture.digest, read)
+        return viewer
+
+    def _show_sight(self) -> None:
+        """What was attached is judged by the present model, not by the one that it was attached for."""
+        chosen, offer = self._models.main_info(), best_that_sees(self._models.models)
+        self._composer.unseen_note.set_models(
+            self._models.pair.main_name, offer.name if offer else "", offer.folder if offer else ""
+        )
+        self._composer.set_sees(chosen is None or chosen.sees)

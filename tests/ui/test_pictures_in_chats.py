@@ -1,0 +1,233 @@
+"""Pictures as a person uses them: pasted, dropped, looked at, sent, kept, and models that cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.storage import AttachmentKind, Purged
+from app.storage.trash import Trash
+from app.view_models.transcript import ReplyStatus
+from app.views.shell.picture_viewer import PictureViewer
+from app.views.transcript.status_parts import AttachmentsPart
+from app.views.widgets.attachment_chip import AttachmentChip
+from app.words.notices import NoticeAction
+from engine import CannotSee, InstalledModel, ModelSource, SightRefusal
+from tests.helpers.app_harness import AppHarness, open_app
+from tests.helpers.fake_engine import DRAFT, MAIN, Script
+from tests.helpers.picture_files import image, rgb_png
+
+SEES = replace(MAIN, folder="/models/Eyes-4B", name="Eyes-4B", parameters=4_000_000_000, sees=True)
+MODELS = {each.folder: each for each in (MAIN, DRAFT, SEES)}
+INSTALLED = [InstalledModel(each.folder, each.name, "", ModelSource.OWN, 10, each, None) for each in MODELS.values()]
+
+
+def profile(folder: Path, qtbot: QtBot, main: str = SEES.folder) -> AbstractContextManager[AppHarness]:
+    put = {"main_folder": main, "draft_folder": ""}
+    return open_app(folder / "profile", qtbot, models=MODELS, installed=INSTALLED, put_settings=put)
+
+
+@pytest.fixture
+def app(tmp_path: Path, qtbot: QtBot) -> Iterator[AppHarness]:
+    with profile(tmp_path, qtbot) as harness:
+        yield harness
+
+
+def chips(app: AppHarness) -> list[AttachmentChip]:
+    return list(app.window.composer.attached.chips.values())
+
+
+def paste(app: AppHarness, qtbot: QtBot, picture: QImage) -> None:
+    """As a screenshot comes from the clipboard."""
+    data = QMimeData()
+    data.setImageData(picture)
+    app.window.composer.edit.insertFromMimeData(data)
+    wait_until_read(app, qtbot)
+
+
+def wait_until_read(app: AppHarness, qtbot: QtBot) -> None:
+    rows = app.window.composer.attached_rows
+    qtbot.waitUntil(lambda: all(row.tokens is not None for row in rows()) and not app.application.storage.pending)
+
+
+def send(app: AppHarness, qtbot: QtBot) -> None:
+    count = len(app.chats.transcript.messages)
+    QTest.keyClick(app.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(app.chats.transcript.messages) == count + 2)
+    app.wait_until_quiet(qtbot)
+
+
+def files(app: AppHarness) -> list[str]:
+    return sorted(each.name for each in app.application.storage.pictures.folder.glob("*"))
+
+
+def test_a_screenshot_is_a_thumbnail_goes_alone_and_comes_to_the_model_as_it_was(app: AppHarness, qtbot: QtBot) -> None:
+    paste(app, qtbot, image(40, 20, "#123456"))
+    (chip,) = chips(app)
+    assert (chip.width(), chip.height()) == (64, 64)
+    assert chip.accessibleName() == "Picture, 40 × 20"
+    red, green, blue, _alpha = chip.grab().toImage().pixelColor(32, 32).getRgb()
+    assert max(abs(red - 0x12), abs(green - 0x34), abs(blue - 0x56)) < 4
+    assert not app.window.composer.unseen_note.isVisible()
+    send(app, qtbot)
+    (picture,) = app.engine.requests[0].messages[-1].pictures
+    assert (picture.width, picture.height, picture.rgb) == (40, 20, bytes.fromhex("123456") * 800)
+    assert files(app) == [f"{picture.digest}.png"]
+    assert (chips(app), app.engine.requests[0].messages[-1].content) == ([], "")
+    (part,) = app.transcript.findChildren(AttachmentsPart)
+    assert part.accessibleName() == "Picture, 40 × 20"
+
+
+def test_a_file_is_dropped_with_text_beside_it_and_the_same_bytes_are_kept_once(
+    app: AppHarness, qtbot: QtBot, tmp_path: Path
+) -> None:
+    paths = [tmp_path / "red.png", tmp_path / "also red.png", tmp_path / "note.txt"]
+    for path in paths[:2]:
+        path.write_bytes(rgb_png(3, 2, b"\xff\0\0" * 6))
+    paths[2].write_text("words", encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    app.window.composer.edit.insertFromMimeData(data)
+    wait_until_read(app, qtbot)
+    assert [chip.title() for chip in chips(app)] == ["red.png", "also red.png", "note.txt"]
+    app.window.composer.set_text("What is it?")
+    send(app, qtbot)
+    message = app.engine.requests[0].messages[-1]
+    assert len(message.pictures) == 2
+    assert (len(files(app)), message.content.splitlines()[0]) == (1, "Attachment: note.txt")
+
+
+def test_a_picture_is_removed_with_the_pointer_or_a_key(app: AppHarness, qtbot: QtBot) -> None:
+    paste(app, qtbot, image(4, 4))
+    paste(app, qtbot, image(5, 5))
+    first, second = chips(app)
+    assert first.close_button is not None
+    assert not first.close_button.isVisible()
+    first.setFocus(Qt.FocusReason.TabFocusReason)
+    assert first.close_button.isVisible()
+    QTest.keyClick(first, Qt.Key.Key_Delete)
+    assert second.hasFocus()
+    QTest.keyClick(second, Qt.Key.Key_Delete)
+    assert chips(app) == []
+
+
+def test_a_picture_is_looked_at_and_copied(app: AppHarness, qtbot: QtBot) -> None:
+    paste(app, qtbot, image(40, 20, "#123456"))
+    (chip,) = chips(app)
+    chip.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(chip, Qt.Key.Key_Space)
+    (viewer,) = app.window.findChildren(PictureViewer)
+    qtbot.waitUntil(lambda: not viewer.page.image.isNull())
+    assert (viewer.windowTitle(), viewer.facts.text()) == ("Picture", "40 × 20")
+    viewer.copy.click()
+    assert QGuiApplication.clipboard().image().pixelColor(3, 3).name() == "#123456"
+    QTest.keyClick(viewer.page, Qt.Key.Key_Space)
+    assert not viewer.isVisible()
+
+
+def test_a_model_that_cannot_see_keeps_the_picture_and_offers_one_that_can(tmp_path: Path, qtbot: QtBot) -> None:
+    with profile(tmp_path, qtbot, MAIN.folder) as app:
+        composer = app.window.composer
+        paste(app, qtbot, image(40, 20))
+        composer.set_text("What is it?")
+        (chip,) = chips(app)
+        assert chip.accessibleName() == "Picture, 40 × 20, this model cannot see it"
+        assert composer.unseen_note.isVisible()
+        assert composer.unseen_note.words.text() == "Main 8B cannot see pictures."
+        assert not composer.button.isEnabled()
+        QTest.keyClick(composer.edit, Qt.Key.Key_Return)
+        assert app.engine.requests == []
+        assert composer.unseen_note.offer.text() == "Use Eyes 4B"
+        composer.unseen_note.offer.click()
+        qtbot.waitUntil(lambda: not composer.unseen_note.isVisible() and app._is_settled())
+        assert chip.accessibleName() == "Picture, 40 × 20"
+        send(app, qtbot)
+        assert len(app.engine.requests[0].messages[-1].pictures) == 1
+
+
+def test_a_chat_with_pictures_goes_on_without_them_where_that_is_wanted(tmp_path: Path, qtbot: QtBot) -> None:
+    with profile(tmp_path, qtbot) as app:
+        paste(app, qtbot, image(40, 20))
+        send(app, qtbot)
+        app.models.choose_main(MAIN.folder)
+        qtbot.waitUntil(lambda: app.models.pair.main_folder == MAIN.folder and app._is_settled())
+        app.engine.scripts.append(Script((), error=CannotSee(MAIN.folder, SightRefusal.TEXT_ONLY)))
+        app.ask(qtbot, "And now?")
+        assert len(app.engine.requests[-1].messages[0].pictures) == 1
+        failed = app.chats.transcript.messages[-1]
+        assert failed.status is ReplyStatus.FAILED
+        app.transcript.notice_action_requested.emit(failed.id, NoticeAction.WITHOUT_PICTURES)
+        qtbot.waitUntil(lambda: len(app.engine.requests) == 3)
+        app.wait_until_quiet(qtbot)
+        (first, *_rest) = app.engine.requests[-1].messages
+        assert (first.pictures, first.content) == ((), "Picture that is not shown: without a name")
+        app.models.choose_main(SEES.folder)
+        qtbot.waitUntil(lambda: app.models.pair.main_folder == SEES.folder and app._is_settled())
+        app.ask(qtbot, "And you?")
+        assert len(app.engine.requests[-1].messages[0].pictures) == 1  # this one sees
+
+
+def test_pictures_stay_with_edits_and_versions_and_go_with_the_last_chat_that_has_them(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    with profile(tmp_path, qtbot) as app:
+        paste(app, qtbot, image(40, 20))
+        send(app, qtbot)
+        question = app.chats.transcript.messages[0]
+        app.chats.edits.begin(question.id)
+        app.chats.edits.type(question.id, "Which colour?")
+        app.chats.edits.save(question.id)
+        app.wait_until_quiet(qtbot)
+        app.chats.exchanges.regenerate(app.chats.transcript.messages[1].id)
+        qtbot.waitUntil(lambda: len(app.engine.requests) == 2)
+        app.wait_until_quiet(qtbot)
+        assert len(app.engine.requests[-1].messages[-1].pictures) == 1
+        app.chats.acts.duplicate(app.chats.chat_id)
+        app.wait_until_quiet(qtbot)
+        app.chats.new_chat()
+        left = []
+        for chat_id in (1, 2):
+            app.application.storage.forget(partial(_forgotten, chat_id), lambda _: None, lambda _: None)
+            app.wait_until_quiet(qtbot)
+            left.append(len(files(app)))
+        assert left == [1, 0]
+
+
+def _forgotten(chat_id: int, trash: Trash) -> Purged:
+    trash.put_chat(chat_id)
+    return trash.empty()
+
+
+def test_what_waits_keeps_its_picture_over_a_restart_and_what_was_removed_goes(tmp_path: Path, qtbot: QtBot) -> None:
+    with profile(tmp_path, qtbot) as app:
+        paste(app, qtbot, image(40, 20))
+        paste(app, qtbot, image(41, 21))
+        chips(app)[1].remove_requested.emit()
+        wait_until_read(app, qtbot)
+        assert len(files(app)) == 2
+    with profile(tmp_path, qtbot) as app:
+        app.wait_until_stored(qtbot)
+        assert [chip.accessibleName() for chip in chips(app)] == ["Picture, 40 × 20"]
+        assert len(files(app)) == 1
+        QApplication.processEvents()
+
+
+def test_a_picture_that_is_gone_from_the_disk_costs_nothing_else(app: AppHarness, qtbot: QtBot) -> None:
+    paste(app, qtbot, image(40, 20))
+    (file,) = app.application.storage.pictures.folder.glob("*.png")
+    file.write_bytes(b"something else")
+    app.window.composer.set_text("What is it?")
+    send(app, qtbot)
+    message = app.engine.requests[0].messages[-1]
+    assert (message.pictures, message.content.splitlines()[0]) == ((), "Picture that is not shown: without a name")
+    assert app.chats.transcript.messages[0].attachments[0].kind is AttachmentKind.PICTURE
