@@ -12,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat_options import ChatOptions
+from app.portable import own
 from app.portable.markdown import MarkdownWords
 from app.portable.problems import NotExported, why_not_written
 from app.portable.unfinished import Unfinished
@@ -92,15 +93,16 @@ class ExportController(QObject):
         stores = self._storage.another_reader()
         try:
             numbers = portable.chat_ids(stores.database) if wanted.chat_id is None else [wanted.chat_id]
-            chats = portable.chats(stores.database, numbers, identity)
+            chats, bytes_of = portable.chats(stores.database, numbers, identity), self._storage.pictures.get
 
             told = self._teller(len(numbers))
             if wanted.form is ExportFormat.JSON:
-                count = write_json(chats, wanted.path, self._unfinished, stop, told, presets)
+                whole = (own.with_bytes(chat, bytes_of) for chat in chats)
+                count = write_json(whole, wanted.path, self._unfinished, stop, told, presets)
                 return Exported(count, wanted.path)
             if wanted.chat_id is not None:
                 return self._write_one(chats, words, wanted.path)
-            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, told)
+            made = write_markdown_folder(chats, words, wanted.path, self._unfinished, stop, told, bytes_of)
             return Exported(len(numbers), made)
         finally:
             stores.database.close()
@@ -120,7 +122,7 @@ class ExportController(QObject):
     def _write_one(self, chats: Iterator[PortableChat], words: MarkdownWords, path: Path) -> Exported:
         chat = next(chats, None)
         if chat is not None:
-            write_markdown(chat, words, path, self._unfinished)
+            write_markdown(chat, words, path, self._unfinished, self._storage.pictures.get)
         return Exported(int(chat is not None), path)
 
     # Back on the GUI thread

@@ -14,11 +14,10 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.controllers.chat import ChatController
-from app.portable import own
-from app.portable.json_stream import loads
+from app.controllers.imported_pictures import chat_of, keep_pictures
 from app.portable.reading import Found, find_chats
 from app.storage import NotStored, Storage, Stores, portable
-from app.storage.portable import Grown, Importing, Known, PortableChat, shrink
+from app.storage.portable import Grown, Importing, Known, shrink
 from app.system.limited_child import Stop, Stopped
 from app.system.worker import Deliver, Worker
 
@@ -62,6 +61,7 @@ class ImportController(QObject):
         self._deliver = deliver
         self._worker = Worker("importer", deliver)
         self._stop: Stop | None = None
+        self._pictures: set[str] = set()  # stored for what waits to be imported
         self._folder: Path | None = None  # for what waits to be imported
         self._importing: Importing | None = None
         self._is_stepping = False  # a step is on its way to the disk
@@ -84,6 +84,7 @@ class ImportController(QObject):
         found = find_chats(
             paths, self._folder / "chats", stop, lambda share: self._deliver(lambda: self.progress.emit(share))
         )
+        self._pictures |= keep_pictures(found.spool, self._storage.pictures.put, stop)
         stores = self._storage.another_reader()
         try:
             return Preview(found, _count_here(found, Known(stores)) if found.origins else 0)
@@ -104,7 +105,7 @@ class ImportController(QObject):
 
     def run(self, preview: Preview, *, again: bool) -> None:
         """`imported`, `not_stored` or `cancelled` follows. `again`: also what is here already, as copies."""
-        self._importing = Importing(preview.found.spool, _chat_of, again=again)
+        self._importing = Importing(preview.found.spool, chat_of, again=again)
         self._total, self._wants_end = max(1, preview.chats), False
         self._presets = preview.found.presets
         self.go_on()
@@ -200,7 +201,9 @@ class ImportController(QObject):
     # End
 
     def discard(self) -> None:
-        """Forgets what was read and not imported."""
+        """Forgets what was read and not imported; pictures that no chat has go at the next start."""
+        self._storage.pictures.give_up(*self._pictures)
+        self._pictures.clear()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
@@ -234,13 +237,9 @@ def _remove_unfinished(data: Path) -> None:
 def _count_here(found: Found, known: Known) -> int:
     with found.spool.open("rb") as lines:
         return sum(
-            known.may_have(origin) and known.has(_chat_of(line))
+            known.may_have(origin) and known.has(chat_of(line))
             for origin, line in zip(found.origins, lines, strict=False)
         )
-
-
-def _chat_of(line: bytes) -> PortableChat:
-    return own.chat_of(loads(line.decode("utf-8")))
 
 
 def _ignore(_outcome: object) -> None: ...

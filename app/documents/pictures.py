@@ -20,7 +20,12 @@ STORED_SIDE = 2_048
 LIMITS = Limits(cpu_s=20, memory_bytes=300 << 20, output_bytes=32_000_000, address_bytes=2 << 30)
 
 _NOT_READ = (b"II*\0", b"MM\0*", b"\0\0\1\0", b"\x00\x00\x00\x0cJXL ", b"\xff\x0a", b"icns")  # pictures, and no text
-_BEGINNINGS = {"png": b"\x89PNG\r\n\x1a\n", "jpeg": b"\xff\xd8\xff", "gif": (b"GIF87a", b"GIF89a"), "": _NOT_READ}
+_BEGINNINGS: dict[str, tuple[bytes, ...]] = {
+    "png": (b"\x89PNG\r\n\x1a\n",),
+    "jpeg": (b"\xff\xd8\xff",),
+    "gif": (b"GIF87a", b"GIF89a"),
+    "": _NOT_READ,
+}
 _BRANDS = {b"heic": "heic", b"heix": "heic", b"mif1": "heic", b"msf1": "heic", b"avif": ""}
 _BMP_HEADERS = (12, 40, 52, 56, 108, 124)  # their sizes: a text may begin with BM
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from app.storage.attachments import Attachment
 from app.storage.portable import PortableChat, PortableMessage
 
 _FENCES = re.compile("`{3,}")
+_BRACKETS = re.compile(r"[\[\]\\]")
 _HTML = re.compile(r"[<>&]")
 
 
@@ -22,14 +24,16 @@ class MarkdownWords:
     thinking: str
     attachment: str
     pasted: str
+    picture: str
     stats_line: Callable[[PortableMessage], str]
     when: Callable[[float], str]
 
 
-def markdown_of(chat: PortableChat, words: MarkdownWords) -> str:
+def markdown_of(chat: PortableChat, words: MarkdownWords, pictures: Mapping[str, str] | None = None) -> str:
+    """`pictures`: their files beside it, by digest."""
     parts = [f"# {_line(chat.title)}"]
     for message in branch(chat):
-        parts += _message(message, words)
+        parts += _message(message, words, pictures or {})
     return "\n\n".join(parts) + "\n"
 
 
@@ -44,21 +48,23 @@ def branch(chat: PortableChat) -> list[PortableMessage]:
     return found[::-1]
 
 
-def _message(message: PortableMessage, words: MarkdownWords) -> list[str]:
+def _message(message: PortableMessage, words: MarkdownWords, pictures: Mapping[str, str]) -> list[str]:
     from_user = message.role == "user"
     name = words.you if from_user else _line(message.main_name) or words.reply
     when = words.when(message.created_at)
     parts = [f"## {name}" + (f" · {when}" if when else "")]
     if message.thinking:
         parts.append("\n".join([f"> *{words.thinking}*", ">", *(f"> {line}" for line in message.thinking.split("\n"))]))
-    parts += [_attachment(each, words) for each in message.attachments]
+    parts += [_attachment(each, words, pictures.get(each.digest, "")) for each in message.attachments]
     if message.text:
         parts.append(message.text.rstrip("\n"))
     stats = words.stats_line(message)
     return [*parts, f"*{stats}*"] if stats else parts
 
 
-def _attachment(attachment: Attachment, words: MarkdownWords) -> str:
+def _attachment(attachment: Attachment, words: MarkdownWords, file: str) -> str:
+    if file:
+        return f"![{_BRACKETS.sub(' ', _line(attachment.name) or words.picture)}]({quote(file)})"
     head = f"**{words.attachment}: {_line(attachment.name) or words.pasted}**"
     if not attachment.text:
         return head

@@ -5,14 +5,15 @@ What is read is not trusted.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from app.portable.problems import Unreadable, WhyNotRead
-from app.storage.attachments import Attachments, attachments_of
+from app.storage.attachments import Attachment, Attachments, attachments_of
 from app.storage.codec import LONGEST_TITLE, as_name, as_title
 from app.storage.portable import LATEST_S, ROLES, Json, PortableChat, PortableMessage
 from app.storage.records import ReplyStatus
@@ -60,9 +61,14 @@ def presets_of(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 yield {"id": storable(number), "name": name, "values": _object(each, "values")}
 
 
-def chat_of(found: dict[str, Any]) -> PortableChat:
-    """Raises Unreadable for whatever is not as `line_of` writes it; fields that are missing have their usual values."""
+def chat_of(found: dict[str, Any], *, ours: bool = False) -> PortableChat:
+    """Raises Unreadable for whatever is not as `line_of` writes it; fields that are missing have their usual values.
+
+    `ours`: thumbnails are of our own making, which are decoded in this process.
+    """
     messages = tuple(_messages(_of(found.get("messages"), list)))
+    if not ours:
+        messages = tuple(map(_without_thumbnails, messages))
     numbers = {message.number for message in messages}
     shown = found.get("shown")
     return PortableChat(
@@ -77,6 +83,23 @@ def chat_of(found: dict[str, Any]) -> PortableChat:
         folder=tuple(storable(_of(name, str))[:LONGEST_TITLE] for name in _of(found.get("folder", []), list)[:50]),
         options=_object(found, "options"),
     )
+
+
+def with_bytes(chat: PortableChat, bytes_of: Callable[[str], bytes | None]) -> PortableChat:
+    """Pictures with what is stored of them, as base64 in place of the text that they do not have."""
+
+    def whole(attachment: Attachment) -> Attachment:
+        data = bytes_of(attachment.digest) if attachment.is_picture else None
+        text = attachment.text if data is None else base64.b64encode(data).decode()
+        return replace(attachment, text=text, thumbnail="")
+
+    messages = (replace(each, attachments=tuple(map(whole, each.attachments))) for each in chat.messages)
+    return replace(chat, messages=tuple(messages))
+
+
+def _without_thumbnails(message: PortableMessage) -> PortableMessage:
+    attachments = tuple(replace(each, thumbnail="") for each in message.attachments)
+    return replace(message, attachments=attachments) if attachments else message
 
 
 def _messages(found: list[Any]) -> Iterator[PortableMessage]:

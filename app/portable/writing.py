@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from app.portable import own
-from app.portable.markdown import MarkdownWords, markdown_of
+from app.portable.markdown import MarkdownWords, branch, markdown_of
 from app.portable.unfinished import Unfinished, locked
 from app.storage.portable import PortableChat
 from app.system.limited_child import Stop
 
 Progress = Callable[[int], None]  # chats that are written
+BytesOf = Callable[[str], bytes | None]  # of a picture, by its digest
 _MOST_FOLDERS = 1000  # of one name
+
+
+def _nothing(_digest: str) -> bytes | None:
+    return None
 
 
 # Names of files from titles of chats: safe on every system, in the letters of the title.
@@ -80,10 +85,41 @@ def write_json(
     return count
 
 
-def write_markdown(chat: PortableChat, words: MarkdownWords, path: Path, unfinished: Unfinished) -> None:
-    """Likewise."""
-    with _replacing(path, unfinished) as file:
-        file.write(markdown_of(chat, words))
+def write_markdown(
+    chat: PortableChat, words: MarkdownWords, path: Path, unfinished: Unfinished, bytes_of: BytesOf = _nothing
+) -> None:
+    """Likewise; pictures are in a new folder beside it."""
+    with _replacing(path, unfinished) as file, unfinished.beside(path) as made:
+        folder, pictures = _free(path.with_suffix("")), _pictures_of(chat, bytes_of)
+        if pictures:
+            _write_pictures(pictures, made)
+            made.rename(folder)
+        file.write(markdown_of(chat, words, _named(pictures, folder.name)))
+
+
+def _pictures_of(chat: PortableChat, bytes_of: BytesOf) -> dict[str, bytes]:
+    """By digest: those of the branch that is written, as far as they are there."""
+    digests = dict.fromkeys(each.digest for message in branch(chat) for each in message.attachments if each.is_picture)
+    return {digest: data for digest in digests if (data := bytes_of(digest)) is not None}
+
+
+def _named(pictures: Mapping[str, bytes], folder: str) -> dict[str, str]:
+    return {digest: f"{folder}/{number}.png" for number, digest in enumerate(pictures, start=1)}
+
+
+def _write_pictures(pictures: Mapping[str, bytes], folder: Path) -> None:
+    folder.mkdir(mode=0o755)
+    for number, data in enumerate(pictures.values(), start=1):
+        (folder / f"{number}.png").write_bytes(data)
+
+
+def _free(place: Path) -> Path:
+    """That name or, where it is taken, the name with a number."""
+    names = (place if number == 1 else place.with_name(f"{place.name} {number}") for number in range(1, _MOST_FOLDERS))
+    for free in names:
+        if not free.exists():
+            return free
+    raise FileExistsError(str(place))
 
 
 def write_markdown_folder(
@@ -93,6 +129,7 @@ def write_markdown_folder(
     unfinished: Unfinished,
     stop: Stop,
     progress: Progress,
+    bytes_of: BytesOf = _nothing,
 ) -> Path:
     """A file for each chat in a new folder of that name, or of that name with a number. Returns the folder."""
     names = Names()
@@ -101,20 +138,18 @@ def write_markdown_folder(
         with locked(made):
             for count, chat in enumerate(chats, start=1):
                 stop.check()
-                file = made / f"{names.give(chat.title)}.md"
-                file.write_text(markdown_of(chat, words), encoding="utf-8", newline="\n")
+                name, pictures = names.give(chat.title), _pictures_of(chat, bytes_of)
+                file = made / f"{name}.md"
+                if pictures:
+                    _write_pictures(pictures, made / name)
+                file.write_text(markdown_of(chat, words, _named(pictures, name)), encoding="utf-8", newline="\n")
                 progress(count)
             made.chmod(0o755)
             return _moved(made, path)
 
 
 def _moved(made: Path, path: Path) -> Path:
-    for number in range(1, _MOST_FOLDERS):
-        target = path if number == 1 else path.with_name(f"{path.name} {number}")
-        if not target.exists():
-            made.rename(target)
-            return target
-    raise FileExistsError(str(path))
+    return made.rename(_free(path))
 
 
 @contextmanager

@@ -88,6 +88,7 @@ def markdown_words() -> MarkdownWords:
         reply=QCoreApplication.translate("Portable", "Reply"),
         thinking=QCoreApplication.translate("Portable", "Thinking"),
         attachment=QCoreApplication.translate("Portable", "Attachment"),
+        picture=QCoreApplication.translate("AttachmentChip", "Picture"),
         pasted=QCoreApplication.translate("AttachmentChip", "Pasted text"),
         stats_line=_stats_line,
         when=_when,

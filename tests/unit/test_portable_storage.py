@@ -39,6 +39,7 @@ WORDS = MarkdownWords(
     "Thinking",
     "Attachment",
     "Pasted text",
+    "Picture",
     lambda message: "fast" if message.stats else "",
     lambda _s: "",
 )

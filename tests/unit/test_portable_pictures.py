@@ -1,0 +1,79 @@
+"""Pictures in chats that are files: ours keep the bytes, which an import trusts no more than any other's."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from app.controllers.imported_pictures import chat_of, keep_pictures
+from app.documents.picture_values import as_stored
+from app.portable import own
+from app.portable.child import understood
+from app.portable.json_stream import loads
+from app.portable.unfinished import Unfinished
+from app.portable.writing import write_markdown
+from app.storage import Attachment, AttachmentKind, Pictures
+from app.storage.portable import PortableChat, PortableMessage
+from app.system.limited_child import Stop
+from tests.helpers.picture_files import image
+from tests.unit.test_portable_storage import WORDS
+
+NOTE = Attachment("sea.png", AttachmentKind.NOTE, "", 0)
+
+
+def a_chat(pictures: Pictures) -> PortableChat:
+    made = as_stored(image(30, 20))
+    digest, size = pictures.put(made.png), len(made.png)
+    picture = Attachment("sea.png", AttachmentKind.PICTURE, "", size, 0, digest, 30, 20, made.thumbnail)
+    return PortableChat("x:1", "Sea", (PortableMessage(1, None, "user", "What is it?", attachments=(picture,)),))
+
+
+def spool_of(folder: Path, line: str) -> Path:
+    """What the process that reads an export would write."""
+    (chat,) = understood(loads(line))
+    (folder / "chats").write_text(own.line_of(chat) + "\n", encoding="utf-8")
+    return folder / "chats"
+
+
+def imported(folder: Path, line: str, pictures: Pictures) -> Attachment:
+    spool = spool_of(folder, line)
+    keep_pictures(spool, pictures.put, Stop())
+    (message,) = chat_of(spool.read_bytes()).messages
+    return message.attachments[0]
+
+
+def test_a_picture_comes_back_from_our_own_export_elsewhere(tmp_path: Path) -> None:
+    here, elsewhere = Pictures(tmp_path / "a" / "chats.db"), Pictures(tmp_path / "b" / "chats.db")
+    chat = a_chat(here)
+    line = own.line_of(own.with_bytes(chat, here.get))
+    assert imported(tmp_path, line, elsewhere) == chat.messages[0].attachments[0]
+    digest = chat.messages[0].attachments[0].digest
+    assert elsewhere.get(digest) == here.get(digest)
+
+
+def test_a_picture_of_an_import_that_is_none_is_a_note_and_no_thumbnail_of_a_stranger_is_shown(tmp_path: Path) -> None:
+    pictures = Pictures(tmp_path / "chats.db")
+    found = json.loads(own.line_of(own.with_bytes(a_chat(Pictures(tmp_path / "a" / "chats.db")), lambda _digest: None)))
+    (attached,) = found["messages"][0]["attachments"]
+    attached["thumbnail"] = base64.b64encode(b"\xff\xd8\xff stranger").decode()
+    for text in ("", "no base64", base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(50)).decode()):
+        attached["text"] = text
+        (message,) = chat_of(spool_of(tmp_path, json.dumps(found)).read_bytes()).messages
+        assert message.attachments[0].thumbnail == ""
+        assert imported(tmp_path, json.dumps(found), pictures) == NOTE
+    assert not pictures.folder.exists()
+
+
+def test_pictures_are_files_beside_the_markdown(tmp_path: Path) -> None:
+    pictures = Pictures(tmp_path / "a" / "chats.db")
+    chat, target = a_chat(pictures), tmp_path / "The sea.md"
+    (tmp_path / "The sea").mkdir()
+    write_markdown(chat, WORDS, target, Unfinished(tmp_path), pictures.get)
+    assert "![sea.png](The%20sea%202/1.png)" in target.read_text(encoding="utf-8")
+    (digest,) = (each.digest for each in chat.messages[0].attachments)
+    assert (tmp_path / "The sea 2" / "1.png").read_bytes() == pictures.get(digest)
+    bare = replace(chat, messages=(replace(chat.messages[0], attachments=()),))
+    write_markdown(bare, WORDS, tmp_path / "Bare.md", Unfinished(tmp_path), pictures.get)
+    assert not (tmp_path / "Bare").exists()
